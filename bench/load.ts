@@ -1,0 +1,131 @@
+/**
+ * A load generator that costs little: keep-alive connections over raw sockets, one request in flight on each, the bytes
+ * of the requests made before. Every answer is checked, so that fast errors do not pass for speed.
+ */
+import { connect, type Socket } from 'node:net';
+import { scale } from './scale.ts';
+import { quantile } from './statistics.ts';
+
+export interface Request {
+  method?: string;
+  path: string;
+  headers?: Record<string, string>;
+  body?: unknown;
+}
+
+export interface LoadOptions {
+  port: number;
+  /** One request, or many that take turns over all connections. */
+  requests: Request | readonly Request[];
+  connections?: number;
+  seconds?: number;
+  /** Sends each request once, however long that takes. */
+  once?: boolean;
+  /** What every answer with status 200 must contain. */
+  contains?: string;
+}
+
+export interface LoadResult {
+  /** Answers per second. */
+  rate: number;
+  /** Milliseconds. */
+  p50: number;
+  p99: number;
+  answers: number;
+}
+
+export async function load(options: LoadOptions): Promise<LoadResult> {
+  const { port, connections = 32, seconds = 2, once = false, contains = '' } = options;
+  const next = turns(prepared(options.requests, port), once);
+  const latencies: number[] = [];
+  const started = performance.now();
+  const deadline = once ? Infinity : started + seconds * 1000 * Math.max(scale, 0.15);
+  const run = {
+    next: () => (performance.now() < deadline ? next() : undefined),
+    contains: Buffer.from(contains),
+    seen: (milliseconds: number) => latencies.push(milliseconds),
+  };
+  await Promise.all(Array.from({ length: connections }, () => drive(port, run)));
+  const elapsed = (performance.now() - started) / 1000;
+  return {
+    rate: latencies.length / elapsed,
+    p50: quantile(latencies, 0.5),
+    p99: quantile(latencies, 0.99),
+    answers: latencies.length,
+  };
+}
+
+const ready = new WeakMap<object, { port: number; bytes: Buffer[] }>();
+
+/** The bytes of the requests, made once for all runs against one server. */
+function prepared(requests: LoadOptions['requests'], port: number): readonly Buffer[] {
+  const known = ready.get(requests);
+  if (known?.port === port) return known.bytes;
+  const bytes = [requests].flat().map((request) => serialise(request, port));
+  ready.set(requests, { port, bytes });
+  return bytes;
+}
+
+/** Repeated runs begin anywhere, so that they do not all send the same few. */
+function turns(requests: readonly Buffer[], once: boolean): () => Buffer | undefined {
+  let turn = once ? 0 : Math.floor(Math.random() * requests.length);
+  return once ? () => requests[turn++] : () => requests[turn++ % requests.length];
+}
+
+function serialise({ method = 'POST', path, headers = {}, body }: Request, port: number): Buffer {
+  const text = body === undefined ? '' : JSON.stringify(body);
+  const lines = [`${method} ${path} HTTP/1.1`, `Host: 127.0.0.1:${port}`];
+  if (text) lines.push('Content-Type: application/json', `Content-Length: ${Buffer.byteLength(text)}`);
+  for (const [name, value] of Object.entries(headers)) lines.push(`${name}: ${value}`);
+  return Buffer.from(`${lines.join('\r\n')}\r\n\r\n${text}`);
+}
+
+interface Run {
+  /** The next request; undefined when the run is over. */
+  next: () => Buffer | undefined;
+  contains: Buffer;
+  seen: (milliseconds: number) => void;
+}
+
+function drive(port: number, { next, contains, seen }: Run): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1').setNoDelay(true);
+    let received: Buffer = Buffer.alloc(0);
+    let sentAt = 0;
+    let over = false;
+    const send = () => {
+      const bytes = next();
+      over = bytes === undefined;
+      sentAt = performance.now();
+      if (bytes === undefined) socket.end();
+      else socket.write(bytes);
+    };
+    socket.on('connect', send);
+    socket.on('error', reject);
+    socket.on('close', () => (over ? resolve() : reject(new Error('the server closed a connection'))));
+    socket.on('data', (chunk) => {
+      received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);
+      const end = endOfAnswer(received);
+      if (end < 0) return;
+      seen(performance.now() - sentAt);
+      const right = received.toString('latin1', 9, 12) === '200' && received.includes(contains);
+      if (!right) return fail(socket, reject, received);
+      received = received.subarray(end);
+      send();
+    });
+  });
+}
+
+function fail(socket: Socket, reject: (reason: Error) => void, received: Buffer): void {
+  reject(new Error(`unexpected answer: ${received.toString('utf8', 0, 600)}`));
+  socket.destroy();
+}
+
+/** Where the first answer ends in what was received, or -1 while it is not complete. */
+function endOfAnswer(received: Buffer): number {
+  const head = received.indexOf('\r\n\r\n');
+  if (head < 0) return -1;
+  const length = /content-length: (\d+)/i.exec(received.toString('latin1', 0, head))?.[1] ?? '0';
+  const end = head + 4 + Number(length);
+  return received.length >= end ? end : -1;
+}

@@ -1,0 +1,11 @@
+/** The floor under every server: `node:http`, the body parsed, one constant answer. */
+import { createServer } from 'node:http';
+import { answer } from './answer.ts';
+import { listen } from './announce.ts';
+import { readJson, sendJson } from './json.ts';
+
+listen(
+  createServer((req, res) => {
+    void readJson(req).then(() => sendJson(res, answer));
+  }),
+);

@@ -1,0 +1,12 @@
+/** The real server with all services; the environment says on which database. */
+import { pino } from 'pino';
+import { loadServices, serviceNames } from '../../src/app.ts';
+import { readConfig } from '../../src/config.ts';
+import { serve } from '../../src/serve.ts';
+import { announce } from './announce.ts';
+
+const modules = await loadServices(serviceNames);
+const config = readConfig(modules, { port: '0' });
+const log = pino({ level: 'error' }, process.stderr);
+const served = await serve({ config, modules, rootToken: config.rootToken ?? '', log });
+announce(Number(new URL(served.url).port), () => served.close());

@@ -1,0 +1,62 @@
+import { scale } from './scale.ts';
+
+export interface Paired {
+  /** The median of a / b, pair by pair. */
+  ratio: number;
+  a: number;
+  b: number;
+}
+
+/**
+ * Runs two measurements in turn, A B A B …, after one of each that does not count, and answers the median of the ratios
+ * pair by pair: the speed of a shared machine drifts, its ratios much less.
+ */
+export async function paired(
+  a: () => Promise<number>,
+  b: () => Promise<number>,
+  rounds = 5,
+): Promise<Paired> {
+  await a();
+  await b();
+  const pairs: { a: number; b: number }[] = [];
+  for (let round = 0; round < (scale < 1 ? 1 : rounds); round++) pairs.push({ a: await a(), b: await b() });
+  return {
+    ratio: median(pairs.map((pair) => pair.a / pair.b)),
+    a: median(pairs.map((pair) => pair.a)),
+    b: median(pairs.map((pair) => pair.b)),
+  };
+}
+
+/** The value below which this share of them lies; NaN of none. */
+export function quantile(values: readonly number[], share: number): number {
+  const sorted = Float64Array.from(values).sort();
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN;
+}
+
+export const median = (values: readonly number[]): number => quantile(values, 0.5);
+
+/** Milliseconds that each call takes, one after the other; the first tenth warms up and does not count. */
+export async function latencies(calls: number, call: (turn: number) => unknown): Promise<number[]> {
+  const warm = Math.ceil(calls / 10);
+  const times: number[] = [];
+  for (let turn = 0; turn < calls + warm; turn++) {
+    const started = performance.now();
+    await call(turn);
+    if (turn >= warm) times.push(performance.now() - started);
+  }
+  return times;
+}
+
+/** Milliseconds that one call takes. */
+export async function timed(call: () => unknown): Promise<number> {
+  const started = performance.now();
+  await call();
+  return performance.now() - started;
+}
+
+/** Milliseconds per call of many in a row, for what is too short to be timed one by one. */
+export async function mean(calls: number, call: (turn: number) => unknown): Promise<number> {
+  const started = performance.now();
+  for (let turn = 0; turn < calls; turn++) await call(turn);
+  return (performance.now() - started) / calls;
+}

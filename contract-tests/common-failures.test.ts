@@ -1,0 +1,190 @@
+/**
+ * The failures that every operation has in common, provoked at every operation that documents them: the operations table says
+ * which. The server under test has a database of its own, which is taken away from it and broken.
+ */
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
+import { operations, type Operation } from '../generated/operations.ts';
+import { nameOf, parametersOf, resolve } from './contract.ts';
+import { startDatabase, type OwnDatabase } from './database.ts';
+import { connect, type Api, type Credential, type Tenant } from './harness.ts';
+import { startServer, type Running } from './process.ts';
+import { exampleBody, exampleRequest, type WireRequest } from './requests.ts';
+
+const hasServer = inject('contract').targets.some(({ name }) => name === 'server');
+/** Every operation that documents the status, by its name. */
+const documenting = (status: number) =>
+  operations
+    .filter(({ responses }) => responses.some((response) => response.status === status))
+    .map((operation) => [nameOf(operation), operation] as const);
+
+describe.skipIf(!hasServer)('every operation', () => {
+  const breaches: string[] = [];
+  let database: OwnDatabase;
+  let server: Running;
+  let api: Api;
+  let operator: Tenant;
+  let keyWithoutScopes: Credential;
+  let keyWithAllScopes: Credential;
+
+  beforeAll(async () => {
+    database = await startDatabase();
+    server = await startServer({ databaseUrl: database.url });
+    api = connect({
+      target: 'server',
+      url: server.url,
+      rootToken: server.rootToken,
+      onBreach: (breach) => breaches.push(breach),
+    });
+    operator = api.operator();
+    keyWithoutScopes = await operator.withKey([]);
+    keyWithAllScopes = await operator.withKey(['*']);
+  });
+  afterAll(async () => {
+    await server.stop();
+    await database.stop();
+  });
+  afterEach(() => expect(breaches.splice(0), 'answers that break the contract').toEqual([]));
+
+  /** Who is let in to any operation: most take root, `whoami` only a key. */
+  const allowed = ({ access }: Operation): Credential => (access === 'key' ? keyWithAllScopes : operator);
+
+  /** Streams that begin although they should not have would never end. */
+  const send = (credential: Credential, { path, init }: WireRequest) =>
+    credential.fetch(path, { ...init, signal: AbortSignal.timeout(20_000) });
+
+  async function answers(status: number, credential: Credential, request: WireRequest): Promise<void> {
+    const response = await send(credential, request);
+    expect(response.status, response.status === status ? '' : await response.clone().text()).toBe(status);
+    await response.body?.cancel();
+  }
+
+  it.each(documenting(401))('401 without credentials: %s', (_, operation) =>
+    answers(401, operator.anonymous(), exampleRequest(operation)),
+  );
+
+  it.each(documenting(401))('401 with a token that nobody issued: %s', (_, operation) => {
+    const { path, init } = exampleRequest(operation);
+    const headers = { ...init.headers, authorization: 'Bearer no-such-token' };
+    return answers(401, operator.anonymous(), { path, init: { ...init, headers } });
+  });
+
+  it.each(documenting(403))('403 without the scope: %s', (_, operation) =>
+    answers(403, operation.access === 'key' ? operator : keyWithoutScopes, exampleRequest(operation)),
+  );
+
+  it.each(documenting(400))('400 with an unknown query parameter: %s', (_, operation) => {
+    const { path, init } = exampleRequest(operation);
+    return answers(400, allowed(operation), {
+      path: `${path}${path.includes('?') ? '&' : '?'}bogus=1`,
+      init,
+    });
+  });
+
+  it.each(documenting(400).filter(([, operation]) => idsOf(operation).length > 0))(
+    '400 with an id of another kind: %s',
+    (_, operation) => {
+      const parameters = Object.fromEntries(
+        idsOf(operation).map((name) => [name, 'wrong_01m7w4n5e0f7drekxj50y51wjg']),
+      );
+      return answers(400, allowed(operation), exampleRequest(operation, { parameters }));
+    },
+  );
+
+  it.each(documenting(413))('413 with a body over the limit: %s', (_, operation) => {
+    const { path, init } = exampleRequest(operation, { body: {} });
+    return answers(413, allowed(operation), {
+      path,
+      init: { ...init, body: JSON.stringify({ name: 'x'.repeat(operation.body?.limit ?? 0) }) },
+    });
+  });
+
+  it.each(documenting(415))('415 with another content type: %s', (_, operation) => {
+    const { path, init } = exampleRequest(operation);
+    const headers = { ...init.headers, 'content-type': 'text/plain' };
+    return answers(415, allowed(operation), { path, init: { ...init, headers, body: 'name=x' } });
+  });
+
+  describe('called with a key whose rate is used up', () => {
+    let usedUp: Credential;
+    beforeAll(async () => {
+      const { id } = await operator.plinth.keys.policies.create({
+        body: { name: 'One request a month', rate_limit: 1, rate_window: '720h' },
+      });
+      usedUp = await operator.withKey(['*'], id);
+      await usedUp.plinth.keys.keys.whoami();
+    });
+
+    it.each(documenting(429))('429 with Retry-After: %s', async (_, operation) => {
+      const response = await send(usedUp, exampleRequest(operation));
+      expect(response.status, await response.clone().text()).toBe(429);
+      expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
+      await response.body?.cancel();
+    });
+  });
+
+  describe('with its tables gone', () => {
+    const schemas = [...new Set(operations.map(({ service }) => service))];
+    beforeAll(async () => {
+      for (const name of schemas) await database.run(`alter schema ${name} rename to ${name}_gone`);
+    });
+    afterAll(async () => {
+      for (const name of schemas) await database.run(`alter schema ${name}_gone rename to ${name}`);
+    });
+
+    it.each(documenting(500).filter(([name]) => !decisions.test(name)))('500: %s', (_, operation) =>
+      fails(allowed(operation), exampleRequest(operation, resumed)),
+    );
+  });
+
+  // A decision whose data cannot be read is refused with 503: it is the data itself that has to make no sense.
+  describe('with nonsense in its tables', () => {
+    let tenant: Tenant;
+    beforeAll(async () => {
+      tenant = api.tenant();
+      const { id } = await tenant.plinth.authz.policies.create({
+        body: { name: 'Nonsense', effect: 'allow', subjects: ['*'], actions: ['*'], resources: ['*'] },
+      });
+      await database.run(`update authz.policies set actions = '[null]' where id = '${id}'`);
+    });
+
+    it.each(documenting(500).filter(([name]) => decisions.test(name)))('500: %s', (_, operation) =>
+      fails(
+        tenant,
+        exampleRequest(operation, { body: { ...(exampleBody(operation) as object), min_revision: 0 } }),
+      ),
+    );
+  });
+
+  /** The text of a 500 says nothing of the inside. */
+  async function fails(credential: Credential, request: WireRequest): Promise<void> {
+    const response = await send(credential, request);
+    const text = await response.text();
+    expect(response.status, text).toBe(500);
+    expect(text).not.toMatch(/relation|schema|select|undefined|null|\bat \//i);
+  }
+
+  describe('with its database away', () => {
+    beforeAll(() => database.cut());
+    afterAll(() => database.heal());
+
+    it.each(documenting(503))('503 with Retry-After: %s', async (_, operation) => {
+      const response = await send(allowed(operation), exampleRequest(operation, resumed));
+      expect(response.status, await response.clone().text()).toBe(503);
+      expect(response.headers.get('retry-after')).toBe('1');
+    });
+  });
+});
+
+const decisions = /^authz\.Decisions_/;
+
+/** A stream reads its tables only when it goes on from somewhere. */
+const resumed = { parameters: { 'Last-Event-ID': '1' } };
+
+/** The parameters of the path that are ids, by the form that all of them have. */
+const idsOf = (operation: Operation): string[] =>
+  parametersOf(operation)
+    .filter(
+      ({ in: place, schema }) =>
+        place === 'path' && String(resolve(operation.service, schema)['pattern']).includes('_[0-7]['),
+    )
+    .map(({ name }) => name);

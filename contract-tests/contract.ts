@@ -1,0 +1,107 @@
+/** The OpenAPI documents as tests see them: which operation a request meant, and what its answers have to look like. */
+import { readFileSync } from 'node:fs';
+import { operations, services, type Operation, type ServiceName } from '../generated/operations.ts';
+
+export interface Schema {
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly examples?: readonly unknown[];
+  readonly [keyword: string]: unknown;
+}
+
+export interface MediaType {
+  readonly schema?: Schema;
+}
+
+export interface DocumentOperation {
+  readonly operationId: string;
+  readonly parameters?: readonly (ParameterObject | { readonly $ref: string })[];
+  readonly requestBody?: { readonly content: Readonly<Record<string, MediaType>> };
+  readonly responses: Readonly<
+    Record<
+      string,
+      {
+        readonly headers?: Readonly<Record<string, { readonly required?: boolean; readonly schema: Schema }>>;
+        readonly content?: Readonly<Record<string, MediaType>>;
+      }
+    >
+  >;
+}
+
+export interface ParameterObject {
+  readonly $ref?: undefined;
+  readonly name: string;
+  readonly in: 'path' | 'query' | 'header';
+  readonly required?: boolean;
+  readonly schema: Schema;
+}
+
+export interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, DocumentOperation>>>>;
+  readonly components: {
+    readonly schemas: Readonly<Record<string, Schema>>;
+    readonly parameters?: Readonly<Record<string, ParameterObject>>;
+  };
+}
+
+/** `authz.Roles_create`: unique over all services. */
+export const nameOf = ({ service, id }: Operation): string => `${service}.${id}`;
+
+const documents = new Map<ServiceName, Document>();
+
+export function documentOf(service: ServiceName): Document {
+  let document = documents.get(service);
+  if (!document) {
+    const file = new URL(`../tsp-output/openapi/${services[service].document}.json`, import.meta.url);
+    document = JSON.parse(readFileSync(file, 'utf8')) as Document;
+    documents.set(service, document);
+  }
+  return document;
+}
+
+/** Where an operation is in its document, and what it says there. */
+export function documented(operation: Operation): { path: string; verb: string; entry: DocumentOperation } {
+  for (const [path, item] of Object.entries(documentOf(operation.service).paths)) {
+    for (const [verb, entry] of Object.entries(item))
+      if (entry.operationId === operation.id) return { path, verb, entry };
+  }
+  throw new Error(`${nameOf(operation)} is not in its document`);
+}
+
+export function resolve(service: ServiceName, schema: Schema): Schema {
+  if (schema.$ref === undefined) return schema;
+  const found = documentOf(service).components.schemas[schema.$ref.replace('#/components/schemas/', '')];
+  if (!found) throw new Error(`${schema.$ref} is not in the document of ${service}`);
+  return resolve(service, found);
+}
+
+export function parametersOf(operation: Operation): ParameterObject[] {
+  const shared = documentOf(operation.service).components.parameters ?? {};
+  return (documented(operation).entry.parameters ?? []).map((parameter) => {
+    if (parameter.$ref === undefined) return parameter;
+    const found = shared[parameter.$ref.replace('#/components/parameters/', '')];
+    if (!found) throw new Error(`${parameter.$ref} is not in the document of ${operation.service}`);
+    return found;
+  });
+}
+
+const routes = operations
+  .map((operation) => ({
+    operation,
+    // A segment that is written out sorts before a parameter: static paths win.
+    order: operation.path.replaceAll(/\{[^}]+\}/g, '~'),
+    pattern: new RegExp(
+      `^/${operation.service}${operation.path
+        .replaceAll('.', '\\.')
+        .replaceAll(/\{\+[^}]+\}/g, '.+')
+        .replaceAll(/\{[^}]+\}/g, '[^/]+')}$`,
+    ),
+  }))
+  .sort((a, b) => (a.order < b.order ? -1 : 1));
+
+/** The operation that a request means, by its method and its path in the all-in-one server. */
+export function operationAt(method: string, path: string): Operation | undefined {
+  const found = routes.filter(({ pattern }) => pattern.test(path));
+  return found.find(({ operation, order }) => order === found[0]?.order && operation.verb === method)
+    ?.operation;
+}

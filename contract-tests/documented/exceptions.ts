@@ -1,0 +1,47 @@
+/** Where the contract differs from the documents on purpose. One that is not needed fails the test. */
+
+export interface RenamedPath {
+  readonly service: string;
+  /** As in the document and as in the contract. */
+  readonly path: string;
+  readonly contract: string;
+  readonly reason: string;
+}
+
+const oneParameter =
+  'OpenAPI takes paths that differ only in the name of a parameter for the same one, so that one parameter takes either.';
+
+const invoiceActions = ['finalize', 'void', 'pay', 'pdf'].map((action) => ({
+  service: 'billing',
+  path: `/billing/invoices/{id}/${action}`,
+  contract: `/billing/invoices/{invoice}/${action}`,
+  reason: 'The actions take the same parameter as the invoice itself.',
+}));
+
+export const renamedPaths: readonly RenamedPath[] = [
+  {
+    service: 'billing',
+    path: '/billing/plans/{name}',
+    contract: '/billing/plans/{plan}',
+    reason: oneParameter,
+  },
+  {
+    service: 'billing',
+    path: '/billing/plans/{id}',
+    contract: '/billing/plans/{plan}',
+    reason: oneParameter,
+  },
+  {
+    service: 'billing',
+    path: '/billing/invoices/{id}',
+    contract: '/billing/invoices/{invoice}',
+    reason: oneParameter,
+  },
+  {
+    service: 'billing',
+    path: '/billing/invoices/{number}',
+    contract: '/billing/invoices/{invoice}',
+    reason: oneParameter,
+  },
+  ...invoiceActions,
+];

@@ -1,0 +1,133 @@
+/**
+ * The contract tests' own words:
+ *
+ *     contract('Roles', (api) => …)     the cases hold on the mock and on the server: what the documents promise
+ *     behaviour('Roles', (api) => …)    the cases hold on the server only: what has to be remembered or computed
+ *     api.tenant()                      a fresh tenant and its client, as root; api.operator() is root in no tenant's name
+ *     tenant.refused(404, 'role not found', (plinth) => plinth.authz.roles.get({ roleId }))
+ *     tenant.fetch('/authz/v1/roles', { … })       for requests that the SDK refuses to send
+ *     tenant.withKey(['authz:read'])               the same tenant with an API key of these scopes
+ *
+ * Every answer is judged by the OpenAPI document whatever a case looks at, and counted for the coverage of the contract.
+ */
+import { randomBytes } from 'node:crypto';
+import { afterEach, describe, expect, inject, it } from 'vitest';
+import { createPlinth, PlinthError, type Plinth } from '../sdk/src/index.ts';
+import { recordingFetch } from './wire.ts';
+
+export type Target = 'mock' | 'server';
+
+export interface Api {
+  readonly target: Target;
+  tenant(): Tenant;
+  /** Root that names no tenant: it acts in the operator's tenant, and where the contract says so across all of them. */
+  operator(): Tenant;
+}
+
+/** One tenant of the target, and one credential in it. */
+export interface Tenant extends Credential {
+  readonly id: string;
+  /** The same tenant through an API key that holds these scopes and nothing else, under a policy if one is named. */
+  withKey(scopes: string[], policyId?: string): Promise<Credential>;
+  /** The same tenant without any credentials. */
+  anonymous(): Credential;
+}
+
+export interface Credential {
+  readonly plinth: Plinth;
+  /** Sends what it is given to a path of the all-in-one server. */
+  fetch(path: string, init?: RequestInit): Promise<Response>;
+  /** Expects the call to fail with this status; on the server also with this message. Answers the error's body. */
+  refused(
+    status: number,
+    message: string | RegExp,
+    call: (plinth: Plinth) => Promise<unknown>,
+  ): Promise<unknown>;
+}
+
+/** Runs the cases against every target of this run. */
+export function contract(name: string, cases: (api: Api) => void): void {
+  for (const { name: target } of inject('contract').targets) suite(name, target, cases);
+}
+
+/** Runs the cases against the real server. */
+export function behaviour(name: string, cases: (api: Api) => void): void {
+  if (inject('contract').targets.some(({ name: target }) => target === 'server'))
+    suite(name, 'server', cases);
+  else it.skip(`${name} (server): not a target of this run`);
+}
+
+function suite(name: string, target: Target, cases: (api: Api) => void): void {
+  describe(`${name} (${target})`, () => {
+    const breaches: string[] = [];
+    afterEach(() => expect(breaches.splice(0), 'answers that break the contract').toEqual([]));
+    const { url, rootToken } = inject('contract').targets.find((one) => one.name === target)!;
+    cases(connect({ target, url, rootToken, onBreach: (breach) => breaches.push(breach) }));
+  });
+}
+
+/** How a test reaches a target, for suites that start one of their own. */
+export interface Connection {
+  readonly target: Target;
+  readonly url: string;
+  readonly rootToken: string;
+  readonly onBreach: (breach: string) => void;
+}
+
+export function connect(connection: Connection): Api {
+  return {
+    target: connection.target,
+    tenant() {
+      const id = `t-${randomBytes(8).toString('hex')}`;
+      return rootOf(connection, id, { 'x-tenant-id': id });
+    },
+    operator: () => rootOf(connection, 'default', {}),
+  };
+}
+
+function rootOf(connection: Connection, id: string, headers: Readonly<Record<string, string>>): Tenant {
+  const own = credential(connection, { authorization: `Bearer ${connection.rootToken}`, ...headers });
+  return {
+    id,
+    ...own,
+    anonymous: () => credential(connection, {}),
+    async withKey(scopes, policyId) {
+      const { raw_key } = await own.plinth.keys.keys.create({
+        body: { name: 'contract test', scopes, policy_id: policyId ?? null },
+      });
+      return credential(connection, { 'x-api-key': raw_key });
+    },
+  };
+}
+
+function credential(connection: Connection, headers: Readonly<Record<string, string>>): Credential {
+  const { target, url, onBreach } = connection;
+  const fetchWith = (more: Readonly<Record<string, string>>) =>
+    recordingFetch({ target, onBreach, headers: { ...headers, ...more } });
+  const client = (more: Readonly<Record<string, string>>) =>
+    createPlinth({ baseUrl: url, fetch: fetchWith(more), retries: 0 });
+  const own = fetchWith({});
+  return {
+    plinth: client({}),
+    fetch: (path, init) => own(`${url}${path}`, init),
+    async refused(status, message, call) {
+      // The mock knows nothing that could be missing or taken: it is asked for the answer.
+      const error = await failureOf(call(client(target === 'mock' ? { prefer: `code=${status}` } : {})));
+      expect(error.status, JSON.stringify(error.body)).toBe(status);
+      if (target === 'server') expect(error.message).toEqual(said(message));
+      return error.body;
+    },
+  };
+}
+
+const said = (message: string | RegExp): unknown =>
+  typeof message === 'string' ? message : expect.stringMatching(message);
+
+async function failureOf(call: Promise<unknown>): Promise<PlinthError> {
+  const error: unknown = await call.then(
+    (answer) => new Error(`was not refused, but answered ${JSON.stringify(answer)}`),
+    (thrown: unknown) => thrown,
+  );
+  if (error instanceof PlinthError) return error;
+  throw error;
+}

@@ -1,0 +1,105 @@
+/** Ids in requests: where they stand, which things they name, and ids of things that do not exist. */
+import { typeidUnboxed } from 'typeid-js';
+import type { Operation } from '../generated/operations.ts';
+import { parametersOf, resolve, type Schema } from './contract.ts';
+import { bodySchema, exampleBody, exampleRequest, type WireRequest } from './requests.ts';
+
+/** Ids of things that exist in a tenant, by prefix. */
+export type Pool = ReadonlyMap<string, string>;
+
+/** A place in the requests of an operation where an id of a stored thing belongs. */
+export interface IdPlace {
+  readonly in: 'path' | 'query' | 'body';
+  readonly name: string;
+  readonly prefix: string;
+}
+
+const typeId = /^([a-z]+)_[0-7][0-9a-hjkmnp-tv-z]{25}$/;
+
+/** The id of something that does not exist, and was never made. */
+export const absentId = (prefix: string): string => typeidUnboxed(prefix);
+
+export function idPlaces(operation: Operation): IdPlace[] {
+  const { service } = operation;
+  const parameters = parametersOf(operation).flatMap(({ name, in: place, schema }) => {
+    const prefix = prefixOf(service, schema);
+    return prefix === undefined || place === 'header' ? [] : [{ in: place, name, prefix }];
+  });
+  const schema = bodySchema(operation);
+  return [...parameters, ...(schema ? memberPlaces(service, schema) : [])];
+}
+
+/** The places in a body, the first item standing for all of a list: `records.0.key_id`. */
+function memberPlaces(
+  service: Operation['service'],
+  schema: Schema,
+  path: readonly string[] = [],
+): IdPlace[] {
+  const { items, properties = {} } = resolve(service, schema);
+  if (items !== undefined && path.length < 4) return memberPlaces(service, items as Schema, [...path, '0']);
+  const prefix = path.length === 0 ? undefined : prefixOf(service, schema);
+  if (prefix !== undefined)
+    return madeByClients.has(prefix) ? [] : [{ in: 'body', name: path.join('.'), prefix }];
+  return Object.entries(properties as Record<string, Schema>).flatMap(([name, property]) =>
+    memberPlaces(service, property, [...path, name]),
+  );
+}
+
+/** The prefix that a schema demands of an id, also of one that may be null. */
+function prefixOf(service: Operation['service'], schema: Schema): string | undefined {
+  const found = resolve(service, schema);
+  const forms = (found['anyOf'] ?? []) as Schema[];
+  const own = /^\^([a-z]+)_\[0-7\]/.exec(String(found['pattern']))?.[1];
+  return own ?? forms.map((form) => prefixOf(service, form)).find((prefix) => prefix !== undefined);
+}
+
+/**
+ * The example request of an operation whose ids all name what exists in the pool; members whose kind the pool does not have are
+ * left out. `placed` puts one id of one's own into one place.
+ */
+export function requestWith(
+  operation: Operation,
+  pool: Pool,
+  placed?: { place: IdPlace; id: string },
+): WireRequest {
+  const parameters: Record<string, string> = {};
+  for (const place of idPlaces(operation)) {
+    if (place.in === 'path') parameters[place.name] = pool.get(place.prefix) ?? absentId(place.prefix);
+  }
+  if (placed && placed.place.in !== 'body') parameters[placed.place.name] = placed.id;
+  const example = exampleBody(operation);
+  const known = inPool(example, pool);
+  const body =
+    placed?.place.in === 'body' ? withMember(known, placed.place.name.split('.'), placed.id) : known;
+  return exampleRequest(operation, example === undefined ? { parameters } : { parameters, body });
+}
+
+function inPool(value: unknown, pool: Pool): unknown {
+  if (Array.isArray(value)) return value.map((item) => inPool(item, pool));
+  if (isObject(value)) {
+    const members = Object.entries(value).map(([name, member]) => [name, inPool(member, pool)]);
+    return Object.fromEntries(members.filter(([, member]) => member !== undefined));
+  }
+  const prefix = typeof value === 'string' ? typeId.exec(value)?.[1] : undefined;
+  return prefix === undefined || madeByClients.has(prefix) ? value : pool.get(prefix);
+}
+
+/** Usage records get their ids from who reports them; nothing is looked up by them. */
+const madeByClients = new Set(['kuse']);
+
+/** The value with one member set, and what leads to it. */
+function withMember(value: unknown, [step, ...rest]: readonly string[], member: unknown): unknown {
+  if (step === undefined) return member;
+  if (Array.isArray(value))
+    return value.map((item, at) =>
+      String(at) === step ? withMember(item, rest, member) : (item as unknown),
+    );
+  return { ...(value as object), [step]: withMember((value as Record<string, unknown>)[step], rest, member) };
+}
+
+/** Every id in a text, with its prefix. */
+export const idsIn = (text: string): [id: string, prefix: string][] =>
+  [...text.matchAll(/\b([a-z]+)_[0-7][0-9a-hjkmnp-tv-z]{25}\b/g)].map(([id, prefix]) => [id, prefix!]);
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,0 +1,81 @@
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** A mock or a server in a process of its own: the tests see of it what any client sees. */
+export interface Running {
+  /** Without a slash at the end. */
+  readonly url: string;
+  readonly rootToken: string;
+  /** What it wrote so far, for the message of a failed test. */
+  output(): string;
+  /** Ends it in order and removes its data. */
+  stop(): Promise<void>;
+}
+
+export const startMock = () => start(['mock'], {});
+
+/** A server on a new data directory, or on the database of `databaseUrl`; strict, so that it judges its own answers too. */
+export async function startServer({ databaseUrl }: { databaseUrl?: string } = {}): Promise<Running> {
+  const data = await mkdtemp(join(tmpdir(), 'plinth-contract-'));
+  const environment = {
+    PLINTH_CONTRACT: 'strict',
+    ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
+  };
+  const server = await start(['serve', '--data', data], environment);
+  return {
+    ...server,
+    async stop() {
+      await server.stop();
+      await rm(data, { recursive: true, force: true });
+    },
+  };
+}
+
+const startTimeoutMs = 60_000;
+
+/** Runs `node src/main.ts …` on a free port and waits for the address that it prints. */
+async function start(args: readonly string[], environment: Record<string, string>): Promise<Running> {
+  const rootToken = `contract-${randomBytes(24).toString('hex')}`;
+  const child = spawn(process.execPath, ['src/main.ts', ...args, '--port', '0', '--host', '127.0.0.1'], {
+    cwd: new URL('..', import.meta.url),
+    env: { PATH: process.env['PATH'], PLINTH_ROOT_TOKEN: rootToken, PLINTH_LOG: 'info', ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  let output = '';
+  const url = await new Promise<string>((resolve, reject) => {
+    const fail = (why: string) => {
+      child.kill('SIGKILL');
+      reject(new Error(`${args.join(' ')} ${why}:\n${output}`));
+    };
+    const timer = setTimeout(fail, startTimeoutMs, 'did not start in time');
+    const read = (chunk: Buffer) => {
+      // Only the end is of interest, and a run may be long.
+      output = (output + chunk.toString()).slice(-20_000);
+      const found = /http:\/\/127\.0\.0\.1:\d+/.exec(output)?.[0];
+      if (found === undefined) return;
+      clearTimeout(timer);
+      resolve(found);
+    };
+    child.stdout.on('data', read);
+    child.stderr.on('data', read);
+    child.once('exit', (code) => {
+      clearTimeout(timer);
+      fail(`ended with ${code}`);
+    });
+  });
+  return {
+    url,
+    rootToken,
+    output: () => output,
+    async stop() {
+      child.kill('SIGTERM');
+      const late = setTimeout(() => child.kill('SIGKILL'), 20_000);
+      await ended;
+      clearTimeout(late);
+    },
+  };
+}

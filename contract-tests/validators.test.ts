@@ -1,0 +1,134 @@
+/**
+ * The two judges of requests, the generated validators and express-openapi-validator on the document, asked about the same
+ * generated inputs: they accept the same ones.
+ */
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import type { Server } from 'node:http';
+import express, { type ErrorRequestHandler } from 'express';
+import { middleware } from 'express-openapi-validator';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { operations, services, type Operation, type ServiceName } from '../generated/operations.ts';
+import { broken, hostile, valid } from './arbitraries.ts';
+import { documentOf, nameOf, parametersOf, type Schema } from './contract.ts';
+import { bodySchema, pathOf } from './requests.ts';
+
+const seed = Number(process.env['FUZZ_SEED'] || Date.now() % 2 ** 31);
+const numRuns = Number(process.env['FUZZ_RUNS'] || 60);
+
+type Validate = (data: unknown) => boolean;
+type Validators = Readonly<Record<string, Readonly<Partial<Record<'path' | 'query' | 'body', Validate>>>>>;
+
+describe.each(Object.keys(services) as ServiceName[])('the validators of %s', (service) => {
+  let generated: Validators;
+  let server: Server;
+  let url: string;
+
+  beforeAll(async () => {
+    console.log(`validators: FUZZ_SEED=${seed} FUZZ_RUNS=${numRuns}`);
+    generated = ((await import(`../generated/${service}/validators.js`)) as { validators: Validators })
+      .validators;
+    server = documentServer(service).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  afterAll(() => server.close());
+
+  it.each(
+    operations
+      .filter((operation) => operation.service === service)
+      .map((operation) => [nameOf(operation), operation] as const),
+  )('accept the same requests as the document: %s', (_, operation) =>
+    fc.assert(
+      fc.asyncProperty(inputs(operation), async (input) => {
+        const byDocument = await judgedByDocument(operation, input);
+        const byGenerated = judgedByGenerated(generated[operation.id] ?? {}, input);
+        expect(byGenerated, byDocument).toBe(byDocument === '');
+      }),
+      { seed, numRuns, endOnFailure: true },
+    ),
+  );
+
+  /** What the document says against the request; nothing when it is allowed. */
+  async function judgedByDocument(operation: Operation, { path, query, body }: Input): Promise<string> {
+    const search = Object.entries(query)
+      .map(([name, value]) => `${name}=${escaped(value)}`)
+      .join('&');
+    const response = await fetch(`${url}${pathOf(operation, path)}${search === '' ? '' : `?${search}`}`, {
+      method: operation.verb,
+      headers: body === undefined ? {} : { 'content-type': 'application/json' },
+      body: body === undefined ? null : JSON.stringify(body),
+    });
+    return response.text();
+  }
+});
+
+/** An application that says nothing to allowed requests, and to others what is wrong. */
+function documentServer(service: ServiceName) {
+  const said: ErrorRequestHandler = (error: Error, _req, res, _next) =>
+    void res.status(400).send(error.message);
+  return express()
+    .use(express.json({ strict: false, limit: '8mb' }))
+    .use(
+      middleware({
+        apiSpec: documentOf(service) as never,
+        validateRequests: true,
+        validateResponses: false,
+        validateSecurity: false,
+        fileUploader: false,
+      }),
+    )
+    .use((_req, res) => void res.status(200).end())
+    .use(said);
+}
+
+function judgedByGenerated(validators: Validators[string], input: Input): boolean {
+  const { path, query, body } = structuredClone(input);
+  const parts = [
+    validators.path?.(path),
+    validators.query?.(query),
+    body === undefined || validators.body?.(body),
+  ];
+  return parts.every((verdict) => verdict !== false);
+}
+
+interface Input {
+  readonly path: Record<string, string>;
+  readonly query: Record<string, string>;
+  readonly body: unknown;
+}
+
+function inputs(operation: Operation): fc.Arbitrary<Input> {
+  const texts = (place: 'path' | 'query') => {
+    const own = parametersOf(operation).filter((parameter) => parameter.in === place);
+    const values = own.map(({ name, schema }) => [name, parameterText(operation, schema)] as const);
+    return fc.record(Object.fromEntries(values), {
+      requiredKeys: place === 'path' ? own.map(({ name }) => name) : [],
+    });
+  };
+  const schema = bodySchema(operation);
+  return fc.record({
+    path: texts('path'),
+    query: texts('query'),
+    body: schema
+      ? fc.oneof(valid(operation.service, schema), broken(operation.service, schema))
+      : fc.constant(undefined),
+  });
+}
+
+/** Empty texts, dots and texts that are no UTF-8 are judged before the validators. */
+const parameterText = ({ service }: Operation, schema: Schema): fc.Arbitrary<string> =>
+  fc
+    .oneof(
+      { weight: 4, arbitrary: valid(service, schema) },
+      { weight: 1, arbitrary: fc.constantFrom(...hostile) },
+    )
+    .map((value) =>
+      (typeof value === 'string' ? value : JSON.stringify(value)).slice(0, 2_000).toWellFormed(),
+    )
+    .filter((text) => !/^\.{0,2}$/.test(text));
+
+/** The document's judge takes what encodeURIComponent leaves for reserved. */
+const escaped = (text: string): string =>
+  encodeURIComponent(text).replaceAll(/[!'()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16)}`);

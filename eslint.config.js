@@ -1,0 +1,97 @@
+import tseslint from 'typescript-eslint';
+
+const services = [
+  'auth',
+  'authz',
+  'keys',
+  'safety',
+  'billing',
+  'webhooks',
+  'jobs',
+  'audit',
+  'gateway',
+  'control',
+  'retrieval',
+  'agents',
+  'storage',
+  'sync',
+];
+
+/** Imports that a folder may not make, as [pattern of the import, reason] pairs. */
+const imports = (files, ...rules) => ({
+  files,
+  rules: {
+    'no-restricted-imports': ['error', { patterns: rules.map(([regex, message]) => ({ regex, message })) }],
+  },
+});
+const postgres = ['^postgres$', 'Only stores and src/db see the driver.'];
+const upwards = [
+  '/(services|app|main)[./]',
+  'Imports point downwards: lib ← db, http ← services ← app ← main.',
+];
+
+const environment = {
+  selector: "MemberExpression[object.name='process'][property.name='env']",
+  message: 'Only src/config.ts reads the environment.',
+};
+const statements = {
+  selector: "TaggedTemplateExpression[tag.name='sql']",
+  message: 'SQL lives in stores and in src/db.',
+};
+
+export default tseslint.config(
+  { ignores: ['**/node_modules/', '**/dist/', 'generated/', 'sdk/src/services/', 'tsp-output/', '**/*.js'] },
+  tseslint.configs.recommendedTypeChecked,
+  {
+    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    rules: {
+      '@typescript-eslint/no-unused-vars': [
+        'error',
+        { argsIgnorePattern: '^_', varsIgnorePattern: '^_', ignoreRestSiblings: true },
+      ],
+      // Handlers implement an interface that is asynchronous whether or not they have to wait.
+      '@typescript-eslint/require-await': 'off',
+      '@typescript-eslint/restrict-template-expressions': [
+        'error',
+        { allowNumber: true, allowBoolean: true, allowNullish: true },
+      ],
+    },
+  },
+  { files: ['src/**'], rules: { 'no-restricted-syntax': ['error', environment, statements] } },
+  { files: ['src/config.ts'], rules: { 'no-restricted-syntax': ['error', statements] } },
+  { files: ['src/**/*.store.ts', 'src/db/**'], rules: { 'no-restricted-syntax': ['error', environment] } },
+  { files: ['src/**/*.test.ts', 'src/testing/**'], rules: { 'no-restricted-syntax': 'off' } },
+  imports(['src/lib/**'], postgres, upwards, ['/(db|http)/', 'src/lib depends on nothing of ours.']),
+  imports(['src/db/**'], upwards, ['/http/', 'src/db does not know of HTTP.']),
+  imports(['src/http/**'], postgres, upwards),
+  ...services.map((service) =>
+    imports(
+      [`src/services/${service}/**`],
+      postgres,
+      [
+        `/(${services.filter((other) => other !== service).join('|')})/(?!(server|types)\\.ts$)`,
+        'Services meet over interfaces, not files.',
+      ],
+      ['/(app|main|config)\\.ts$', 'Services are composed, they do not compose.'],
+    ),
+  ),
+  imports(
+    ['contract-tests/**'],
+    ['\\.\\./src/', 'Contract tests are a black box: only the SDK and the operations table.'],
+  ),
+  imports(
+    ['generated/**', 'sdk/src/**'],
+    ['\\.\\./src/', 'What is generated or published knows nothing of the server.'],
+  ),
+  {
+    files: ['**/*.test.ts', 'src/testing/**'],
+    rules: {
+      'no-restricted-imports': 'off',
+      '@typescript-eslint/no-unsafe-assignment': 'off',
+      '@typescript-eslint/no-unsafe-member-access': 'off',
+      '@typescript-eslint/no-unsafe-argument': 'off',
+      '@typescript-eslint/no-unsafe-call': 'off',
+      '@typescript-eslint/no-unsafe-return': 'off',
+    },
+  },
+);

@@ -1,0 +1,122 @@
+/** The README's examples, as printed: its shell blocks run against a new server, and what they print has to be there. */
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+const run = promisify(execFile);
+const root = fileURLToPath(new URL('..', import.meta.url));
+const readme = await readFile(join(root, 'README.md'), 'utf8');
+
+interface Block {
+  language: string;
+  text: string;
+}
+const blocks: Block[] = [...readme.matchAll(/^```(\S+(?: \S+)?)\n(.*?)^```$/gms)].map((match) => ({
+  language: match[1] ?? '',
+  text: match[2] ?? '',
+}));
+
+/** Starts `src/main.ts` on a free port and answers its address when it listens. */
+async function start(args: string[], data: string): Promise<{ url: string; child: ChildProcess }> {
+  const child = spawn(process.execPath, ['src/main.ts', ...args, '--port', '0'], {
+    cwd: root,
+    env: { ...process.env, PLINTH_DATA_DIR: data, PLINTH_LOG: 'info', DATABASE_URL: '' },
+  });
+  let text = '';
+  const url = new Promise<string>((resolve, reject) => {
+    const look = (chunk: Buffer) => {
+      text += chunk.toString();
+      const found = /http:\/\/127\.0\.0\.1:\d+/.exec(text);
+      if (found) resolve(found[0]);
+    };
+    child.stdout.on('data', look);
+    child.stderr.on('data', look);
+    child.on('exit', (code) => reject(new Error(`ended with ${code}: ${text}`)));
+  });
+  return { url: await url, child };
+}
+
+/** Runs blocks one after the other in one shell and answers what each printed. */
+async function shell(scripts: string[], replacements: Record<string, string>): Promise<string[]> {
+  const script = scripts.join("\necho '=== next ==='\n");
+  const adapted = Object.entries(replacements).reduce(
+    (text, [from, to]) => text.replaceAll(from, to),
+    script,
+  );
+  const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', adapted], { cwd: root });
+  return stdout.split('=== next ===\n');
+}
+
+/** Each shell block with the JSON block that follows it, if one does. */
+function examples(language: string): { script: string; printed: unknown }[] {
+  return blocks.flatMap((block, at) => {
+    if (block.language !== language) return [];
+    const next = blocks[at + 1];
+    return [{ script: block.text, printed: next?.language === 'json' ? JSON.parse(next.text) : undefined }];
+  });
+}
+
+describe('the README', () => {
+  let data: string;
+  let server: Awaited<ReturnType<typeof start>>;
+
+  beforeAll(async () => {
+    data = await mkdtemp(join(tmpdir(), 'plinth-readme-'));
+    server = await start(['serve'], data);
+  }, 30_000);
+
+  afterAll(async () => {
+    const ended = new Promise((resolve) => server.child.once('exit', resolve));
+    server.child.kill('SIGTERM');
+    await ended;
+    await rm(data, { recursive: true });
+  });
+
+  it('shows shell examples that answer what it says', async () => {
+    const shown = examples('sh');
+    const answers = await shell(
+      shown.map((example) => example.script),
+      {
+        'http://127.0.0.1:4000': server.url,
+        '.plinth/root-token': join(data, 'root-token'),
+      },
+    );
+    expect(shown.length).toBeGreaterThan(3);
+    for (const [at, { printed }] of shown.entries()) {
+      if (printed !== undefined) expect(JSON.parse(answers[at] ?? '')).toMatchObject(printed as object);
+    }
+  });
+
+  it('shows the SDK example of examples/, which runs', async () => {
+    const [shown] = blocks.filter((block) => block.language === 'ts');
+    expect(shown?.text).toBe(await readFile(join(root, 'examples/first-calls.ts'), 'utf8'));
+    const token = (await readFile(join(data, 'root-token'), 'utf8')).trim();
+    const { stdout } = await run(process.execPath, ['examples/first-calls.ts'], {
+      cwd: root,
+      env: { ...process.env, PLINTH_URL: server.url, PLINTH_ROOT_TOKEN: token },
+    });
+    expect(stdout).toBe(
+      'true - role "editor" grants "document:write"\nrole editor\n403 missing scope authz:write\n',
+    );
+  });
+
+  it('shows mock examples that answer what it says', async () => {
+    const mock = await start(['mock'], data);
+    try {
+      const shown = examples('sh mock');
+      const answers = await shell(
+        shown.map((example) => example.script),
+        { 'http://127.0.0.1:4010': mock.url },
+      );
+      expect(shown.map((_, at) => JSON.parse(answers[at] ?? ''))).toEqual(
+        shown.map(({ printed }) => printed),
+      );
+    } finally {
+      mock.child.kill('SIGTERM');
+    }
+  });
+});

@@ -1,0 +1,125 @@
+import type { EventStream, Raw } from './answer.ts';
+import type { Attempt } from './attempt.ts';
+import { aborted, PlinthError, readEnvelope, requestIdOf } from './errors.ts';
+import { eventParser, type EventParser, type WireEvent } from './event-parser.ts';
+import type { Target } from './operation.ts';
+import { sleep } from './retries.ts';
+
+/** Milliseconds between the end of a stream and the next connection, unless the server says otherwise. */
+const reconnectDelay = 1_000;
+
+interface ServerEvent {
+  readonly event: string;
+  readonly data: unknown;
+  readonly id?: string;
+}
+
+type Connect = (lastEventId: string | undefined) => Promise<Attempt>;
+
+/** Connects when somebody begins to read. A second loop connects anew. */
+export class ServerEvents<Event> implements EventStream<Event> {
+  readonly #target: Target;
+  readonly #connect: Connect;
+  readonly #reconnect: boolean;
+  readonly #signal: AbortSignal | undefined;
+  #opened: Promise<Attempt> | undefined;
+
+  constructor(target: Target, connect: Connect, reconnect: boolean, signal: AbortSignal | undefined) {
+    this.#target = target;
+    this.#connect = connect;
+    this.#reconnect = reconnect;
+    this.#signal = signal;
+  }
+
+  async response(): Promise<Raw<undefined>> {
+    this.#opened ??= this.#connect(undefined);
+    const { response, requestId } = await this.#opened;
+    return { data: undefined, response, requestId };
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Event, void> {
+    let connection = this.#opened ?? this.#connect(undefined);
+    this.#opened = undefined;
+    let lastEventId: string | undefined;
+    for (;;) {
+      const parser = eventParser();
+      const opened = await connection;
+      try {
+        for await (const event of wireEvents(opened, parser)) {
+          lastEventId = event.id ?? lastEventId;
+          const typed = typedEvent(this.#target, opened, event);
+          if (typed) yield typed as Event;
+        }
+      } catch (thrown) {
+        if (!this.#reconnect || !isCut(thrown)) throw thrown;
+      }
+      if (!this.#reconnect || opened.response.status === 204) return;
+      await sleep(parser.retry ?? reconnectDelay, this.#signal).catch((reason: unknown) => {
+        throw aborted(this.#target.name, reason);
+      });
+      connection = this.#connect(lastEventId);
+    }
+  }
+}
+
+/** Whether the connection went away under the stream, which a new one may mend. */
+const isCut = (thrown: unknown) =>
+  thrown instanceof PlinthError && (thrown.kind === 'connection' || thrown.kind === 'timeout');
+
+/** Silence for longer than the timeout is a lost connection, since the server sends comments when it has nothing to say. */
+async function* wireEvents(opened: Attempt, parser: EventParser): AsyncGenerator<WireEvent, void> {
+  const { response, deadline } = opened;
+  const reader = response.body?.getReader();
+  const decoder = new TextDecoder();
+  try {
+    while (reader) {
+      deadline.restart();
+      const { done, value } = await reader.read();
+      deadline.pause();
+      if (done) return;
+      yield* parser.push(decoder.decode(value, { stream: true }));
+    }
+  } catch (thrown) {
+    throw opened.failure(thrown);
+  } finally {
+    deadline.end();
+    // Not awaited: whoever leaves the loop does not have to wait for the connection to close.
+    reader?.cancel().catch(() => {});
+  }
+}
+
+/** Undefined for events of a newer server, for which this client has no type. */
+function typedEvent(
+  { name, operation }: Target,
+  { response }: Attempt,
+  wire: WireEvent,
+): ServerEvent | undefined {
+  const { event, data, id } = wire;
+  const kind = operation.events?.[event];
+  if (kind === undefined && event !== 'error') return undefined;
+  const value = kind === 'text' ? data : parse(name, data);
+  if (kind !== undefined) return { event, data: value, ...(id !== undefined && { id }) };
+  const { message = `${name}: the server ended the stream`, code } = readEnvelope(value);
+  const requestId = requestIdOf(response);
+  throw new PlinthError({
+    kind: 'stream',
+    operation: name,
+    message,
+    ...(code !== undefined && { code }),
+    body: value,
+    requestId,
+  });
+}
+
+function parse(operation: string, data: string): unknown {
+  try {
+    return JSON.parse(data);
+  } catch (cause) {
+    throw new PlinthError({
+      kind: 'protocol',
+      operation,
+      message: `${operation}: an event is not JSON`,
+      cause,
+    });
+  }
+}

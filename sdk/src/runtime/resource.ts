@@ -1,0 +1,50 @@
+import { AnswerPromise } from './answer.ts';
+import type { Client } from './client.ts';
+import { ServerEvents } from './events.ts';
+import { PagedList } from './lists.ts';
+import type { Operation, RequestMembers, Target } from './operation.ts';
+import type { EventOptions } from './options.ts';
+
+/**
+ * The methods of a resource from its operations. `name` is how callers reach it: `authz.roles`. The generator writes
+ * interface and operations from the same contract, which is why the one stands for the other here.
+ */
+export function resource<Methods extends object>(
+  client: Client,
+  name: string,
+  operations: { readonly [Method in keyof Methods]: Operation },
+): Methods {
+  const service = name.slice(0, name.indexOf('.'));
+  const methods = Object.entries<Operation>(operations).map(([method, operation]) => {
+    const target: Target = { service, name: `${name}.${method}`, operation };
+    const call = (request: RequestMembers = {}, options?: EventOptions) =>
+      start(client, target, request, options);
+    // Errors carry this name, and stack traces show it.
+    Object.defineProperty(call, 'name', { value: target.name });
+    return [method, call] as const;
+  });
+  return Object.fromEntries(methods) as Methods;
+}
+
+function start(client: Client, target: Target, request: RequestMembers, options: EventOptions | undefined) {
+  const { operation } = target;
+  if (operation.events) {
+    const connect = (lastEventId: string | undefined) =>
+      client.open(target, request, lastEventId === undefined ? options : resumed(options, lastEventId));
+    return new ServerEvents(target, connect, options?.reconnect === true, options?.signal);
+  }
+  if (operation.pages) {
+    return new PagedList(
+      target,
+      request,
+      (page) => client.send<unknown[]>(target, page, options),
+      options?.signal,
+    );
+  }
+  return new AnswerPromise(client.send(target, request, options));
+}
+
+const resumed = (options: EventOptions | undefined, lastEventId: string): EventOptions => ({
+  ...options,
+  headers: { ...options?.headers, 'Last-Event-ID': lastEventId },
+});

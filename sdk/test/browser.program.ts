@@ -1,0 +1,61 @@
+/** What the browser test runs, in a page and in a worker: the whole client against a server of another origin. */
+import { createPlinth, isPlinthError } from '../src/index.ts';
+import { all, failureOf, things } from './things.ts';
+
+export interface Outcome {
+  created: unknown;
+  listed: number[];
+  failure: Record<string, unknown>;
+  repeated: unknown;
+  events: unknown[];
+  aborted: unknown;
+  timedOut: unknown;
+  unreachable: unknown;
+  redirected: unknown;
+  uploaded: unknown;
+}
+
+const kindOf = async (call: PromiseLike<unknown>) => {
+  const thrown = await failureOf(call);
+  return isPlinthError(thrown) ? thrown.kind : String(thrown);
+};
+
+export async function run(baseUrl: string): Promise<Outcome> {
+  const plinth = createPlinth({ baseUrl, token: 'token' });
+  const client = things({ baseUrl, apiKey: 'key' });
+  const controller = new AbortController();
+  const watched: unknown[] = [];
+  const watch = async () => {
+    for await (const event of client.watch({}, { signal: controller.signal })) {
+      watched.push(event);
+      if (watched.length === 2) controller.abort();
+    }
+  };
+  const aborted = await kindOf(watch());
+  const failure = await failureOf(plinth.authz.roles.get({ roleId: 'role_missing' }, { retries: 0 }));
+  return {
+    created: await plinth.authz.roles.create(
+      { body: { name: 'Editor' } },
+      { tenant: 'acme', idempotencyKey: 'k' },
+    ),
+    listed: (await all(client.list({ limit: 2 }))).map(({ id }) => id),
+    failure: { ...(failure as object), message: (failure as Error).message },
+    repeated: await client.get({ id: 'busy-once' }),
+    events: watched,
+    aborted,
+    timedOut: await kindOf(client.get({ id: 'slow' }, { timeout: 100, retries: 0 })),
+    unreachable: await kindOf(things({ baseUrl: 'http://127.0.0.1:1', retries: 0 }).get({ id: '1' })),
+    redirected: await kindOf(client.get({ id: 'elsewhere' })),
+    uploaded: (await client.upload({ key: 'a/b', body: new Blob(['bytes']) }).response()).response.status,
+  };
+}
+
+/** A worker answers with a message, a page calls `run`. */
+const scope = globalThis as typeof globalThis & { run?: typeof run };
+if (typeof document === 'undefined') {
+  const baseUrl = new URL(scope.location.href).hash.slice(1);
+  run(decodeURIComponent(baseUrl)).then(
+    (outcome) => scope.postMessage(outcome),
+    (thrown: unknown) => scope.postMessage({ thrown: String(thrown) }),
+  );
+} else scope.run = run;

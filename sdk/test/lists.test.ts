@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest';
+import { serve, type Received } from './server.ts';
+import { all, failureOf, things } from './things.ts';
+
+const total = 25;
+
+/** A list of 25 with pages of 10, by cursor or by offset as the operation has it. */
+function list({ url }: Received, next: (place: number) => Record<string, string>) {
+  const query = new URL(url, 'http://host').searchParams;
+  const from = Number(query.get('cursor') ?? query.get('offset') ?? 0);
+  const limit = Number(query.get('limit') ?? 10);
+  const body = Array.from({ length: Math.max(0, Math.min(limit, total - from)) }, (_, at) => ({
+    id: from + at,
+  }));
+  return { body, headers: from + limit < total ? next(from + limit) : {} };
+}
+const byCursor = (request: Received) => list(request, (place) => ({ 'X-Next-Cursor': String(place) }));
+const byOffset = (request: Received) => list(request, () => ({}));
+const queries = (requests: readonly Received[]) => requests.map(({ url }) => url.split('?')[1] ?? '');
+
+describe('a list', () => {
+  it('is its first page when awaited', async () => {
+    const { url, requests } = await serve(byCursor);
+    const page = await things({ baseUrl: url }).list({ limit: 3 });
+    expect(page.map(({ id }) => id)).toEqual([0, 1, 2]);
+    expect(requests).toHaveLength(1);
+  });
+
+  it('is everything when walked, page by page from cursor to cursor, with the same filters', async () => {
+    const { url, requests } = await serve(byCursor);
+    const seen = await all(things({ baseUrl: url }).list({ search: 'x' }));
+    expect(seen.map(({ id }) => id)).toEqual(Array.from({ length: total }, (_, at) => at));
+    expect(queries(requests)).toEqual(['search=x', 'search=x&cursor=10', 'search=x&cursor=20']);
+  });
+
+  it('goes on by cursor alone after an offset', async () => {
+    const { url, requests } = await serve(byCursor);
+    await all(things({ baseUrl: url }).list({ offset: 5 }));
+    expect(queries(requests)).toEqual(['offset=5', 'cursor=15']);
+  });
+
+  it('asks for a page only when the loop gets there', async () => {
+    const { url, requests } = await serve(byCursor);
+    for await (const { id } of things({ baseUrl: url }).list()) {
+      if (id === 9) expect(requests).toHaveLength(1);
+      if (id === 10) break;
+    }
+    expect(requests).toHaveLength(2);
+  });
+
+  it('asks for its first page once, however often it is awaited and walked', async () => {
+    const { url, requests } = await serve(byCursor);
+    const answer = things({ baseUrl: url }).list({ limit: 100 });
+    await answer;
+    const { data } = await answer.response();
+    expect(await all(answer)).toEqual(data);
+    expect(requests).toHaveLength(1);
+  });
+
+  it('is walked over a short page, whose cursor says that more follows', async () => {
+    const pages = [[{ id: 1 }], [], [{ id: 2 }]];
+    let turn = 0;
+    const { url } = await serve(() => {
+      const body = pages[turn];
+      turn += 1;
+      return { body, headers: turn < 3 ? { 'X-Next-Cursor': `c${turn}` } : {} };
+    });
+    expect(await all(things({ baseUrl: url }).list())).toEqual([{ id: 1 }, { id: 2 }]);
+  });
+
+  it('is walked by offset where the operation has no cursor', async () => {
+    const { url, requests } = await serve(byOffset);
+    expect(await all(things({ baseUrl: url }).listByOffset({ limit: 10 }))).toHaveLength(total);
+    expect(queries(requests)).toEqual(['limit=10', 'limit=10&offset=10', 'limit=10&offset=20']);
+    expect(await all(things({ baseUrl: url }).listByOffset())).toHaveLength(total);
+  });
+
+  it('ends with the error of the page that fails, after the items before it', async () => {
+    const { url } = await serve((request) =>
+      request.url.includes('cursor=20') ? { status: 404, body: { error: 'gone' } } : byCursor(request),
+    );
+    const seen: number[] = [];
+    const walk = async () => {
+      for await (const { id } of things({ baseUrl: url }).list()) seen.push(id);
+    };
+    expect(await failureOf(walk())).toMatchObject({ status: 404, operation: 'things.things.list' });
+    expect(seen).toHaveLength(20);
+  });
+
+  it('ends at once when the signal aborts, also in the middle of a page', async () => {
+    const { url, requests } = await serve(byCursor);
+    const controller = new AbortController();
+    const seen: number[] = [];
+    const walk = async () => {
+      for await (const { id } of things({ baseUrl: url }).list({}, { signal: controller.signal })) {
+        seen.push(id);
+        if (id === 4) controller.abort(new Error('enough'));
+      }
+    };
+    expect(await failureOf(walk())).toMatchObject({ kind: 'abort', cause: { message: 'enough' } });
+    expect([seen.length, requests.length]).toEqual([5, 1]);
+  });
+
+  it('does not run in circles when the server does', async () => {
+    const { url } = await serve(() => ({ body: [{ id: 1 }], headers: { 'X-Next-Cursor': 'same' } }));
+    expect(await failureOf(all(things({ baseUrl: url }).list()))).toMatchObject({ kind: 'protocol' });
+  });
+});

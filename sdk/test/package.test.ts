@@ -1,0 +1,120 @@
+import { readFile, readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { build } from 'esbuild';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { projectWithPackage, type Project } from './package.ts';
+
+const sdk = new URL('../', import.meta.url);
+const checks = '--noEmit --strict --exactOptionalPropertyTypes --target ES2022 --module NodeNext'.split(' ');
+const libraries = ['--lib', 'ES2022,DOM,DOM.Iterable,DOM.AsyncIterable'];
+
+const threeCalls = `
+const role = await roles.create({ body: { name: 'Editor' } });
+for await (const { id } of roles.list()) console.log(id);
+await roles.delete({ roleId: role.id });
+`;
+const oneService = `
+import { authz, createClient } from '@plinth/sdk';
+const { roles } = authz(createClient({ baseUrl: 'http://127.0.0.1:4000' }));
+${threeCalls}`;
+const allServices = `
+import { createPlinth } from '@plinth/sdk';
+const { roles } = createPlinth({ baseUrl: 'http://127.0.0.1:4000' }).authz;
+${threeCalls}`;
+
+let project: Project;
+beforeAll(async () => {
+  project = await projectWithPackage();
+});
+afterAll(() => project.remove());
+
+/** Compiles programs that use the package as others do, with its declarations checked too. */
+async function compile(programs: Map<string, string>): Promise<void> {
+  for (const [name, text] of programs) await writeFile(join(project.folder, name), text);
+  await project.compile(...checks, ...libraries, ...programs.keys());
+}
+
+/** Each TypeScript block of a text; they share the client, and what each of them declares is its own. */
+function examples(text: string): string {
+  const blocks = [...text.matchAll(/```ts\n(.*?)```/gs)].map(([, block = '']) =>
+    block.replaceAll(/^ *\* ?/gm, ''),
+  );
+  const imports = blocks.flatMap((block) => block.match(/^import .*$/gm) ?? []);
+  const bodies = blocks.map(
+    (block) => `await (async () => {\n${block.replaceAll(/^import .*$/gm, '')}\n})();`,
+  );
+  return `${[...new Set(imports)].join('\n')}
+declare const plinth: import('@plinth/sdk').Plinth;
+declare const baseUrl: string;
+declare const token: string;
+${bodies.join('\n')}
+export {};`;
+}
+
+describe('the package', () => {
+  it('has a README whose code compiles', async () => {
+    const readme = await readFile(new URL('README.md', sdk), 'utf8');
+    const text = examples(readme);
+    expect(text.match(/plinth\./g)?.length).toBeGreaterThan(50);
+    await compile(new Map([['readme.mts', text]]));
+  });
+
+  it('has doc comments whose examples compile', async () => {
+    const folder = new URL('src/services/', sdk);
+    const names = (await readdir(folder, { recursive: true })).filter(
+      (name) => /\.ts$/.test(name) && !/types\.ts$/.test(name),
+    );
+    const texts = await Promise.all(names.map((name) => readFile(new URL(name, folder), 'utf8')));
+    const programs = texts.map((text, at): [string, string] => [`docs-${at}.mts`, examples(text)]);
+    await compile(new Map(programs));
+  });
+
+  it('refuses examples that are wrong, so that the two tests above can fail', async () => {
+    const wrong = examples('```ts\nawait plinth.authz.roles.get({ role: 1 });\n```');
+    await expect(compile(new Map([['wrong.mts', wrong]]))).rejects.toThrow("'role' does not exist");
+  });
+
+  it('needs nothing but the web platform and openapi-fetch', async () => {
+    const { metafile } = await build({
+      stdin: { contents: allServices, resolveDir: project.folder },
+      bundle: true,
+      platform: 'neutral',
+      mainFields: ['module', 'main'],
+      format: 'esm',
+      write: false,
+      metafile: true,
+      preserveSymlinks: true,
+    });
+    const packages = Object.keys(metafile.inputs).map(
+      (path) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1],
+    );
+    expect(new Set(packages)).toEqual(new Set(['@plinth/sdk', 'openapi-fetch', undefined]));
+  });
+
+  it('puts only the services that are imported into a bundle', async () => {
+    const [one, all] = [await bundle(oneService), await bundle(allServices)];
+    expect([one.includes('/v1/roles'), one.includes('/v1/scopes')]).toEqual([true, false]);
+    expect([all.includes('/v1/roles'), all.includes('/v1/scopes')]).toEqual([true, true]);
+    // What a page pays for the client; more than this is worth a look at what was added.
+    expect(gzipSync(one).length).toBeLessThan(8_000);
+  });
+
+  it('puts nothing into a bundle that uses nothing of it', async () => {
+    expect(await bundle("import '@plinth/sdk';")).toBe('');
+  });
+});
+
+/** A program with all that it imports, minified. */
+async function bundle(contents: string): Promise<string> {
+  const { outputFiles } = await build({
+    stdin: { contents, resolveDir: project.folder },
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    write: false,
+    logLevel: 'error',
+    preserveSymlinks: true,
+  });
+  return outputFiles[0]?.text.trim() ?? '';
+}

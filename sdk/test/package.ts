@@ -1,0 +1,34 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const sdk = fileURLToPath(new URL('../', import.meta.url));
+const modules = fileURLToPath(new URL('../../node_modules/', import.meta.url));
+const tsc = join(modules, 'typescript/bin/tsc');
+const run = promisify(execFile);
+
+/** A project that has the package installed as the registry would deliver it: what `files` names, and its dependency. */
+export interface Project {
+  readonly folder: string;
+  /** Runs the compiler in the project; throws what it complains about. */
+  compile(...args: string[]): Promise<void>;
+  remove(): Promise<void>;
+}
+
+export async function projectWithPackage(): Promise<Project> {
+  const folder = await mkdtemp(join(tmpdir(), 'plinth-sdk-'));
+  const installed = join(folder, 'node_modules/@plinth/sdk');
+  const compile = async (...args: string[]) => {
+    await run(process.execPath, [tsc, ...args], { cwd: folder }).catch((error: { stdout: string }) => {
+      throw new Error(error.stdout);
+    });
+  };
+  await mkdir(installed, { recursive: true });
+  await cp(join(sdk, 'package.json'), join(installed, 'package.json'));
+  await symlink(join(modules, 'openapi-fetch'), join(folder, 'node_modules/openapi-fetch'));
+  await compile('-p', sdk, '--outDir', join(installed, 'dist'));
+  return { folder, compile, remove: () => rm(folder, { recursive: true }) };
+}

@@ -1,0 +1,65 @@
+/** Everything that follows from the TypeSpec: the documents as the compiler writes them, and what is made of them. */
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { parseService, type ServiceContract } from './contract.ts';
+import { interfaces } from './interfaces.ts';
+import { operationsTable } from './operations.ts';
+import { sdkFiles } from './sdk.ts';
+import { types } from './types.ts';
+import { validators } from './validators.ts';
+
+export const root = fileURLToPath(new URL('../../', import.meta.url));
+
+/** Folders that hold nothing but what `derive` answers. */
+export const outputs = ['tsp-output/openapi', 'generated', 'sdk/src/services'];
+
+/** Path relative to the root → text, of every derived file. Warnings of the compiler and the house rules are errors. */
+export async function derive(): Promise<Map<string, string>> {
+  const documents = await compile();
+  const contract = [...documents].map(([file, text]) => parseService(file.replace(/\.json$/, ''), text));
+  return new Map([
+    ...[...documents].map(([file, text]) => [`tsp-output/openapi/${file}`, text] as const),
+    ...(await Promise.all(contract.map(serverFiles))).flat(),
+    ['generated/operations.ts', operationsTable(contract)],
+    ...(await sdkFiles(contract)),
+  ]);
+}
+
+/** File name → document, in alphabetical order. */
+async function compile(): Promise<Map<string, string>> {
+  const folder = await mkdtemp(join(tmpdir(), 'plinth-spec-'));
+  const compiler = join(root, 'node_modules/@typespec/compiler/cmd/tsp.js');
+  const output = `@typespec/openapi3.emitter-output-dir=${folder}`;
+  try {
+    await promisify(execFile)(
+      process.execPath,
+      [compiler, 'compile', 'spec', '--warn-as-error', '--option', output],
+      { cwd: root },
+    );
+    const files = (await readdir(folder)).sort();
+    return new Map(
+      await Promise.all(
+        files.map(async (file) => [file, await readFile(join(folder, file), 'utf8')] as const),
+      ),
+    );
+  } catch (error) {
+    throw new Error((error as { stdout?: string }).stdout ?? String(error), { cause: error });
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+async function serverFiles(service: ServiceContract): Promise<[string, string][]> {
+  const folder = `generated/${service.name}`;
+  const { code, types: declarations } = validators(service);
+  return [
+    [`${folder}/types.ts`, await types(service, { filled: true })],
+    [`${folder}/server.ts`, interfaces(service)],
+    [`${folder}/validators.js`, code],
+    [`${folder}/validators.d.ts`, declarations],
+  ];
+}

@@ -1,0 +1,57 @@
+/** Calls with realistic values, for doc comments and the README: what the contract gives as examples. */
+import { resolve, type Operation, type Schema, type ServiceContract } from './contract.ts';
+import { lowerFirst, memberName } from './source.ts';
+
+/** `plinth.authz.roles.create({ body: { name: 'Editor' } })`: required members only. */
+export function callText(service: ServiceContract, operation: Operation): string {
+  const members = operation.parameters
+    .filter((parameter) => parameter.required)
+    .map(({ name, schema }) => [name, exampleOf(service, schema)] as const);
+  const [media] = Object.values(operation.body?.content ?? {});
+  const body = operation.body && media ? [['body', exampleOf(service, media.schema)] as const] : [];
+  const request = Object.fromEntries([...members, ...body]);
+  const text = Object.keys(request).length === 0 ? '' : literal(request);
+  return `plinth.${service.name}.${lowerFirst(operation.resource)}.${operation.method}(${text})`;
+}
+
+/** A value that the schema allows, as short as it can be. */
+export function exampleOf(service: ServiceContract, schema: Schema): unknown {
+  const given = schema.examples?.[0];
+  if (schema.$ref && given === undefined) return exampleOf(service, resolveOnce(service, schema.$ref));
+  if (given !== undefined) return shortened(schema, given);
+  const variant = (schema.anyOf ?? schema.oneOf)?.[0];
+  if (variant) return exampleOf(service, variant);
+  if (schema.const !== undefined) return schema.const;
+  if (schema.enum) return schema.enum[0];
+  if (schema.type === 'array') return [exampleOf(service, schema.items ?? {})];
+  if (schema.type === 'integer' || schema.type === 'number') return 1;
+  if (schema.type === 'boolean') return true;
+  return schema.type === 'string' ? 'text' : objectExample(service, schema);
+}
+
+const resolveOnce = (service: ServiceContract, ref: string): Schema =>
+  resolve(service.schemas, { $ref: ref });
+
+function objectExample(service: ServiceContract, { properties = {}, required = [] }: Schema) {
+  return Object.fromEntries(required.map((name) => [name, exampleOf(service, properties[name] ?? {})]));
+}
+
+/** The required members of an example; where none is, its first. */
+function shortened({ properties, required = [] }: Schema, given: unknown): unknown {
+  if (!properties || typeof given !== 'object' || given === null || Array.isArray(given)) return given;
+  const members = Object.entries(given);
+  const needed = members.filter(([name]) => required.includes(name));
+  return Object.fromEntries(needed.length > 0 ? needed : members.slice(0, 1));
+}
+
+/** A JSON value as TypeScript. */
+function literal(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(literal).join(', ')}]`;
+  if (typeof value === 'string') return quoted(value);
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const members = Object.entries(value).map(([name, member]) => `${memberName(name)}: ${literal(member)}`);
+  return members.length === 0 ? '{}' : `{ ${members.join(', ')} }`;
+}
+
+const quoted = (text: string) =>
+  `'${JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`;

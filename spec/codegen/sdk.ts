@@ -1,0 +1,92 @@
+/**
+ * The generated part of the client: per service its wire types, one file per resource and an index; one index for all;
+ * the README.
+ */
+import { format } from 'prettier';
+import { byResource, type ServiceContract } from './contract.ts';
+import { readme } from './sdk-readme.ts';
+import { resourceFile } from './sdk-resource.ts';
+import { docComment, header, lowerFirst } from './source.ts';
+import { types } from './types.ts';
+
+/** Path relative to the root of the repository → text. */
+export async function sdkFiles(contract: ServiceContract[]): Promise<Map<string, string>> {
+  const files = new Map<string, string>();
+  for (const service of contract) {
+    const folder = `sdk/src/services/${service.name}`;
+    files.set(`${folder}/types.ts`, await types(service, { filled: false }));
+    for (const [resource, operations] of byResource(service)) {
+      const text = resourceFile(service, resource, operations);
+      files.set(`${folder}/${kebab(resource)}.ts`, await pretty(text));
+    }
+    files.set(`${folder}/index.ts`, await pretty(serviceIndex(service)));
+  }
+  files.set('sdk/src/services/index.ts', await pretty(index(contract)));
+  files.set('sdk/README.md', await pretty(readme(contract), 'markdown'));
+  return files;
+}
+
+const pretty = (text: string, parser = 'typescript') =>
+  format(text, { parser, printWidth: 110, singleQuote: true });
+
+const kebab = (name: string) => lowerFirst(name).replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+
+/** What the type of a service is called; a resource may have the service's own name. */
+const serviceType = (service: ServiceContract) => `${service.document}Service`;
+
+function serviceIndex(service: ServiceContract): string {
+  const resources = [...byResource(service).keys()];
+  const taken = resources.find((resource) => service.schemas[resource]);
+  if (taken) throw new Error(`${service.name}: ${taken} is both a schema and an interface`);
+  const lines = (line: (resource: string, name: string) => string) =>
+    resources.map((resource) => line(resource, lowerFirst(resource))).join('\n');
+  return `${header}
+import type { Client } from '../../runtime/client.ts';
+${lines((resource, name) => `import { ${name}Of, type ${resource} } from './${kebab(resource)}.ts';`)}
+
+export type * from './types.ts';
+export type { ${resources.join(', ')} };
+
+${docComment(service.description)}export interface ${serviceType(service)} {
+${lines((resource, name) => `readonly ${name}: ${resource};`)}
+}
+
+/** The service over a client of one's own. */
+export const ${service.name} = (client: Client): ${serviceType(service)} => ({
+${lines((_, name) => `${name}: ${name}Of(client),`)}
+});
+`;
+}
+
+function index(contract: ServiceContract[]): string {
+  const lines = (line: (service: ServiceContract) => string) => contract.map(line).join('\n');
+  return `${header}
+import { createClient } from '../runtime/client.ts';
+import type { ClientOptions } from '../runtime/options.ts';
+${lines((service) => `import { ${service.name}, type ${serviceType(service)} } from './${service.name}/index.ts';`)}
+
+export { ${contract.map((service) => service.name).join(', ')} };
+export type { ${contract.map(serviceType).join(', ')} };
+
+/** All services of the platform. */
+export interface Plinth {
+${lines((service) => `${docComment(service.description)}readonly ${service.name}: ${serviceType(service)};`)}
+}
+
+/**
+ * A client of all services; nothing is sent yet.
+ *
+ * @example
+ * \`\`\`ts
+ * import { createPlinth } from '@plinth/sdk';
+ * const plinth = createPlinth({ baseUrl: 'http://127.0.0.1:4000', token });
+ * \`\`\`
+ */
+export function createPlinth(options: ClientOptions): Plinth {
+  const client = createClient(options);
+  return {
+${lines((service) => `${service.name}: ${service.name}(client),`)}
+  };
+}
+`;
+}

@@ -1,0 +1,116 @@
+// Decorators of the contract: what OpenAPI has no word for is written into the document as an extension, so that the
+// generator, the server and the mock read it from there and from nowhere else.
+import { getDoc, getExamples, listServices, navigateTypesInNamespace } from '@typespec/compiler';
+import { setExtension } from '@typespec/openapi';
+
+export const namespace = 'Plinth';
+
+const examples = (program) => program.stateMap(Symbol.for('TypeSpec.examples'));
+const initials = (program) => program.stateMap(Symbol.for('Plinth.initials'));
+
+/** The access level of an operation when it is not the one its verb implies. */
+export function $access(context, target, level) {
+  setExtension(context.program, target, 'x-access', level.name);
+  if (level.name === 'public') context.program.stateMap(Symbol.for('Plinth.public')).set(target, true);
+}
+
+/** The largest request body in bytes, where it is not 1 MiB. */
+export function $bodyLimit(context, target, bytes) {
+  setExtension(context.program, target, 'x-body-limit', bytes);
+}
+
+/** A path parameter that takes slashes too. */
+export function $greedy(context, target) {
+  setExtension(context.program, target, 'x-greedy', true);
+}
+
+/** Takes the description of `source` over. */
+export function $describedBy(context, target, source) {
+  context.program
+    .stateMap(Symbol.for('TypeSpec.docs'))
+    .set(target, { value: getDoc(context.program, source), source: 'decorator' });
+}
+
+/** The typed events of a `text/event-stream` answer, as event name → schema. */
+export function $events(context, target, union) {
+  const schemas = [...union.variants.values()].map((variant) => [
+    variant.name,
+    { $ref: `#/components/schemas/${variant.type.name}` },
+  ]);
+  setExtension(context.program, target, 'x-events', Object.fromEntries(schemas));
+}
+
+/**
+ * Answers carry every member, so a resource requires all of them; what its source says about defaults is kept for the
+ * requests derived from it.
+ */
+export function $resource(context, target) {
+  for (const property of target.properties.values()) {
+    if (!property.optional) continue;
+    initials(context.program).set(property, { defaultValue: property.defaultValue });
+    property.optional = false;
+    property.defaultValue = undefined;
+  }
+}
+
+/** Members of `source` that `target` may leave out on creation, with the defaults they then have. */
+export function $creates(context, target, source) {
+  for (const property of target.properties.values()) {
+    const initial = initialOf(context.program, property);
+    if (!initial) continue;
+    property.optional = true;
+    property.defaultValue = initial.defaultValue;
+  }
+  describeRequest(context, target, source);
+}
+
+/** Every member of `target` may be absent, and then keeps its value. */
+export function $updates(context, target, source) {
+  for (const property of target.properties.values()) {
+    property.optional = true;
+    property.defaultValue = undefined;
+  }
+  describeRequest(context, target, source);
+}
+
+/** What was read can be written back: the members that only the server sets are named, and ignored in requests. */
+function describeRequest(context, target, source) {
+  const ignored = [...source.properties.keys()].filter((name) => !target.properties.has(name));
+  if (ignored.length > 0) setExtension(context.program, target, 'x-ignored', ignored.sort());
+  const given = getExamples(context.program, source);
+  if (given.length > 0) examples(context.program).set(target, [...given]);
+}
+
+/** What the resource said of a member, which may come from a mix-in of the resource's own. */
+function initialOf(program, property) {
+  for (let at = property; at; at = at.sourceProperty) {
+    const initial = initials(program).get(at);
+    if (initial) return initial;
+  }
+  return undefined;
+}
+
+/**
+ * Before documents are written: the first sentence of an operation's comment becomes its title in references, and the
+ * comment of an interface describes the tag of the same name. Nobody has to say either twice.
+ */
+export function $onValidate(program) {
+  const summaries = program.stateMap(Symbol.for('TypeSpec.summary'));
+  const tags = program.stateMap(Symbol.for('@typespec/openapi/tagsMetadata'));
+  for (const { type: service } of listServices(program)) {
+    const described = [];
+    navigateTypesInNamespace(service, {
+      operation(operation) {
+        const doc = getDoc(program, operation);
+        if (doc && !summaries.has(operation)) summaries.set(operation, firstSentence(doc));
+      },
+      interface(type) {
+        const description = getDoc(program, type);
+        if (description) described.push({ name: type.name, description });
+      },
+    });
+    tags.set(service, described);
+  }
+}
+
+const firstSentence = (text) => text.split(/\.(?:\s|$)/, 1)[0].replaceAll('\n', ' ');

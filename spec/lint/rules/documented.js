@@ -1,0 +1,36 @@
+import { createRule, getDoc } from '@typespec/compiler';
+import { isDeclared, isOurs } from './scope.js';
+
+/** Every declaration is documented: the texts are the public reference, the SDK's hover and the mock's page. */
+export const documentedRule = createRule({
+  name: 'documented',
+  severity: 'warning',
+  description: 'Every model, member, scalar, enum, interface, operation and parameter says what it means.',
+  messages: { default: 'Say what this means in a doc comment.' },
+  create(context) {
+    const check = (type) => {
+      if (isOurs(context.program, type) && !getDoc(context.program, type))
+        context.reportDiagnostic({ target: type });
+    };
+    return {
+      model: (model) => {
+        if (isDeclared(model)) check(model);
+      },
+      modelProperty: (property) => {
+        if (property.name !== '_' && !explainedByType(context.program, property)) check(property);
+      },
+      scalar: check,
+      enum: check,
+      interface: check,
+      operation: (operation) => {
+        if (!operation.sourceOperation) check(operation);
+      },
+    };
+  },
+});
+
+/** A parameter needs no words of its own where its type has them: `@path roleId: RoleId`. */
+function explainedByType(program, property) {
+  const isParameter = property.model?.name === '';
+  return isParameter && Boolean(property.type.name) && Boolean(getDoc(program, property.type));
+}

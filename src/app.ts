@@ -1,0 +1,176 @@
+import type { Express } from 'express';
+import type { Logger } from 'pino';
+import { operations, services as contracts, type ServiceName } from '../generated/operations.ts';
+import type { Config } from './config.ts';
+import { idempotency } from './db/idempotency.ts';
+import type { Database } from './db/index.ts';
+import type { Contract, ContractBreach } from './http/contract.ts';
+import { createCors } from './http/cors.ts';
+import { anonymousRoot, apiKey, callers, rootToken, type CredentialResolver } from './http/credentials.ts';
+import { createFrame } from './http/frame.ts';
+import { healthStore } from './http/health.store.ts';
+import { createHealth } from './http/health.ts';
+import { keysPort } from './http/keys-port.ts';
+import { createMetrics } from './http/metrics.ts';
+import type { Validators } from './http/operation.ts';
+import { createPages } from './http/pages.ts';
+import { trustedPeers } from './http/peers.ts';
+import { createRuntime, type Mounted } from './http/runtime.ts';
+import type { Handlers, Service, ServiceModule } from './http/service.ts';
+
+/** What the composition reads of the configuration. */
+export interface AppConfig extends Pick<
+  Config,
+  'operatorTenant' | 'trustedProxy' | 'corsOrigins' | 'anonymousRoot' | 'strict' | 'remotes' | 'settingsOf'
+> {
+  readonly rootToken: string;
+}
+
+export interface Composition {
+  readonly db: Database;
+  readonly modules: readonly ServiceModule[];
+  readonly config: AppConfig;
+  readonly log: Logger;
+  /** Serve under `/<service>`; without it the only service has the paths for itself. */
+  readonly prefixed: boolean;
+}
+
+export interface App {
+  readonly handle: Express;
+  /** What strict mode found wrong with the server's own requests and responses. */
+  readonly breaches: readonly ContractBreach[];
+  /** Begins the background work of the services. */
+  start(): Promise<void>;
+  /** Ends event streams and makes `/readyz` say no; requests in flight go on. */
+  end(): void;
+  /** Ends the background work; to be called when no request is in flight any more. */
+  stop(): Promise<void>;
+}
+
+/** Where each service's module is; only those that are served are loaded. */
+const modules: Readonly<Record<ServiceName, () => Promise<ServiceModule>>> = {
+  authz: async () => (await import('./services/authz/index.ts')).authz,
+  keys: async () => (await import('./services/keys/index.ts')).keys,
+};
+
+export const serviceNames = Object.keys(modules) as readonly ServiceName[];
+
+export const loadServices = (names: readonly ServiceName[]): Promise<ServiceModule[]> =>
+  Promise.all(names.map((name) => modules[name]()));
+
+/** Puts a server together from its parts: services on one database, behind one runtime. */
+export async function createApp({ db, modules, config, log, prefixed }: Composition): Promise<App> {
+  const ending = new AbortController();
+  const breaches: ContractBreach[] = [];
+  const services = await createServices({ db, modules, config, log });
+  const judge = await contractJudge(config, (breach) => breaches.push(breach));
+  const mounted = await Promise.all(
+    modules.map(({ name }) => mount(name as ServiceName, services.get(name)!, prefixed, judge)),
+  );
+  const metrics = createMetrics();
+  const identify = callers(
+    await credentialResolvers(config, services),
+    config.anonymousRoot ? anonymousRoot : undefined,
+  );
+  const repeats = idempotency({ db, log });
+  const runtime = createRuntime(mounted, {
+    identify,
+    operatorTenant: config.operatorTenant,
+    metrics,
+    log,
+    idempotency: repeats,
+    ending: ending.signal,
+  });
+  const cors =
+    config.corsOrigins.length > 0
+      ? createCors({ origins: config.corsOrigins, operations, methodsOf: (url) => runtime.methodsOf(url) })
+      : undefined;
+  const handle = createFrame({
+    runtime,
+    cors,
+    peers: trustedPeers(config.trustedProxy),
+    log,
+    metrics,
+    health: createHealth(() => healthStore(db.sql).ping(), ending.signal),
+    pages: createPages(
+      mounted.map(({ name, prefix }) => ({ name, prefix, ...described(name as ServiceName) })),
+    ),
+  });
+  return {
+    handle,
+    breaches,
+    async start() {
+      for (const service of services.values()) await service.start?.();
+    },
+    end: () => ending.abort(),
+    async stop() {
+      await Promise.allSettled([
+        repeats.stop(),
+        ...[...services.values()].map((service) => service.stop?.()),
+      ]);
+    },
+  };
+}
+
+/** Services reach each other through ports, which are complete when the first request or `start` comes. */
+async function createServices({
+  db,
+  modules,
+  config,
+  log,
+}: Omit<Composition, 'prefixed'>): Promise<Map<string, Service>> {
+  const ports: Record<string, Handlers> = {};
+  const services = new Map<string, Service>();
+  for (const module of modules) {
+    const { name } = module;
+    const settings = config.settingsOf(module);
+    const service = await module.create({ db, settings, log: log.child({ service: name }), ports });
+    ports[name] = service.handlers;
+    services.set(name, service);
+  }
+  return services;
+}
+
+async function mount(
+  name: ServiceName,
+  service: Service,
+  prefixed: boolean,
+  judge: ((document: URL) => Contract) | undefined,
+): Promise<Mounted> {
+  const { validators } = (await import(`../generated/${name}/validators.js`)) as {
+    validators: Readonly<Record<string, Validators>>;
+  };
+  return {
+    name,
+    prefix: prefixed ? `/${name}` : '',
+    service,
+    operations: operations.filter((operation) => operation.service === name),
+    validators,
+    contract: judge?.(described(name).document),
+  };
+}
+
+/** The second judge is loaded only where it judges: it takes longer to load than everything else. */
+async function contractJudge({ strict }: AppConfig, onBreach: (breach: ContractBreach) => void) {
+  if (!strict) return undefined;
+  const { strictContract } = await import('./http/contract.ts');
+  return (document: URL) => strictContract(document, onBreach);
+}
+
+/** The credentials that count, in the order in which they are tried. Keys are judged in this process where it can. */
+async function credentialResolvers(
+  config: AppConfig,
+  services: ReadonlyMap<string, Service>,
+): Promise<CredentialResolver[]> {
+  const { rootToken: token, operatorTenant, remotes } = config;
+  const local = services.get('keys');
+  if (local) return [rootToken(token), apiKey(keysPort(local.handlers, operatorTenant))];
+  if (!remotes['keys']) return [rootToken(token)];
+  const { remoteKeys } = await import('./remote-keys.ts');
+  return [rootToken(token), apiKey(remoteKeys(remotes['keys']))];
+}
+
+const described = (name: ServiceName) => ({
+  title: contracts[name].title,
+  document: new URL(`../tsp-output/openapi/${contracts[name].document}.json`, import.meta.url),
+});

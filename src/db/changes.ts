@@ -1,0 +1,197 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { changeLog, type ChangeLog } from './change-log.ts';
+import type { Database } from './index.ts';
+import type { Log } from './log.ts';
+import { periodic } from './periodic.ts';
+import { positions } from './positions.ts';
+import type { Sql } from './sql.ts';
+
+/** That something cached answers depend on is no longer what it was: `{ kind: 'key', id: 'key_01h…' }`. */
+export interface Change {
+  readonly kind: string;
+  readonly id: string;
+}
+
+export interface LoggedChange extends Change {
+  /** Where it stands in the log. Numbers may become visible out of order. */
+  readonly seq: number;
+}
+
+/** A cached entry's place in the course of changes, taken before what it holds is read. */
+export type Position = number;
+
+export interface Changes {
+  /** Announces changes in the caller's transaction. This process has applied them when `transaction` returns; the others follow. */
+  record(sql: Sql, ...changes: readonly Change[]): Promise<void>;
+  /** Take it **before** reading what will be cached: a change that races the read then wins. */
+  position(): Position;
+  /**
+   * Whether an entry with this position may be used: no change of its subjects has arrived since, and this process is certain not to
+   * have missed any for longer than the staleness bound. False is always safe.
+   */
+  isCurrent(position: Position, subjects: readonly Change[]): boolean;
+  /** Whether this process has heard from the database within the staleness bound. Nothing cached may be used while it is false. */
+  fresh(): boolean;
+  /** Calls `listener` for every change, at least once, or with `all` when changes were missed and everything has to be forgotten. Returns what stops it. */
+  subscribe(listener: (change: LoggedChange | 'all') => void): () => void;
+  /** What came after change `seq`, some of it possibly again; undefined when the log no longer reaches back that far. */
+  since(seq: number): Promise<LoggedChange[] | undefined>;
+  /** Resolves when caches may be used. */
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface ChangesOptions {
+  readonly db: Database;
+  /** The schema that has the table `changes`; see `change-log.ts` for its columns. */
+  readonly schema: string;
+  readonly log: Log;
+  /** Polling, which is the heartbeat too. */
+  readonly pollMs?: number;
+  /** The oldest that a cached answer can be when the database cannot be heard. */
+  readonly stalenessMs?: number;
+  /** Milliseconds of a clock that never jumps. */
+  readonly now?: () => number;
+}
+
+/** Rows stay in the log for an hour; a process that has not heard from it for half of that starts over. */
+const retentionMs = 3_600_000;
+
+/**
+ * Change notices for caches in every process. A change is a row that commits with what it is about; a notice makes the other
+ * processes look at once, and each looks every 500 ms anyway. A process that could not look for 1.5 s does not use its caches.
+ * On PGlite there is one process: it applies its own changes and has nothing to wait for.
+ */
+export function changes(options: ChangesOptions): Changes {
+  const { db, schema, log, pollMs = 500, stalenessMs = 1_500, now = () => performance.now() } = options;
+  const table = changeLog(db, schema);
+  const seen = positions();
+  const listeners = new Set<(change: LoggedChange | 'all') => void>();
+  const alone = db.engine === 'pglite';
+  const channel = `${schema}_changes`;
+  const poller = follow({ table, retentionMs, now, apply, forget });
+  const background: { stop(): unknown }[] = [];
+  const stopped = new AbortController();
+  let polling: Promise<void> | undefined;
+
+  function apply(change: LoggedChange): void {
+    seen.mark(change);
+    for (const listener of listeners) listener(change);
+  }
+
+  function forget(): void {
+    seen.forget();
+    for (const listener of listeners) listener('all');
+  }
+
+  const fresh = () => alone || now() - poller.heardAt() <= stalenessMs;
+  const poke = () =>
+    void poller
+      .poll()
+      .catch((error: unknown) => log.warn({ err: error, schema }, 'changes could not be read'));
+
+  async function heartbeat(): Promise<void> {
+    while (!stopped.signal.aborted) {
+      await delay(pollMs, undefined, { signal: stopped.signal, ref: false }).catch(() => {});
+      if (!stopped.signal.aborted) poke();
+    }
+  }
+
+  return {
+    async record(sql, ...list) {
+      const logged = await table.append(sql, list);
+      db.afterCommit(sql, () => {
+        poller.know(logged);
+        logged.forEach(apply);
+      });
+      if (!alone) await db.notices.send(sql, channel, '');
+    },
+    position: () => seen.position(),
+    isCurrent: (position, subjects) => fresh() && seen.isCurrent(position, subjects),
+    fresh,
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    since: (seq) => table.since(seq),
+    async start() {
+      background.push(
+        periodic({
+          db,
+          name: `${schema}.changes`,
+          everyMs: retentionMs / 6,
+          log,
+          run: () => table.prune(retentionMs),
+        }),
+      );
+      if (alone) return;
+      await poller.poll();
+      background.push({ stop: db.notices.listen(channel, poke, poke) });
+      polling = heartbeat();
+    },
+    async stop() {
+      stopped.abort();
+      await Promise.all(background.map((part) => part.stop()));
+      await polling;
+      await poller.settled();
+    },
+  };
+}
+
+/** Reads the log from where it was read last, one reading at a time; a call during a reading causes one more after it. */
+function follow({
+  table,
+  retentionMs,
+  now,
+  apply,
+  forget,
+}: {
+  table: ChangeLog;
+  retentionMs: number;
+  now: () => number;
+  apply: (change: LoggedChange) => void;
+  forget: () => void;
+}) {
+  let snapshot: string | null = null;
+  let heardAt = -Infinity;
+  /** Applied before they were read. */
+  const known = new Set<number>();
+  let current: Promise<void> | undefined;
+  let next: Promise<void> | undefined;
+
+  async function read(): Promise<void> {
+    const began = now();
+    const lost = snapshot === null || began - heardAt > retentionMs / 2;
+    const result = await table.read(lost ? null : snapshot);
+    if (lost || result.overflow) {
+      known.clear();
+      forget();
+    } else for (const change of result.changes) if (!known.delete(change.seq)) apply(change);
+    snapshot = result.snapshot;
+    heardAt = began;
+  }
+
+  function poll(): Promise<void> {
+    if (current !== undefined) return (next ??= current.catch(() => {}).then(begin));
+    return begin();
+  }
+
+  function begin(): Promise<void> {
+    next = undefined;
+    current = read().finally(() => (current = undefined));
+    return current;
+  }
+
+  return {
+    poll,
+    /** When the last successful reading began. */
+    heardAt: () => heardAt,
+    /** Changes that were applied without reading them. */
+    know(changes: readonly LoggedChange[]): void {
+      // One that was read before its own process learnt of the commit stays here for ever; applying a change again does no harm.
+      if (known.size > 10_000) known.clear();
+      for (const { seq } of changes) known.add(seq);
+    },
+    settled: async () => void (await Promise.allSettled([current, next])),
+  };
+}

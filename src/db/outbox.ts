@@ -1,0 +1,57 @@
+import { newId } from '../lib/ids.ts';
+import type { Sql } from './sql.ts';
+
+/**
+ * Something that happened, as other services and the tenants' webhooks will see it: the members of a CloudEvents 1.0 event.
+ * `data` never holds a secret.
+ */
+export interface Event {
+  /** `/<service>`; the event is written to that service's outbox. */
+  source: `/${string}`;
+  /** `<service>.<resource>.<verb>`. */
+  type: string;
+  /** The id of what it happened to. Events of one subject are handed on in order. */
+  subject: string;
+  tenant: string;
+  app: string;
+  actor: string;
+  data: object;
+}
+
+/**
+ * Writes events in the caller's transaction, so that they exist exactly when the change does. All events of one call have the
+ * same source. The service's first migration creates the table:
+ *
+ *     create table <service>.outbox (
+ *       tenant_id text not null,
+ *       seq bigint generated always as identity,
+ *       id text not null,
+ *       type text not null,
+ *       subject text not null,
+ *       app_id text not null,
+ *       actor text not null,
+ *       data jsonb not null,
+ *       time timestamptz(3) not null default now(),
+ *       constraint outbox_pkey primary key (tenant_id, seq)
+ *     );
+ */
+export async function emit(sql: Sql, ...events: readonly [Event, ...Event[]]): Promise<void> {
+  const { source } = events[0];
+  if (events.some((event) => event.source !== source))
+    throw new TypeError('events of one call have one source');
+  const column = (of: (event: Event) => string) => events.map(of);
+  await sql`
+    insert into ${sql(`${source.slice(1)}.outbox`)} (tenant_id, id, type, subject, app_id, actor, data)
+    select tenant_id, id, type, subject, app_id, actor, data::jsonb
+    from unnest(
+      ${column(({ tenant }) => tenant)}::text[],
+      ${column(() => newId('evt'))}::text[],
+      ${column(({ type }) => type)}::text[],
+      ${column(({ subject }) => subject)}::text[],
+      ${column(({ app }) => app)}::text[],
+      ${column(({ actor }) => actor)}::text[],
+      ${column(({ data }) => JSON.stringify(data))}::text[]
+    ) with ordinality as event(tenant_id, id, type, subject, app_id, actor, data, position)
+    order by position
+  `;
+}

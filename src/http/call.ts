@@ -1,0 +1,87 @@
+import type { ServerResponse } from 'node:http';
+import { isOperator } from './access.ts';
+import { covers, nobody, type Caller } from './caller.ts';
+import type { Context, Credential, Reply } from './context.ts';
+import { exchangeOf, type Exchange } from './exchange.ts';
+
+/** The context of one request: the caller, and what belongs to this request alone. */
+export class Call implements Context {
+  caller: Caller = nobody;
+  readonly reply = new Answer();
+  readonly exchange: Exchange;
+  readonly #res: ServerResponse;
+  readonly #service: string;
+  readonly #operatorTenant: string;
+  #abort: AbortController | undefined;
+
+  constructor(res: ServerResponse, service: string, operatorTenant: string) {
+    this.exchange = exchangeOf(res);
+    this.#res = res;
+    this.#service = service;
+    this.#operatorTenant = operatorTenant;
+  }
+
+  get tenant(): string {
+    return this.caller.tenant;
+  }
+  get app(): string {
+    return this.caller.app;
+  }
+  get actor(): string {
+    return this.caller.actor;
+  }
+  get userId(): string | null {
+    return this.caller.userId;
+  }
+  get subjectId(): string | null {
+    return this.caller.subjectId;
+  }
+  get credential(): Credential {
+    return this.caller.credential;
+  }
+  get scopes(): readonly string[] {
+    return this.caller.scopes;
+  }
+  get operator(): boolean {
+    return isOperator(this.caller, this.#service, this.#operatorTenant);
+  }
+  get requestId(): string {
+    return this.exchange.requestId;
+  }
+  get ip(): string {
+    return this.exchange.ip;
+  }
+
+  /** Made when somebody asks: most handlers never do. */
+  get signal(): AbortSignal {
+    if (!this.#abort) {
+      const abort = (this.#abort = new AbortController());
+      if (this.#res.closed) abort.abort();
+      else this.#res.once('close', () => this.#res.writableFinished || abort.abort());
+    }
+    return this.#abort.signal;
+  }
+
+  /** Ends what waits for the signal, for streams that the server itself ends. */
+  end(): void {
+    this.#abort?.abort();
+  }
+
+  holds(scope: string): boolean {
+    return covers(this.caller.scopes, scope);
+  }
+}
+
+/** What the handler said besides its return value. */
+export class Answer implements Reply {
+  statusCode: number | undefined;
+  headers: Record<string, string> | undefined;
+
+  status(code: number): void {
+    this.statusCode = code;
+  }
+
+  header(name: string, value: string | number): void {
+    (this.headers ??= {})[name] = String(value);
+  }
+}

@@ -1,0 +1,34 @@
+/** Who is calling, and how the answer may be shaped beyond its body. Handlers get one per request. */
+export interface Context {
+  /** The tenant every lookup is scoped by. */
+  readonly tenant: string;
+  readonly app: string;
+  /** Who acts: a user id, a key id, or `root`. Recorded as `created_by`, `rotated_by` and in events. */
+  readonly actor: string;
+  readonly userId: string | null;
+  readonly subjectId: string | null;
+  readonly credential: Credential;
+  readonly scopes: readonly string[];
+  /** True when the credential holds `<service>:admin` in the operator tenant and is not confined to a tenant. */
+  readonly operator: boolean;
+  readonly requestId: string;
+  /** The address of the peer, or the one a trusted proxy forwarded. */
+  readonly ip: string;
+  /** Aborted when the client goes away before the answer is sent. */
+  readonly signal: AbortSignal;
+  readonly reply: Reply;
+  /** Whether the caller's scopes cover the given one (`a:*` and `*` cover what is below them). */
+  holds(scope: string): boolean;
+}
+
+export interface Credential {
+  readonly kind: 'root' | 'anonymous' | 'key' | 'session' | 'token';
+  /** Id of the key, session or token; `root` for the root token. */
+  readonly id: string;
+}
+
+/** What a handler may say besides its return value. The documented headers and statuses of the operation only. */
+export interface Reply {
+  status(code: number): void;
+  header(name: string, value: string | number): void;
+}

@@ -1,0 +1,174 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { Invalid, RateLimited, Unauthenticated } from '../lib/errors.ts';
+import { nobody, type Caller } from './caller.ts';
+import type { Exchange } from './exchange.ts';
+
+/** Turns the credential of a request into a caller: undefined when the request carries none of the kind it knows. */
+export type CredentialResolver = (
+  presented: Presented,
+  req: IncomingMessage,
+  exchange: Exchange,
+) => Caller | Promise<Caller> | undefined;
+
+/** The credentials that a request carries. */
+export interface Presented {
+  /** The whole `Authorization` header. */
+  readonly authorization: string | undefined;
+  /** The token in it, when it is a Bearer one. */
+  readonly bearer: string | undefined;
+  readonly apiKey: string | undefined;
+}
+
+/**
+ * Who calls, from the first resolver that knows the credential; `anonymous` (nobody, unless development says otherwise)
+ * for requests without one. Throws `Unauthenticated` for a credential that no resolver knows.
+ */
+export function callers(resolvers: readonly CredentialResolver[], anonymous: Caller = nobody) {
+  return (req: IncomingMessage, exchange: Exchange): Caller | Promise<Caller> => {
+    const { authorization } = req.headers;
+    const apiKey = header(req, 'x-api-key');
+    if (authorization === undefined && apiKey === undefined)
+      return onBehalf(isForeignPage(req) ? nobody : anonymous, req, exchange);
+    const bearer = authorization === undefined ? undefined : /^bearer +(\S+) *$/i.exec(authorization)?.[1];
+    const presented = { authorization, bearer, apiKey };
+    for (const resolve of resolvers) {
+      const caller = resolve(presented, req, exchange);
+      if (caller instanceof Promise) return caller.then((found) => onBehalf(found, req, exchange));
+      if (caller) return onBehalf(caller, req, exchange);
+    }
+    throw Unauthenticated();
+  };
+}
+
+const root: Caller = Object.freeze({
+  tenant: 'default',
+  app: 'default',
+  actor: 'root',
+  userId: null,
+  subjectId: null,
+  credential: Object.freeze({ kind: 'root', id: 'root' }),
+  scopes: Object.freeze(['*']),
+  confined: false,
+});
+
+/** Root without a token, for development on the own machine. */
+export const anonymousRoot: Caller = Object.freeze({
+  ...root,
+  credential: Object.freeze({ kind: 'anonymous', id: 'anonymous' }),
+});
+
+const ownPage = /^https?:\/\/([\w-]+\.)*(localhost|127(\.\d+){3}|\[::1\])(:\d+)?$/;
+
+/** A page from elsewhere in the developer's browser reaches the own machine, too, and must not be root there. */
+const isForeignPage = ({ headers: { origin } }: IncomingMessage) =>
+  origin !== undefined && !ownPage.test(origin);
+
+/** The root token as Bearer. */
+export function rootToken(token: string): CredentialResolver {
+  const digest = sha256(token);
+  // The one header that was found right, so that it is not hashed for each request. A set is asked by hash, not by
+  // comparing characters from the left, so the time of a wrong guess tells nothing.
+  const verified = new Set<string>();
+  return ({ authorization, bearer }) => {
+    if (authorization === undefined || bearer === undefined) return undefined;
+    if (verified.has(authorization)) return root;
+    if (!timingSafeEqual(sha256(bearer), digest)) return undefined;
+    verified.clear();
+    verified.add(authorization);
+    return root;
+  };
+}
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest();
+
+/** What the HTTP layer asks of the `keys` service, and the part of the answer it uses. */
+export type ValidateKey = (facts: KeyFacts, requestId: string) => Promise<KeyVerdict>;
+
+export interface KeyFacts {
+  readonly raw_key: string;
+  readonly ip: string;
+  readonly origin: string | null;
+  readonly method: string;
+  readonly endpoint: string;
+  readonly user_agent: string | null;
+}
+
+export interface KeyVerdict {
+  readonly valid: boolean;
+  readonly code: string;
+  readonly key: { readonly id: string; readonly tenant_id: string; readonly app_id: string } | null;
+  readonly scopes: readonly string[];
+  readonly retry_after: number | null;
+}
+
+/** `<prefix>_<environment>_<55 characters>`, the form of the platform's raw keys. */
+const keyShape = /^[A-Za-z0-9][A-Za-z0-9_-]*_[a-z][a-z0-9-]{0,31}_[0-9A-Za-z]{55}$/;
+
+/** An API key in `X-API-Key`, or a Bearer that has the form of one. Throws `RateLimited` when the key's rate is used up. */
+export function apiKey(validate: ValidateKey): CredentialResolver {
+  return ({ apiKey, bearer }, req, { ip, requestId }) => {
+    const raw = apiKey ?? (bearer !== undefined && keyShape.test(bearer) ? bearer : undefined);
+    if (raw === undefined) return undefined;
+    if (raw.length === 0 || raw.length > 4096) throw Unauthenticated();
+    const facts = {
+      raw_key: raw,
+      ip,
+      origin: clipped(header(req, 'origin')),
+      method: req.method ?? 'GET',
+      endpoint: (req.url ?? '/').split('?', 1)[0]!.slice(0, 512),
+      user_agent: clipped(header(req, 'user-agent')),
+    };
+    return validate(facts, requestId).then(keyCaller);
+  };
+}
+
+function keyCaller({ valid, code, key, scopes, retry_after }: KeyVerdict): Caller {
+  if (code === 'RATE_LIMITED')
+    throw RateLimited('rate limit exceeded', { retryAfter: Math.max(1, retry_after ?? 1) });
+  if (!valid || !key) throw Unauthenticated();
+  return {
+    tenant: key.tenant_id,
+    app: key.app_id,
+    actor: key.id,
+    userId: null,
+    subjectId: null,
+    credential: { kind: 'key', id: key.id },
+    scopes,
+    confined: false,
+  };
+}
+
+/** The identity headers choose on whose behalf root, or a trusted proxy, speaks; from others they mean nothing. */
+function onBehalf(caller: Caller, req: IncomingMessage, { trusted }: Exchange): Caller {
+  if (caller === nobody || !(trusted || caller.credential.kind === 'root' || caller === anonymousRoot))
+    return caller;
+  const tenant = identity(req, 'X-Tenant-ID', 'x-tenant-id', /^[A-Za-z0-9._-]{1,64}$/);
+  const app = identity(req, 'X-App-ID', 'x-app-id', /^[A-Za-z0-9._-]{1,64}$/);
+  const user = identity(req, 'X-User-ID', 'x-user-id', /^[\x21-\x7e]{1,256}$/);
+  const subject = identity(req, 'X-Subject-ID', 'x-subject-id', /^[\x21-\x7e]{1,256}$/);
+  if (tenant === undefined && app === undefined && user === undefined && subject === undefined) return caller;
+  return {
+    ...caller,
+    tenant: tenant ?? caller.tenant,
+    app: app ?? caller.app,
+    actor: user ?? caller.actor,
+    userId: user ?? caller.userId,
+    subjectId: subject ?? caller.subjectId,
+    confined: caller.confined || tenant !== undefined,
+  };
+}
+
+function identity(req: IncomingMessage, name: string, key: string, form: RegExp): string | undefined {
+  const value = req.headers[key];
+  if (value === undefined) return undefined;
+  if (typeof value === 'string' && form.test(value)) return value;
+  throw Invalid(`${name}: must match ${form.source}`);
+}
+
+function header(req: IncomingMessage, name: string): string | undefined {
+  const value = req.headers[name];
+  return typeof value === 'string' ? value : undefined;
+}
+
+const clipped = (text: string | undefined) => (text === undefined ? null : text.slice(0, 512));

@@ -1,0 +1,46 @@
+import type { Logger } from 'pino';
+import type { DomainError } from '../lib/errors.ts';
+import type { Exchange } from './exchange.ts';
+import type { Outgoing } from './respond.ts';
+import { asDomainError, statusOf } from './status.ts';
+
+/** Encodes errors to the documented shape of a service. */
+export interface Envelope {
+  encodeError(error: DomainError, status: number): unknown;
+}
+
+/** The envelope of paths that belong to no service. */
+export const plainEnvelope: Envelope = { encodeError: ({ message }) => ({ error: message }) };
+
+/**
+ * The response to whatever was thrown, in the envelope of the service. Its cause goes to the log under the request id;
+ * the text of a 5xx says nothing of it.
+ */
+export function failure(thrown: unknown, envelope: Envelope, exchange: Exchange, log: Logger): Outgoing {
+  const error = asDomainError(thrown);
+  const status = statusOf[error.kind];
+  if (status >= 500 || error.cause !== undefined) logCause(error, status, exchange, log);
+  return {
+    status,
+    contentType: 'application/json',
+    headers: headersOf(error),
+    body: JSON.stringify(envelope.encodeError(error, status)),
+  };
+}
+
+function logCause(error: DomainError, status: number, { requestId, operation }: Exchange, log: Logger): void {
+  const level = status === 500 ? 'error' : 'warn';
+  const line = {
+    requestId,
+    service: operation?.service,
+    operation: operation?.id,
+    err: error.cause ?? error,
+  };
+  log[level](line, error.message);
+}
+
+function headersOf({ kind, retryAfter }: DomainError): Record<string, string> | undefined {
+  if (retryAfter !== undefined) return { 'Retry-After': String(Math.ceil(retryAfter)) };
+  if (kind === 'unauthenticated') return { 'WWW-Authenticate': 'Bearer' };
+  return undefined;
+}

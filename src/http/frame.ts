@@ -1,0 +1,73 @@
+import express, { type Express, type RequestHandler } from 'express';
+import type { Logger } from 'pino';
+import type { Cors } from './cors.ts';
+import { beginExchange, exchangeOf } from './exchange.ts';
+import type { Health } from './health.ts';
+import { logRequest } from './log.ts';
+import type { Metrics } from './metrics.ts';
+import type { Pages } from './pages.ts';
+import type { Peers } from './peers.ts';
+import { respond } from './respond.ts';
+import type { Runtime } from './runtime.ts';
+
+export interface FrameOptions {
+  readonly runtime: Runtime;
+  readonly peers: Peers;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly health: Health;
+  readonly pages: Pages;
+  /** Undefined where pages of other origins may not call. */
+  readonly cors: Cors | undefined;
+}
+
+/** The Express application around the operations: everything that a request passes, in this order. */
+export function createFrame({ runtime, peers, log, metrics, health, pages, cors }: FrameOptions): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.set('query parser', false);
+
+  app.use(begin(peers, log)); //               request id and address, one log line at the end
+  if (cors) app.use(admit(cors)); //           pages of other origins, before anything is refused
+  app.use(runtime.operations); //              the operations of the contract
+  app.use(identify); //                        the request id on everything else
+  app.get('/healthz', health.live); //         the process runs
+  app.get('/readyz', health.ready); //         it can answer
+  app.get('/metrics', scrape(metrics)); //     numbers for Prometheus
+  app.use(pages); //                           index, OpenAPI documents, API reference
+  app.use(runtime.unknown); //                 404 in the envelope of the service
+  app.use(runtime.failed); //                  what was thrown outside of operations
+  return app;
+}
+
+function begin(peers: Peers, log: Logger): RequestHandler {
+  return (req, res, next) => {
+    const exchange = beginExchange(req, res, peers);
+    const { method, url } = req;
+    res.once('close', () => {
+      exchange.record?.(res.statusCode, performance.now() - exchange.startedAt);
+      logRequest(log, res, url.split('?', 1)[0]!, method, exchange);
+    });
+    next();
+  };
+}
+
+function admit(cors: Cors): RequestHandler {
+  return (req, res, next) => {
+    if (!cors(req, res)) return next();
+    respond(res, exchangeOf(res), { status: 204, contentType: null, headers: undefined, body: undefined });
+  };
+}
+
+const identify: RequestHandler = (_req, res, next) => {
+  res.setHeader('X-Request-ID', exchangeOf(res).requestId);
+  next();
+};
+
+function scrape(metrics: Metrics): RequestHandler {
+  return async (_req, res) => {
+    res.setHeader('Content-Type', metrics.contentType);
+    res.end(await metrics.text());
+  };
+}

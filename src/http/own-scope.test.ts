@@ -1,0 +1,24 @@
+import { describe, expect, test } from 'vitest';
+import { checkOwnScope } from './own-scope.ts';
+
+const caller = { tenant: 'acme', app: 'web', operator: false };
+
+describe('a request that names a tenant or an app', () => {
+  test.each([
+    ['nothing', {}],
+    ['its own tenant and app', { tenant_id: 'acme', app_id: 'web' }],
+    ['null, which is absence', { tenant_id: null }],
+    ['something that is no id: the contract says what is wrong with it', { tenant_id: 5 }],
+    ['no object at all', 'acme'],
+  ])('passes with %s', (_, named) => {
+    expect(() => checkOwnScope(caller, named)).not.toThrow();
+  });
+
+  test.each([
+    ['tenant_id', { tenant_id: 'globex' }],
+    ['app_id', { tenant_id: 'acme', app_id: 'mobile' }],
+  ])('is refused with a foreign %s, except from the operator', (name, named) => {
+    expect(() => checkOwnScope(caller, named)).toThrow(`${name}: not the caller's own`);
+    expect(() => checkOwnScope({ ...caller, operator: true }, named)).not.toThrow();
+  });
+});

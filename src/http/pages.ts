@@ -1,0 +1,96 @@
+import express, { type RequestHandler } from 'express';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { escapeHtml, type HtmlPage, sendHtml } from './html.ts';
+import { type IndexEntry, indexPage } from './index-page.ts';
+
+/** A service as the pages show it. */
+export interface Page {
+  readonly name: string;
+  readonly title: string;
+  /** The path before the contract's paths; empty when the service runs alone. */
+  readonly prefix: string;
+  /** File of its OpenAPI document. */
+  readonly document: URL;
+}
+
+export type Pages = RequestHandler;
+
+/** For people: an index of the services, and for each its OpenAPI document and its API reference (Scalar, no CDN). */
+export function createPages(services: readonly Page[]): Pages {
+  const router = express.Router();
+  const read = services.map((page) => ({ page, document: once(() => documentOf(page)) }));
+  const index = once(() => read.map(({ page, document }) => entry(page, document())));
+  router.get('/', (req, res) => {
+    res.vary('Accept');
+    if (req.accepts(['json', 'html']) === 'json') res.json({ name: 'Plinth', services: index() });
+    else sendHtml(res, indexPage(index()));
+  });
+  for (const { page, document } of read) {
+    router.get(`${page.prefix}/openapi.json`, (_req, res) => void res.json(document()));
+    router.get(`${page.prefix}/docs`, (_req, res) => sendHtml(res, referencePage(page)));
+  }
+  router.get('/scalar.js', (_req, res) => res.sendFile(scalar(), { maxAge: '1h' }));
+  return router;
+}
+
+interface Document {
+  readonly info: { readonly description?: string };
+}
+
+/** The document as the compiler wrote it, plus where this server has it. */
+function documentOf({ document, prefix }: Page): Document {
+  const parsed = JSON.parse(readFileSync(document, 'utf8')) as Document;
+  return Object.assign(parsed, { servers: [{ url: prefix || '/' }] });
+}
+
+function entry({ name, title, prefix }: Page, { info }: Document): IndexEntry {
+  return {
+    name,
+    title,
+    description: info.description?.split('\n', 1)[0] ?? '',
+    base: prefix || '/',
+    reference: `${prefix}/docs`,
+    document: `${prefix}/openapi.json`,
+  };
+}
+
+/** Documents are read when somebody asks, and then kept. */
+function once<Value>(make: () => Value): () => Value {
+  let made: { value: Value } | undefined;
+  return () => (made ??= { value: make() }).value;
+}
+
+/** The browser bundle of the package; it lies beside the entry that Node resolves. */
+function scalar(): string {
+  const entry = createRequire(import.meta.url).resolve('@scalar/api-reference');
+  return join(dirname(entry), 'browser', 'standalone.js');
+}
+
+/**
+ * Scalar mounts itself on the first element; nothing of it comes from or goes to another server, so what its makers offer
+ * there (sharing, deploying, an assistant, their client) is switched off.
+ */
+function referencePage({ title, prefix }: Page): HtmlPage {
+  const configuration = {
+    url: `${prefix}/openapi.json`,
+    withDefaultFonts: false,
+    telemetry: false,
+    hideClientButton: true,
+    showDeveloperTools: 'never',
+    agent: { disabled: true },
+  };
+  return {
+    title,
+    policy: [
+      "script-src 'self'",
+      "style-src 'self' 'unsafe-inline'",
+      "font-src 'self' data:",
+      "connect-src 'self'",
+    ],
+    body:
+      `<script id="api-reference" data-configuration="${escapeHtml(JSON.stringify(configuration))}"></script>` +
+      `<script src="/scalar.js"></script>`,
+  };
+}

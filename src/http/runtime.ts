@@ -1,0 +1,137 @@
+import type { ErrorRequestHandler, RequestHandler } from 'express';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Logger } from 'pino';
+import type { Idempotency } from '../db/idempotency.ts';
+import { DomainError, Internal, Invalid, NotFound } from '../lib/errors.ts';
+import type { Caller } from './caller.ts';
+import type { Contract } from './contract.ts';
+import { endpoint, type Endpoint } from './endpoint.ts';
+import { exchangeOf, type Exchange } from './exchange.ts';
+import { failure, plainEnvelope, type Envelope } from './failure.ts';
+import type { Metrics } from './metrics.ts';
+import type { Operation, Validators } from './operation.ts';
+import { respond } from './respond.ts';
+import { pathRouter } from './router.ts';
+import type { Handler, Service } from './service.ts';
+
+/** A service with its contract, and the path under which it is reached (`/authz`, or nothing when it runs alone). */
+export interface Mounted {
+  readonly name: string;
+  readonly prefix: string;
+  readonly service: Service;
+  readonly operations: readonly Operation[];
+  readonly validators: Readonly<Record<string, Validators>>;
+  /** The second judge, in strict mode. */
+  readonly contract: Contract | undefined;
+}
+
+export interface RuntimeOptions {
+  readonly identify: (req: IncomingMessage, exchange: Exchange) => Caller | Promise<Caller>;
+  readonly operatorTenant: string;
+  readonly metrics: Metrics;
+  readonly log: Logger;
+  /** Where answers to requests with an `Idempotency-Key` are kept. */
+  readonly idempotency: Idempotency | undefined;
+  /** Aborted when the server shuts down: event streams end. */
+  readonly ending: AbortSignal;
+}
+
+/** The middleware that answers operations, and the two that answer what is left over. */
+export interface Runtime {
+  /** The methods of a path: those of its operations, `GET` and `HEAD` for any other. */
+  methodsOf(url: string): readonly string[];
+  readonly operations: RequestHandler;
+  readonly unknown: RequestHandler;
+  readonly failed: ErrorRequestHandler;
+}
+
+/** Serves the operations of all mounted services. Throws when an operation has no handler, or a handler no operation. */
+export function createRuntime(services: readonly Mounted[], options: RuntimeOptions): Runtime {
+  const router = pathRouter<Methods>();
+  for (const mounted of services) {
+    checkHandlers(mounted);
+    for (const operation of mounted.operations) {
+      const methods = router.at(mounted.prefix + operation.path, () => new Methods(mounted.service));
+      methods.add(operation.verb, endpoint(operation, handlerOf(mounted, operation)!, mounted, options));
+    }
+  }
+  const fail = (thrown: unknown, envelope: Envelope, res: ServerResponse) =>
+    respond(res, exchangeOf(res), failure(thrown, envelope, exchangeOf(res), options.log));
+  const envelopeOf = (url: string): Envelope => ownerOf(url, services)?.service ?? plainEnvelope;
+
+  return {
+    methodsOf(url) {
+      const found = router.find(url);
+      return found === undefined || found === 'malformed' ? ['GET', 'HEAD'] : found.target.names;
+    },
+    operations(req, res, next) {
+      const found = router.find(req.url);
+      if (found === undefined) return next();
+      if (found === 'malformed')
+        return fail(Invalid('path: malformed percent-encoding'), envelopeOf(req.url), res);
+      const answer = found.target.of(req.method);
+      if (answer) void answer(req, res, found.params);
+      else found.target.refuse(req, res, fail);
+    },
+    unknown: (req, res) => fail(NotFound('path'), envelopeOf(req.url), res),
+    failed: (error, req, res, _next) => fail(Internal(error), envelopeOf(req.url), res),
+  };
+}
+
+/** The methods of one path. */
+class Methods {
+  readonly #endpoints = new Map<string, Endpoint>();
+  readonly #envelope: Envelope;
+
+  constructor(envelope: Envelope) {
+    this.#envelope = envelope;
+  }
+
+  add(verb: string, answer: Endpoint): void {
+    this.#endpoints.set(verb, answer);
+  }
+
+  get names(): string[] {
+    const verbs = [...this.#endpoints.keys()];
+    return verbs.includes('GET') && !verbs.includes('HEAD') ? [...verbs, 'HEAD'] : verbs;
+  }
+
+  /** HEAD is answered as GET; Node leaves the body out. */
+  of(method: string): Endpoint | undefined {
+    return this.#endpoints.get(method) ?? (method === 'HEAD' ? this.#endpoints.get('GET') : undefined);
+  }
+
+  refuse(
+    req: IncomingMessage,
+    res: ServerResponse,
+    fail: (thrown: unknown, envelope: Envelope, res: ServerResponse) => void,
+  ) {
+    res.setHeader('Allow', [...this.names, 'OPTIONS'].join(', '));
+    if (req.method !== 'OPTIONS')
+      return fail(new DomainError('methodNotAllowed', 'method not allowed'), this.#envelope, res);
+    respond(res, exchangeOf(res), { status: 204, contentType: null, headers: undefined, body: undefined });
+  }
+}
+
+function ownerOf(url: string, services: readonly Mounted[]): Mounted | undefined {
+  return services.find(({ prefix }) => prefix === '' || url === prefix || url.startsWith(`${prefix}/`));
+}
+
+function handlerOf({ service }: Mounted, { resource, method }: Operation): Handler | undefined {
+  const resources = service.handlers[resource];
+  return resources && Object.hasOwn(resources, method) ? resources[method] : undefined;
+}
+
+/** The contract and the code name the same operations, or the server does not start. */
+function checkHandlers(mounted: Mounted): void {
+  const missing = mounted.operations
+    .filter((operation) => !handlerOf(mounted, operation))
+    .map(({ id }) => id);
+  const known = new Set(mounted.operations.map(({ id }) => id));
+  const given = Object.entries(mounted.service.handlers).flatMap(([resource, methods]) =>
+    Object.keys(methods).map((method) => `${resource}_${method}`),
+  );
+  const unknown = given.filter((id) => !known.has(id));
+  if (missing.length > 0) throw new Error(`service ${mounted.name}: no handler for ${missing.join(', ')}`);
+  if (unknown.length > 0) throw new Error(`service ${mounted.name}: no operation for ${unknown.join(', ')}`);
+}

@@ -1,0 +1,60 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { decodeCursor, encodeCursor, page } from './cursors.ts';
+
+const shape = { created_at: 'time', id: 'string' } as const;
+const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+
+test('a cursor is read back as it was written', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme' }), fc.integer(), (id, count) => {
+      expect(decodeCursor(encodeCursor({ id, count }), { id: 'string', count: 'number' })).toEqual({
+        id,
+        count,
+      });
+    }),
+  );
+});
+
+test.each([
+  '',
+  '!',
+  'bm8',
+  encode(null),
+  encode([]),
+  encode({}),
+  encode({ created_at: '2026-11-20T09:30:00.000Z' }),
+  encode({ created_at: 'yesterday', id: 'a' }),
+  encode({ created_at: '2026-13-20T09:30:00.000Z', id: 'a' }),
+  encode({ created_at: '2026-11-20T09:30:00.000Z', id: 1 }),
+  encode({ created_at: '2026-11-20T09:30:00.000Z', id: '\0' }),
+  encode({ created_at: '2026-11-20T09:30:00.000Z', id: 'x'.repeat(3000) }),
+])('%j is refused as a cursor', (text) => {
+  expect(() => decodeCursor(text, shape)).toThrow(/^cursor: /);
+});
+
+test('no text makes decoding fail in another way', () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.string(), fc.jsonValue().map(encode)), (text) => {
+      try {
+        decodeCursor(text, shape);
+      } catch (error) {
+        expect(error).toMatchObject({ kind: 'invalid' });
+      }
+    }),
+  );
+});
+
+describe('page', () => {
+  const cursorOf = (row: number) => ({ row });
+  test.each([
+    [[], 2, [], null],
+    [[1, 2], 2, [1, 2], null],
+    [[1, 2, 3], 2, [1, 2], { row: 2 }],
+  ])('of %j with limit %i is %j and then %j', (rows, limit, items, next) => {
+    expect(page<number>(rows, limit, cursorOf)).toEqual({
+      items,
+      next: next === null ? null : encodeCursor(next),
+    });
+  });
+});

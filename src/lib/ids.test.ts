@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import { idTime, isId, newId } from './ids.ts';
+
+test('an id carries its prefix and the millisecond in which it was made', () => {
+  const before = Date.now();
+  const id = newId('role');
+  expect(id).toMatch(/^role_[0-7][0-9a-hjkmnp-tv-z]{25}$/);
+  expect(idTime(id)).toBeGreaterThanOrEqual(before);
+  expect(idTime(id)).toBeLessThanOrEqual(Date.now());
+  expect(idTime('role_01h455vb4pex5vsknk084sn02q')).toBe(0x01890a5dac96);
+});
+
+test('ids are different', () => {
+  expect(new Set(Array.from({ length: 1000 }, () => newId('key'))).size).toBe(1000);
+});
+
+test.each([
+  ['role_01h455vb4pex5vsknk084sn02q', true],
+  ['roles_01h455vb4pex5vsknk084sn02q', false],
+  ['role_01H455VB4PEX5VSKNK084SN02Q', false],
+  ['role_01h455vb4pex5vsknk084sn02', false],
+  ['role_81h455vb4pex5vsknk084sn02q', false],
+  ['01h455vb4pex5vsknk084sn02q', false],
+  ['role_', false],
+  ['', false],
+])('%s is a role id: %s', (text, expected) => {
+  expect(isId(text, 'role')).toBe(expected);
+});
+
+test('what is no id has no time', () => {
+  expect(() => idTime('role_nothing')).toThrow(TypeError);
+});

@@ -1,0 +1,130 @@
+#!/usr/bin/env node
+import cluster from 'node:cluster';
+import { parseArgs } from 'node:util';
+import type { Logger } from 'pino';
+import { loadServices, serviceNames } from './app.ts';
+import { announce } from './banner.ts';
+import { type Config, readConfig } from './config.ts';
+import { openDatabase } from './db/index.ts';
+import { migrate } from './db/migrate.ts';
+import { checkPort } from './http/listen.ts';
+import { createLog } from './http/log.ts';
+import type { ServiceModule } from './http/service.ts';
+import { loadRootToken } from './root-token.ts';
+import { sentence, UsageError } from './sentence.ts';
+import { serve, urlOf } from './serve.ts';
+import { startWorkers } from './workers.ts';
+
+const help = `Plinth: platform services behind one schema-first project
+
+  node src/main.ts serve [service …]   serve all services, or these (${serviceNames.join(', ')})
+  node src/main.ts mock                serve examples for every operation of the contract
+  node src/main.ts migrate             bring the database up to date and end
+
+  --port <number>    where to listen (4000; PORT)
+  --host <address>   on which address (127.0.0.1; HOST)
+  --data <folder>    embedded database and root token (.plinth; PLINTH_DATA_DIR)
+  --help             this text
+
+Everything else is said by the environment; README.md has the table.
+`;
+
+const flags = {
+  port: { type: 'string' },
+  host: { type: 'string' },
+  data: { type: 'string' },
+  help: { type: 'boolean', short: 'h', default: false },
+} as const;
+
+interface Command {
+  readonly config: Config;
+  readonly modules: readonly ServiceModule[];
+  readonly log: Logger;
+}
+
+const commands: Readonly<Record<string, (command: Command) => Promise<void>>> = {
+  serve: async (command) => {
+    if (cluster.isWorker) return serveHere(command);
+    await checkPort(command.config);
+    return command.config.workers > 1 ? serveByWorkers(command) : serveHere(command);
+  },
+  mock: async ({ config: { host, port } }) => {
+    const { startMock } = await import('./mock/index.ts');
+    const mock = await startMock({ host, port });
+    onSignal(() => mock.close());
+  },
+  migrate: async ({ config, modules, log }) => {
+    const db = await openDatabase({ url: config.databaseUrl, dataDir: config.dataDir, log });
+    try {
+      const count = await migrate(
+        db,
+        modules.filter(({ name }) => config.services.includes(name)),
+        log,
+      );
+      process.stdout.write(count === 0 ? 'The database is up to date.\n' : `Applied ${count} migrations.\n`);
+    } finally {
+      await db.close();
+    }
+  },
+};
+
+await main(process.argv.slice(2)).catch((error: unknown) => {
+  process.stderr.write(`${sentence(error)}\n`);
+  process.exit(1);
+});
+
+async function main(words: string[]): Promise<void> {
+  const { values, positionals } = parseArgs({ args: words, options: flags, allowPositionals: true });
+  const [name, ...services] = positionals;
+  if (values.help || name === undefined) return void process.stdout.write(help);
+  const command = commands[name];
+  if (!command || (services.length > 0 && name !== 'serve'))
+    throw new UsageError(`There is no command ${positionals.join(' ')}. See --help.`);
+  const modules = await loadServices(serviceNames);
+  const config = readConfig(modules, { ...values, services: services.length > 0 ? services : undefined });
+  const log = createLog({ level: config.logLevel, readable: process.stdout.isTTY });
+  await command({ config, modules, log });
+}
+
+async function serveHere({ config, modules, log }: Command): Promise<void> {
+  const root = await loadRootToken(config);
+  const served = await serve({ config, modules, rootToken: root.token, log });
+  onSignal(async () => {
+    log.info('shutting down');
+    await served.close();
+    log.flush();
+  });
+  if (cluster.isPrimary) announce(config, root, served.url, served.engine, log);
+}
+
+/** The token and the schema are settled once, before the workers start. */
+async function serveByWorkers({ config, modules, log }: Command): Promise<void> {
+  const root = await loadRootToken(config);
+  const db = await openDatabase({ url: config.databaseUrl, dataDir: config.dataDir, log });
+  await migrate(
+    db,
+    modules.filter(({ name }) => config.services.includes(name)),
+    log,
+  ).finally(() => db.close());
+  const workers = startWorkers(config.workers, { PLINTH_ROOT_TOKEN: root.token }, log);
+  onSignal(() => workers.close());
+  const url = urlOf({ host: config.host, port: await workers.listening });
+  announce(config, root, url, 'postgres', log);
+}
+
+/** Ends in order at the first signal, at once at the second. */
+function onSignal(close: () => Promise<unknown>): void {
+  let ending = false;
+  const end = () => {
+    if (ending) process.exit(130);
+    ending = true;
+    close().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        process.stderr.write(`${sentence(error)}\n`);
+        process.exit(1);
+      },
+    );
+  };
+  process.on('SIGTERM', end).on('SIGINT', end);
+}

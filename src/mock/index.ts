@@ -1,0 +1,113 @@
+/**
+ * The mock: every service of the contract under the paths of the all-in-one server, answering the examples of the contract.
+ *
+ * Requests are read and refused exactly as by the real server, with the same readers and validators; what a valid request is
+ * answered comes from Prism. Nothing is stored: a created role is the role of the examples, and so is the one that is read.
+ */
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { operations, services, type ServiceName } from '../../generated/operations.ts';
+import { createCors } from '../http/cors.ts';
+import { listen } from '../http/listen.ts';
+import { pathRouter } from '../http/router.ts';
+import { asDomainError, statusOf } from '../http/status.ts';
+import { DomainError, Invalid, NotFound, Unauthenticated } from '../lib/errors.ts';
+import { mockService, type MockedOperation, type MockedService } from './service.ts';
+import { write, type Outgoing } from './outgoing.ts';
+
+export interface MockOptions {
+  port: number;
+  host: string;
+  /** Names of the services to mock; all of the contract without it. */
+  services?: readonly string[] | undefined;
+  /** Gets the banner; the console without it. */
+  log?: { info(text: string): void } | undefined;
+}
+
+export interface Mock {
+  /** Without a slash at the end. */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** Starts the mock; port 0 takes a free one. Rejects for a service that the contract does not have. */
+export async function startMock({ port, host, services: chosen, log = console }: MockOptions): Promise<Mock> {
+  const names = (chosen ?? Object.keys(services)).map(serviceName);
+  const listening = await listen(answerer(await Promise.all(names.map(mockService))), { host, port });
+  const url = `http://${host.includes(':') ? `[${host}]` : host}:${listening.port}`;
+  log.info(banner(url, names));
+  return { url, close: () => listening.close(0) };
+}
+
+function serviceName(name: string): ServiceName {
+  const known = Object.keys(services) as ServiceName[];
+  const found = known.find((one) => one === name);
+  if (!found) throw new Error(`there is no service ${name}: choose among ${known.join(', ')}`);
+  return found;
+}
+
+function banner(url: string, names: readonly ServiceName[]): string {
+  const width = Math.max(...names.map((name) => name.length));
+  const lines = names.map((name) => {
+    const count = operations.filter(({ service }) => service === name).length;
+    return `  ${url}/${name.padEnd(width)}  ${services[name].title}, ${count} operations`;
+  });
+  return [
+    'Plinth mock: answers the examples of the contract, keeps nothing, takes any credentials',
+    ...lines,
+    '  choose an answer with the header  Prefer: code=404 | example=<name> | dynamic=true',
+  ].join('\n');
+}
+
+/** Answers requests to all services. Never rejects: what goes wrong inside is a 500 that names it, since it is a mock. */
+function answerer(mocked: readonly MockedService[]) {
+  const routes = pathRouter<Map<string, MockedOperation>>();
+  for (const { name, operations: own } of mocked) {
+    for (const operation of own)
+      routes.at(`/${name}${operation.path}`, () => new Map()).set(operation.verb, operation);
+  }
+
+  async function answer(req: IncomingMessage): Promise<Outgoing> {
+    const found = routes.find(req.url ?? '/');
+    if (found === 'malformed') throw Invalid('path: malformed percent-encoding');
+    if (!found) throw NotFound('path');
+    // Node leaves the body out of what answers a HEAD.
+    const operation = found.target.get(req.method === 'HEAD' ? 'GET' : (req.method ?? 'GET'));
+    if (!operation) throw new DomainError('methodNotAllowed', 'method not allowed');
+    if (!operation.public && !hasCredentials(req)) throw Unauthenticated();
+    return operation.answer(req, found.params);
+  }
+
+  // A mock holds nothing that is worth protecting.
+  const cors = createCors({ origins: ['*'], operations, methodsOf, alsoAllowed: ['Prefer'] });
+  function methodsOf(url: string): string[] {
+    const found = routes.find(url);
+    return found === undefined || found === 'malformed' ? ['GET'] : [...found.target.keys()];
+  }
+
+  return (req: IncomingMessage, res: ServerResponse): void => {
+    res.setHeader('X-Request-ID', req.headers['x-request-id'] ?? randomUUID());
+    if (cors(req, res)) {
+      res.writeHead(204).end();
+      return;
+    }
+    answer(req)
+      .catch((thrown: unknown) => refusal(thrown, req, mocked))
+      .then((outgoing) => write(res, outgoing))
+      .catch((thrown: unknown) => res.destroy(thrown instanceof Error ? thrown : undefined));
+  };
+}
+
+const hasCredentials = ({ headers }: IncomingMessage) =>
+  headers.authorization !== undefined || headers['x-api-key'] !== undefined;
+
+/** A failure in the envelope of the service that the path belongs to. */
+function refusal(thrown: unknown, req: IncomingMessage, mocked: readonly MockedService[]): Outgoing {
+  const error = asDomainError(thrown);
+  const status = statusOf[error.kind];
+  const service = mocked.find(({ name }) => new RegExp(`^/${name}(/|\\?|$)`).test(req.url ?? ''));
+  const message = error.kind === 'internal' ? `mock: ${String(error.cause)}` : error.message;
+  const body = service ? service.envelope(status, message) : { error: message };
+  const headers: Record<string, string> = status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {};
+  return { status, contentType: 'application/json', headers, body: JSON.stringify(body) };
+}

@@ -1,0 +1,71 @@
+import { createInstance, getHttpOperationsFromSpec, ProblemJsonError } from '@stoplight/prism-http';
+import { pino } from 'pino';
+import type { Operation } from '../../generated/operations.ts';
+import { Invalid } from '../lib/errors.ts';
+import type { Document } from './document.ts';
+import type { Outgoing } from './outgoing.ts';
+import type { Preference } from './preference.ts';
+
+/** The documented answer of an operation that fits the preference. Throws `Invalid` for one that is not documented. */
+export type Answers = (operation: Operation, preference: Preference) => Promise<Outgoing>;
+
+/** Prism itself neither routes nor judges here: it ignores servers, sealed objects and greedy paths. It answers. */
+const config = {
+  checkSecurity: false,
+  validateRequest: false,
+  validateResponse: false,
+  errors: false,
+  isProxy: false,
+  upstreamProxy: undefined,
+} as const;
+
+export async function prismAnswers(document: Document): Promise<Answers> {
+  const known = await getHttpOperationsFromSpec(forPrism(document) as object);
+  // Prism has a level of its own, and child loggers inherit from their parent.
+  const logger = Object.assign(pino({ level: 'silent' }), { success: () => {} });
+  const prism = createInstance({ ...config, mock: { dynamic: false } }, { logger });
+
+  return async ({ id, verb }, preference) => {
+    const operation = known.find(({ iid }) => iid === id);
+    if (!operation) throw new Error(`${id} is not in the document: run npm run generate`);
+    const input = {
+      method: operation.method as 'get',
+      url: { path: operation.path, query: {} },
+      headers: {},
+    };
+    const result = await prism.request(input, [operation], { ...config, mock: preference })();
+    if (result._tag === 'Left') throw refused(result.left);
+    const { statusCode, headers = {}, body } = result.right.output;
+    const { 'Content-type': contentType, ...others } = headers;
+    const hasBody = body !== undefined && verb !== 'HEAD';
+    return {
+      status: statusCode,
+      contentType: hasBody && contentType !== undefined ? contentType : null,
+      headers: Object.fromEntries(Object.entries(others).map(([name, value]) => [name, String(value)])),
+      body: hasBody ? JSON.stringify(body) : undefined,
+    };
+  };
+}
+
+/** What Prism does not find is a wish that the contract does not fulfil: the fault of the request. */
+function refused(problem: Error): Error {
+  return problem instanceof ProblemJsonError ? Invalid(`Prefer: ${problem.detail}`) : problem;
+}
+
+/**
+ * The document as Prism should see it: sealed objects in the older words that it understands, and of the examples of a schema
+ * only the nearest one, since it takes the first.
+ */
+function forPrism(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(forPrism);
+  if (typeof node !== 'object' || node === null) return node;
+  const { unevaluatedProperties: open, ...rest } = node as Record<string, unknown>;
+  const copy = Object.fromEntries(
+    Object.entries(rest).map(([key, value]) => [key, key === 'examples' ? nearest(value) : forPrism(value)]),
+  );
+  const composed = ['allOf', 'anyOf', 'oneOf', '$ref'].some((key) => key in rest);
+  return JSON.stringify(open) === '{"not":{}}' && !composed ? { ...copy, additionalProperties: false } : copy;
+}
+
+/** Examples of a schema are a list; those of a body go by name and are all kept. */
+const nearest = (examples: unknown): unknown => (Array.isArray(examples) ? examples.slice(-1) : examples);

@@ -1,0 +1,16 @@
+import type { Check } from '../../../generated/authz/types.ts';
+import { checkAttributes } from './attributes.ts';
+import { checkEntityId } from './records.ts';
+
+type Attributed = Pick<Check, 'context' | 'subject_attributes' | 'resource_attributes' | 'action_attributes'>;
+type Question = Attributed & { subject_id?: string; resource_id?: string };
+
+/** What the contract cannot say about a question; `at` is put before the field, as in `checks[2].`. */
+export function checkQuestion(question: Question, at = ''): void {
+  checkEntityId(question.subject_id, `${at}subject_id`);
+  checkEntityId(question.resource_id, `${at}resource_id`);
+  checkAttributes(question.context, `${at}context`);
+  checkAttributes(question.subject_attributes, `${at}subject_attributes`);
+  checkAttributes(question.resource_attributes, `${at}resource_attributes`);
+  checkAttributes(question.action_attributes, `${at}action_attributes`);
+}

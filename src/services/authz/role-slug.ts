@@ -1,0 +1,12 @@
+const LENGTH = 63;
+
+/**
+ * The slug of a role that was created without one: its name in lower case, every run of other characters as `-`, from
+ * its first letter or digit to its last. A name that has none of either gives the suffix of the id.
+ */
+export function slugOf(name: string, id: string): string {
+  const slug = trimmed(trimmed(name.toLowerCase().replace(/[^a-z0-9_.-]+/g, '-')).slice(0, LENGTH));
+  return slug || id.slice(id.lastIndexOf('_') + 1);
+}
+
+const trimmed = (text: string) => text.replace(/^[^a-z0-9]+/, '').replace(/[^a-z0-9]+$/, '');

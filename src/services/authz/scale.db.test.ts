@@ -1,0 +1,82 @@
+import { expect, inject, it } from 'vitest';
+import { authzServer, pluck, question, tuple } from './testing.ts';
+
+const MEMORY = 16_777_216;
+const authz = authzServer({ PLINTH_AUTHZ_MEMORY: String(MEMORY), PLINTH_AUTHZ_MAX_VISITS: '1000' });
+
+/** What fits into the time that the embedded engine needs to store it. */
+const [TUPLES, ASSIGNMENTS] = inject('engine') === 'postgres' ? [1_000_000, 100_000] : [50_000, 5_000];
+
+/** Fills a tenant behind the service's back: a group with nearly all tuples, and a role with all assignments. */
+async function fill(tenant: string, roleId: string): Promise<void> {
+  const chunk = 50_000;
+  const { sql } = authz.server.db;
+  for (let from = 0; from < TUPLES; from += chunk) {
+    await sql`
+      insert into authz.relations (
+        id, tenant_id, app_id, object_type, object_id, relation, subject_type, subject_id, subject_relation, revision
+      )
+      select 'rel_' || n, ${tenant}, 'default', 'group', 'all', 'member', 'user', 'u' || n, '', 1
+      from generate_series(${from + 1}::int, ${from + chunk}::int) n`;
+  }
+  await sql`
+    insert into authz.assignments (id, tenant_id, app_id, role_id, subject_kind, subject_id, created_by, revision)
+    select 'asgn_' || n, ${tenant}, 'default', ${roleId}, 'user', 'u' || n, 'root', 1
+    from generate_series(1, ${ASSIGNMENTS}::int) n`;
+  await sql`
+    update authz.tenants set tuples = tuples + ${TUPLES}, assignments = assignments + ${ASSIGNMENTS}
+    where tenant_id = ${tenant}`;
+}
+
+it('decides in a tenant with a million tuples from a few rows each, within its memory', async () => {
+  const { create, post, name } = authz.tenant();
+  const role = await create('/roles', { name: 'Reader' });
+  const permission = await create('/permissions', { resource: 'page', action: 'read' });
+  await create(`/roles/${role.id}/permissions`, { permission_id: permission.id });
+  await create('/relations', tuple('document:1#read@group:all#member'));
+  await fill(name, role.id);
+
+  // Ten thousand different questions, most of whose slices have to go again.
+  for (let from = 1; from < 10_000; from += 500) {
+    const users = Array.from({ length: 500 }, (_, n) => from + n * 7);
+    const checks = users.flatMap((n) => [
+      question(`user:u${n}`, 'read', 'document:1'),
+      question(`user:u${n}`, 'read', 'page:1'),
+      question(`user:x${n}`, 'read', 'document:1'),
+    ]);
+    const results = await Promise.all(
+      [0, 1].map((half) =>
+        post('/authz/batch-check', { checks: checks.slice(half * 750, half * 750 + 750) }),
+      ),
+    );
+    const allowed = results.flatMap(({ body }) => pluck(body.results, 'allowed'));
+    expect(allowed).toEqual(users.flatMap((n) => [n <= TUPLES, n <= ASSIGNMENTS, false]));
+  }
+}, 240_000);
+
+it('denies with the reason where a graph is wider than MAX_VISITS, also what an exclusion would allow', async () => {
+  const { create, post, check } = authz.tenant();
+  await create('/resource-types', {
+    name: 'page',
+    relations: [
+      { name: 'viewer', subjects: ['user'] },
+      { name: 'banned', subjects: ['group#member'] },
+    ],
+    permissions: [{ name: 'read', expression: 'viewer - banned' }],
+  });
+  const groups = Array.from({ length: 1500 }, (_, n) => n);
+  await post('/relations/batch', { writes: groups.map((n) => tuple(`document:1#read@group:g${n}#member`)) });
+  await post('/relations/batch', { writes: groups.map((n) => tuple(`page:1#banned@group:g${n}#member`)) });
+  await create('/relations', tuple('page:1#viewer@user:a'));
+  const reason = 'evaluation limit reached: visits';
+  expect(await check('user:a', 'read', 'document:1')).toMatchObject({
+    allowed: false,
+    sources: ['rebac'],
+    reason,
+  });
+  expect(await check('user:a', 'read', 'page:1')).toMatchObject({
+    allowed: false,
+    sources: ['rebac'],
+    reason,
+  });
+});

@@ -1,0 +1,56 @@
+import type { Change } from '../../../generated/keys/types.ts';
+import type { Changes, LoggedChange } from '../../db/changes.ts';
+import { Gone } from '../../lib/errors.ts';
+import type { ChangeKind } from './writes.ts';
+
+type Sent = { event: 'change'; id: string; data: Change } | { comment: string };
+
+/** Milliseconds between two signs of life. */
+const beat = 500;
+
+/** Changes that may wait for a slow reader, who is cut off beyond that and comes back with its `Last-Event-ID`. */
+const most = 10_000;
+
+/**
+ * Changes as they happen, beginning after `last`; some of them possibly twice. The signs of life stop when this process
+ * does not hear from the database: whoever caches answers on the strength of the stream then has to ask again.
+ * @throws Gone when what followed `last` is no longer known.
+ */
+export async function changesSince(changes: Changes, last: string | undefined): Promise<AsyncIterable<Sent>> {
+  const seq = last === undefined ? undefined : Number(last);
+  if (seq !== undefined && (await changes.since(seq)) === undefined) throw Gone('Last-Event-ID: too old');
+  return stream(changes, seq);
+}
+
+/** Listens before it reads what was missed, so that nothing falls between; it ends when it cannot say what was missed. */
+async function* stream(changes: Changes, seq: number | undefined): AsyncIterable<Sent> {
+  let waiting: LoggedChange[] = [];
+  let lost = false;
+  let wake = () => {};
+  const unsubscribe = changes.subscribe((change) => {
+    if (change === 'all' || waiting.length === most) lost = true;
+    else waiting.push(change);
+    wake();
+  });
+  try {
+    const missed = seq === undefined ? [] : await changes.since(seq);
+    if (missed === undefined) return;
+    yield* missed.map(toEvent);
+    while (!lost) {
+      const next = waiting;
+      waiting = [];
+      if (next.length > 0) yield* next.map(toEvent);
+      else if (changes.fresh()) yield { comment: 'hb' };
+      if (waiting.length === 0) await new Promise<void>((resolve) => setTimeout((wake = resolve), beat));
+    }
+  } finally {
+    unsubscribe();
+  }
+}
+
+/** The kinds are those of `createWriter`: nobody else writes changes, and the table takes no others. */
+const toEvent = ({ seq, kind, id }: LoggedChange): Sent => ({
+  event: 'change',
+  id: String(seq),
+  data: { seq, kind: kind as ChangeKind, id },
+});

@@ -1,0 +1,135 @@
+import type { Key, KeyUpdate } from '../../../generated/keys/types.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { Invalid } from '../../lib/errors.ts';
+import { checkFuture, isLater, isSameEnd } from './expiry.ts';
+import { type KeyEvent, nextState } from './key-states.ts';
+import { type KeyChange, keyStore, type LockedKey } from './keys.store.ts';
+import { checkMetadata } from './metadata.ts';
+import { policyStore } from './policies.store.ts';
+import { checkMayGive, checkNotItself } from './rights.ts';
+import { checkAllowed, sortedNames } from './scope-names.ts';
+import { secretStore } from './secrets.store.ts';
+import type { Write } from './writes.ts';
+
+/** Changes the members that differ; a new end brings an expired key back to what it was. */
+export async function changeKey(write: Write, keyId: string, body: KeyUpdate): Promise<Key> {
+  const { sql, context } = write;
+  const { tenant } = context;
+  const keys = keyStore(sql);
+  const key = await keys.lock(tenant, keyId);
+  nextState(key, 'change');
+  const change = differing(key, body);
+  const fields = Object.keys(change);
+  if (fields.length === 0) return await keys.get(tenant, keyId);
+
+  if (change.metadata !== undefined) checkMetadata(change.metadata);
+  if (change.policy_id !== undefined) await checkPolicy(write, key, change.policy_id);
+  if (change.expires_at !== undefined) await extend(write, key, change.expires_at);
+  await keys.update(tenant, keyId, change);
+  write.changed('key', keyId);
+  write.emit('key.updated', keyId, { fields });
+  return await keys.get(tenant, keyId);
+}
+
+/**
+ * The members that are given and are not what they are already. A body that was read from the service can be written
+ * back, so members that are fixed or changed elsewhere are accepted as they are.
+ */
+function differing(key: LockedKey, body: KeyUpdate): KeyChange {
+  const {
+    prefix = key.prefix,
+    environment = key.environment,
+    scopes = key.scopes,
+    expires_at,
+    ...others
+  } = body;
+  if (prefix !== key.prefix) throw Invalid('prefix: cannot be changed');
+  if (environment !== key.environment) throw Invalid('environment: cannot be changed');
+  if (!isDeepStrictEqual(sortedNames(scopes), key.scopes)) throw Invalid('scopes: assign and remove them');
+  const changed = Object.entries(others).filter(
+    ([name, value]) => value !== undefined && !isDeepStrictEqual(value, key[name as keyof typeof others]),
+  );
+  const end = expires_at === undefined || isSameEnd(expires_at, key.expires_at) ? {} : { expires_at };
+  return { ...Object.fromEntries(changed), ...end };
+}
+
+async function checkPolicy({ sql, context }: Write, key: LockedKey, policyId: string | null): Promise<void> {
+  checkNotItself(context, key.id);
+  if (policyId === null) return;
+  const policy = await policyStore(sql).hold(context.tenant, policyId);
+  checkAllowed(policy.allowed_scopes, key.scopes);
+}
+
+async function extend({ sql, context }: Write, key: LockedKey, end: string | null): Promise<void> {
+  if (end !== null) checkFuture(end);
+  if (isLater(end, key.expires_at)) {
+    checkNotItself(context, key.id);
+    checkMayGive(context, key.scopes);
+  }
+  const to = nextState(key, 'extend');
+  if (to !== key.state && to !== 'revoked') await keyStore(sql).setState(context.tenant, key.id, to);
+}
+
+/** Switches a key off until it is reactivated. */
+export const suspendKey = (write: Write, keyId: string): Promise<Key> =>
+  transition(write, keyId, { event: 'suspend', emits: 'key.suspended' });
+
+/** Switches a suspended key on again, which takes the same rights as giving out its scopes. */
+export const reactivateKey = (write: Write, keyId: string): Promise<Key> =>
+  transition(write, keyId, { event: 'reactivate', emits: 'key.reactivated' }, (key) => {
+    checkNotItself(write.context, keyId);
+    checkMayGive(write.context, key.scopes);
+  });
+
+async function transition(
+  write: Write,
+  keyId: string,
+  { event, emits }: { event: KeyEvent; emits: string },
+  check: (key: LockedKey) => void = () => {},
+): Promise<Key> {
+  const keys = keyStore(write.sql);
+  const { tenant } = write.context;
+  const key = await keys.lock(tenant, keyId);
+  const to = nextState(key, event);
+  check(key);
+  if (to !== key.state && to !== 'revoked') {
+    await keys.setState(tenant, keyId, to);
+    write.changed('key', keyId);
+    write.emit(emits, keyId, {});
+  }
+  return await keys.get(tenant, keyId);
+}
+
+/** Switches a key off for good. Again changes nothing: the first reason stays. */
+export async function revokeKey(write: Write, keyId: string, reason: string | null): Promise<Key> {
+  const { sql, context } = write;
+  const keys = keyStore(sql);
+  const key = await keys.lock(context.tenant, keyId);
+  if (nextState(key, 'revoke') !== key.state) {
+    await keys.revoke(context.tenant, keyId, reason);
+    await secretStore(sql).kill(context.tenant, keyId);
+    write.changed('key', keyId);
+    write.emit('key.revoked', keyId, { reason });
+  }
+  return await keys.get(context.tenant, keyId);
+}
+
+export async function deleteKey({ sql, context, changed, emit }: Write, keyId: string): Promise<void> {
+  const { name } = await keyStore(sql).lock(context.tenant, keyId);
+  await keyStore(sql).delete(context.tenant, keyId);
+  await secretStore(sql).kill(context.tenant, keyId);
+  changed('key', keyId);
+  emit('key.deleted', keyId, { name });
+}
+
+/** Older raw keys stop working now; without any nothing changes. */
+export async function endGrace(write: Write, keyId: string): Promise<Key> {
+  const { sql, context } = write;
+  await keyStore(sql).lock(context.tenant, keyId);
+  const ended = await secretStore(sql).endGrace(context.tenant, keyId);
+  if (ended > 0) {
+    write.changed('key', keyId);
+    write.emit('key.grace_ended', keyId, { secrets: ended });
+  }
+  return await keyStore(sql).get(context.tenant, keyId);
+}

@@ -1,0 +1,42 @@
+import type { IssuedKey, Key, Policy, ValidationResult } from '../../../generated/keys/types.ts';
+import type { TestRequest, TestResponse, TestServer } from '../../testing/server.ts';
+
+/** What a test may send requests through: a server of this process, or one of its own. */
+export type Api = Pick<TestServer, 'request'>;
+
+/** The short words of the tests of this service. Each expects success; `status` and what refuses are the tests' own. */
+export const tools = (api: Api) => {
+  const send = async (
+    method: string,
+    path: string,
+    options: TestRequest = {},
+  ): Promise<TestResponse['body']> => {
+    const answer = await api.request(method, `/keys/v1${path}`, options);
+    if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`);
+    return answer.body;
+  };
+  return {
+    send,
+    issue: (body: object = {}, options: TestRequest = {}): Promise<IssuedKey> =>
+      send('POST', '/keys', { ...options, body: { name: 'Reporting job', ...body } }),
+    policy: (body: object = {}, options: TestRequest = {}): Promise<Policy> =>
+      send('POST', '/policies', { ...options, body: { name: `Policy ${Math.random()}`, ...body } }),
+    judge: (raw_key: string, body: object = {}, options: TestRequest = {}): Promise<ValidationResult> =>
+      send('POST', '/keys/validate', { ...options, body: { raw_key, record: 'none', ...body } }),
+    key: (id: string, options: TestRequest = {}): Promise<Key> => send('GET', `/keys/${id}`, options),
+    /** The status and the message, which is what most refusals are about. */
+    async refusal(
+      method: string,
+      path: string,
+      options: TestRequest = {},
+    ): Promise<[status: number, error: string]> {
+      const { status, text } = await api.request(method, `/keys/v1${path}`, options);
+      return [status, text === '' ? '' : (JSON.parse(text) as { error: string }).error];
+    },
+  };
+};
+
+/** Waits until the condition holds; the test's own time limit ends it. */
+export async function until(condition: () => Promise<boolean>): Promise<void> {
+  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 5));
+}

@@ -1,0 +1,56 @@
+/** What one statement asks for at most. */
+const batch = 500;
+
+interface Waiting<Key, Value> {
+  readonly key: Key;
+  readonly promise: Promise<Value | undefined>;
+  resolve(value: Value | undefined): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * Lets reads that are asked for at the same time share a statement. One is in flight at a time and the next one takes all
+ * that came meanwhile, so statements grow with the load instead of their number. A question never joins a statement that
+ * was sent before it: the answer is at least as new as the question. `read` answers by the names that `nameOf` gives.
+ */
+export function batchedReads<Key, Value>(
+  read: (keys: Key[]) => Promise<ReadonlyMap<string, Value>>,
+  nameOf: (key: Key) => string,
+): (key: Key) => Promise<Value | undefined> {
+  const queue = new Map<string, Waiting<Key, Value>>();
+  let reading = false;
+
+  /** Waits for all requests that have reached this process already: they arrive one by one in a turn of the event loop. */
+  function begin(): void {
+    reading = true;
+    setImmediate(() => void pump());
+  }
+
+  async function pump(): Promise<void> {
+    while (queue.size > 0) {
+      const taken = [...queue].slice(0, batch);
+      for (const [name] of taken) queue.delete(name);
+      await run(taken);
+    }
+    reading = false;
+  }
+
+  async function run(taken: [string, Waiting<Key, Value>][]): Promise<void> {
+    try {
+      const found = await read(taken.map(([, { key }]) => key));
+      for (const [name, waiting] of taken) waiting.resolve(found.get(name));
+    } catch (error) {
+      for (const [, waiting] of taken) waiting.reject(error);
+    }
+  }
+
+  return (key) => {
+    const name = nameOf(key);
+    const queued = queue.get(name);
+    if (queued !== undefined) return queued.promise;
+    const waiting = { key, ...Promise.withResolvers<Value | undefined>() };
+    queue.set(name, waiting);
+    if (!reading) begin();
+    return waiting.promise;
+  };
+}

@@ -1,0 +1,78 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { send, type TestRequest, type TestResponse } from './server.ts';
+
+/** A real server process, for tests that kill it or run several on one database. */
+export interface ChildServer {
+  readonly url: string;
+  readonly rootToken: string;
+  readonly pid: number;
+  /** What it wrote so far. */
+  readonly stdout: () => string;
+  readonly stderr: () => string;
+  request(method: string, path: string, options?: TestRequest): Promise<TestResponse>;
+  /** Sends the signal (`SIGTERM` without one) and waits for the end. Resolves with the exit code, null after a `SIGKILL`. */
+  kill(signal?: NodeJS.Signals): Promise<number | null>;
+}
+
+export interface ChildServerOptions {
+  services: readonly string[];
+  /** Added to an environment that has nothing of this process but its PATH. Name `DATABASE_URL` or a data directory. */
+  env?: Readonly<Record<string, string>>;
+}
+
+/** Starts `src/main.ts serve` on a free port and waits until it is ready. Rejects with what it wrote when it ends first. */
+export async function childServer({ services, env = {} }: ChildServerOptions): Promise<ChildServer> {
+  const port = await freePort();
+  const rootToken = env['PLINTH_ROOT_TOKEN'] ?? randomBytes(24).toString('base64url');
+  const main = new URL('../main.ts', import.meta.url).pathname;
+  const child = spawn(process.execPath, [main, 'serve', ...services, '--port', String(port)], {
+    env: { PATH: process.env['PATH'], PLINTH_ROOT_TOKEN: rootToken, PLINTH_CONTRACT: 'strict', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  // A test that fails half-way must not leave a server behind.
+  process.once('exit', () => child.kill('SIGKILL'));
+  const out = collected(child.stdout);
+  const err = collected(child.stderr);
+  const ended = once(child, 'exit') as Promise<[number | null]>;
+  const url = `http://127.0.0.1:${port}`;
+  await ready(url, child, () => out() + err());
+  return {
+    url,
+    rootToken,
+    pid: child.pid!,
+    stdout: out,
+    stderr: err,
+    request: (method, path, request = {}) => send(url + path, method, rootToken, request),
+    async kill(signal = 'SIGTERM') {
+      child.kill(signal);
+      const [code] = await ended;
+      return code;
+    },
+  };
+}
+
+async function ready(url: string, child: ChildProcess, output: () => string): Promise<void> {
+  while (child.exitCode === null && child.signalCode === null) {
+    const answer = await fetch(`${url}/readyz`).catch(() => undefined);
+    if (answer?.ok) return;
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+  throw new Error(`the server ended before it was ready: ${output()}`);
+}
+
+function collected(stream: NodeJS.ReadableStream): () => string {
+  const parts: string[] = [];
+  stream.setEncoding('utf8').on('data', (part: string) => parts.push(part));
+  return () => parts.join('');
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
