@@ -47,15 +47,17 @@ export interface App {
   stop(): Promise<void>;
 }
 
-/** Where each service's module is; only those that are served are loaded. */
-const modules: Readonly<Record<ServiceName, () => Promise<ServiceModule>>> = {
+/** Where the module of each service that is built is; only those that are served are loaded. */
+const modules = {
   authz: async () => (await import('./services/authz/index.ts')).authz,
   keys: async () => (await import('./services/keys/index.ts')).keys,
-};
+} satisfies Partial<Record<ServiceName, () => Promise<ServiceModule>>>;
 
-export const serviceNames = Object.keys(modules) as readonly ServiceName[];
+export type ServedName = keyof typeof modules;
 
-export const loadServices = (names: readonly ServiceName[]): Promise<ServiceModule[]> =>
+export const serviceNames = Object.keys(modules) as readonly ServedName[];
+
+export const loadServices = (names: readonly ServedName[]): Promise<ServiceModule[]> =>
   Promise.all(names.map((name) => modules[name]()));
 
 /** Puts a server together from its parts: services on one database, behind one runtime. */

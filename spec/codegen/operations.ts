@@ -4,8 +4,11 @@ import { header } from './source.ts';
 
 const declarations = `
 export type Verb = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-/** \`read\`, \`write\` and \`admin\` need the scope \`<service>:<access>\`; \`key\` any API key; \`operator\` the operator. */
-export type Access = 'public' | 'read' | 'write' | 'admin' | 'operator' | 'key';
+/**
+ * \`read\`, \`write\` and \`admin\` need the scope \`<service>:<access>\`; \`operator\` the operator; \`key\` any API key;
+ * \`user\` a signed-in user; \`any\` any credential.
+ */
+export type Access = 'public' | 'read' | 'write' | 'admin' | 'operator' | 'key' | 'user' | 'any';
 
 export interface Parameter {
   readonly name: string;

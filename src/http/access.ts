@@ -18,6 +18,10 @@ export function accessCheck(operation: Operation, operatorTenant: string): (call
       return () => {};
     case 'key':
       return known((caller) => caller.credential.kind === 'key', 'an API key is needed');
+    case 'user':
+      return known((caller) => caller.userId !== null, 'a signed-in user is needed');
+    case 'any':
+      return known(() => true, '');
     case 'operator':
       return known((caller) => isOperator(caller, service, operatorTenant), 'operator only');
     default: {

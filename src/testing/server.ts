@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { pino } from 'pino';
-import type { ServiceName } from '../../generated/operations.ts';
-import { createApp, loadServices, type App } from '../app.ts';
+
+import { createApp, loadServices, type ServedName, type App } from '../app.ts';
 import { listen, type Listening } from '../http/listen.ts';
 import { readSettings } from '../lib/settings.ts';
 import { testDatabase, type TestDatabase } from './database.ts';
@@ -43,7 +43,7 @@ export interface TestResponse {
 }
 
 export interface TestServerOptions {
-  services: readonly ServiceName[];
+  services: readonly ServedName[];
   /** Settings of the services, by the names of the environment. */
   env?: Readonly<Record<string, string>>;
   /** Log lines, for tests that look at them. */

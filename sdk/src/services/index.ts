@@ -2,24 +2,145 @@
 
 import { createClient } from '../runtime/client.ts';
 import type { ClientOptions } from '../runtime/options.ts';
+import { agents, type AgentsService } from './agents/index.ts';
+import { audit, type AuditService } from './audit/index.ts';
+import { auth, type AuthService } from './auth/index.ts';
 import { authz, type AuthzService } from './authz/index.ts';
+import { billing, type BillingService } from './billing/index.ts';
+import { control, type ControlService } from './control/index.ts';
+import { gateway, type GatewayService } from './gateway/index.ts';
+import { jobs, type JobsService } from './jobs/index.ts';
 import { keys, type KeysService } from './keys/index.ts';
+import { retrieval, type RetrievalService } from './retrieval/index.ts';
+import { safety, type SafetyService } from './safety/index.ts';
+import { storage, type StorageService } from './storage/index.ts';
+import { sync, type SyncService } from './sync/index.ts';
+import { webhooks, type WebhooksService } from './webhooks/index.ts';
 
-export { authz, keys };
-export type { AuthzService, KeysService };
+export {
+  agents,
+  audit,
+  auth,
+  authz,
+  billing,
+  control,
+  gateway,
+  jobs,
+  keys,
+  retrieval,
+  safety,
+  storage,
+  sync,
+  webhooks,
+};
+export type {
+  AgentsService,
+  AuditService,
+  AuthService,
+  AuthzService,
+  BillingService,
+  ControlService,
+  GatewayService,
+  JobsService,
+  KeysService,
+  RetrievalService,
+  SafetyService,
+  StorageService,
+  SyncService,
+  WebhooksService,
+};
 
 /** All services of the platform. */
 export interface Plinth {
+  /**
+   * Keeps agents and their building blocks, runs them durably against language models and tools, and stops for human
+   * approval. All data belongs to the caller's tenant and app; agents and blocks are referred to by name. A run works on a
+   * snapshot: later changes touch later runs only.
+   */
+  readonly agents: AgentsService;
+  /**
+   * Keeps what happened so that changing, dropping or inventing an event shows, and still lets a person be forgotten and old
+   * data expire. Events belong to the caller's tenant and app. The operator, who holds `audit:admin` in the operator's
+   * tenant, reads all tenants of the app and may name one where an operation takes `tenant_id`.
+   */
+  readonly audit: AuditService;
+  /**
+   * Accounts, sessions, second factors, roles and organizations of the users of one or more apps, and an OAuth 2.0 and
+   * OpenID Connect provider. Nothing crosses an app. Secrets are shown once, when they are made.
+   */
+  readonly auth: AuthService;
   /**
    * Answers whether a subject may perform an action on a resource, from roles, relations and policies, and manages them.
    * A decision is: explicit deny, else any allow, else deny. All data belongs to the caller's tenant.
    */
   readonly authz: AuthzService;
   /**
+   * Turns what a tenant uses into what it owes, and what it pays into what it may use: plans, subscriptions, usage
+   * metering, entitlements, invoices, payments and customers. Every acknowledged usage event is counted exactly once, and
+   * every unit of money is billed exactly once. Plans, coupons and tax rates belong to the app; everything else belongs to
+   * the tenant, and the operator sees all tenants of the app. Times are UTC, ranges of time include their start and not
+   * their end.
+   */
+  readonly billing: BillingService;
+  /**
+   * Runs deployable instances for tenants and carries traffic to them through the gateway: deployments by strategy, releases
+   * and rollbacks, health checks, telemetry, domains with certificates, secrets, quotas. Everything belongs to a tenant of
+   * this service, the one whose `id` or `external_id` is the tenant of the caller's credentials; the first write makes it.
+   * The operator, who holds `control:admin` in the operator's tenant, sees and acts across tenants by id.
+   */
+  readonly control: ControlService;
+  /**
+   * Administers the routing gateway: routes and their targets, discovery of services, the merged OpenAPI document,
+   * statistics, configuration, certificates. The routing table belongs to the deployment, not to a tenant: only credentials
+   * of the operator's tenant are answered, all others get 403. Traffic itself passes on the gateway's own port.
+   */
+  readonly gateway: GatewayService;
+  /**
+   * Runs work in the background: jobs in queues, schedules that create them, and workflows whose steps are never executed again
+   * once they are recorded. A job is executed at least once or is seen to have failed; one that failed for good is kept as a dead
+   * letter and can be replayed. Workers of any language take jobs by a lease, which ends unless they renew it.
+   * Records belong to the caller's tenant (`scope_org_id`) and app (`scope_app_id`). The operator, who holds `jobs:admin` in the
+   * operator's tenant, sees and works on those of all tenants of the app, also those of the platform's own tenant `system`.
+   */
+  readonly jobs: JobsService;
+  /**
    * Issues API keys, answers in one call whether a request that carries one may pass, and accounts for every use.
    * All data belongs to the caller's tenant. Raw keys are shown once, when they are made.
    */
   readonly keys: KeysService;
+  /**
+   * Takes documents in, cuts them into chunks, embeds and stores them, and answers queries with scored chunks whose place in
+   * the source is exact. All data belongs to the caller's tenant and app.
+   */
+  readonly retrieval: RetrievalService;
+  /**
+   * Scans text on its way into or out of a language model or any other consumer, decides `allow`, `flag`, `redact` or
+   * `block`, records the result, and manages the rules. Rules belong to the app and are shared by its tenants; scans,
+   * vault tokens and assignments of policies belong to the tenant.
+   */
+  readonly safety: SafetyService;
+  /**
+   * Keeps content of any kind over plain HTTP: as objects under keys in buckets, whole or uploaded in parts, and as
+   * content-addressed entries whose address is the SHA-256 of what they hold. A write is acknowledged when its bytes are
+   * durable; what is read is compared with its checksum before it is sent. All data belongs to the caller's tenant.
+   */
+  readonly storage: StorageService;
+  /**
+   * Keeps the same records on many devices and servers that are often offline: every node writes locally, pushes what it
+   * changed, pulls what others changed, and all end in the same state, whatever the order, repetition or delay. Fields
+   * are registers, counters or sets that merge without conflicts, ordered by hybrid logical clocks. The data set is that
+   * of the caller's tenant and app. The members of pull, push and presence bodies and of clock readings are also
+   * understood in other cases and with underscores; answers have the one spelling that is written here.
+   */
+  readonly sync: SyncService;
+  /**
+   * Takes an event once and hands it, signed, to every endpoint that subscribed to it, until the endpoint has taken it or its
+   * attempts are used up. Delivery is at least once: the header `webhook-id` is the same in every attempt, so that a receiver
+   * can make it exactly once. What could not be delivered is kept as a dead letter and can be replayed.
+   * Records belong to the caller's tenant and app. The operator, who holds `webhooks:admin` in the operator's tenant, reads and
+   * writes those of all tenants of the app and may name one wherever there is a `tenant_id`.
+   */
+  readonly webhooks: WebhooksService;
 }
 
 /**
@@ -34,7 +155,19 @@ export interface Plinth {
 export function createPlinth(options: ClientOptions): Plinth {
   const client = createClient(options);
   return {
+    agents: agents(client),
+    audit: audit(client),
+    auth: auth(client),
     authz: authz(client),
+    billing: billing(client),
+    control: control(client),
+    gateway: gateway(client),
+    jobs: jobs(client),
     keys: keys(client),
+    retrieval: retrieval(client),
+    safety: safety(client),
+    storage: storage(client),
+    sync: sync(client),
+    webhooks: webhooks(client),
   };
 }
