@@ -6,7 +6,14 @@ import { idempotency } from './db/idempotency.ts';
 import type { Database } from './db/index.ts';
 import type { Contract, ContractBreach } from './http/contract.ts';
 import { createCors } from './http/cors.ts';
-import { anonymousRoot, apiKey, callers, rootToken, type CredentialResolver } from './http/credentials.ts';
+import {
+  anonymousRoot,
+  apiKey,
+  callers,
+  rootToken,
+  sessionToken,
+  type CredentialResolver,
+} from './http/credentials.ts';
 import { createFrame } from './http/frame.ts';
 import { healthStore } from './http/health.store.ts';
 import { createHealth } from './http/health.ts';
@@ -17,13 +24,22 @@ import { createPages } from './http/pages.ts';
 import { trustedPeers } from './http/peers.ts';
 import { createRuntime, type Mounted } from './http/runtime.ts';
 import type { Handlers, Service, ServiceModule } from './http/service.ts';
+import type { Sealer } from './lib/seal.ts';
 
 /** What the composition reads of the configuration. */
 export interface AppConfig extends Pick<
   Config,
-  'operatorTenant' | 'trustedProxy' | 'corsOrigins' | 'anonymousRoot' | 'strict' | 'remotes' | 'settingsOf'
+  | 'operatorTenant'
+  | 'trustedProxy'
+  | 'corsOrigins'
+  | 'anonymousRoot'
+  | 'strict'
+  | 'production'
+  | 'remotes'
+  | 'settingsOf'
 > {
   readonly rootToken: string;
+  readonly sealer: Sealer;
 }
 
 export interface Composition {
@@ -49,6 +65,7 @@ export interface App {
 
 /** Where the module of each service that is built is; only those that are served are loaded. */
 const modules = {
+  auth: async () => (await import('./services/auth/index.ts')).auth,
   authz: async () => (await import('./services/authz/index.ts')).authz,
   keys: async () => (await import('./services/keys/index.ts')).keys,
 } satisfies Partial<Record<ServiceName, () => Promise<ServiceModule>>>;
@@ -67,7 +84,7 @@ export async function createApp({ db, modules, config, log, prefixed }: Composit
   const services = await createServices({ db, modules, config, log });
   const judge = await contractJudge(config, (breach) => breaches.push(breach));
   const mounted = await Promise.all(
-    modules.map(({ name }) => mount(name as ServiceName, services.get(name)!, prefixed, judge)),
+    modules.map((module) => mount(module, services.get(module.name)!, prefixed, judge)),
   );
   const metrics = createMetrics();
   const identify = callers(
@@ -95,7 +112,12 @@ export async function createApp({ db, modules, config, log, prefixed }: Composit
     metrics,
     health: createHealth(() => healthStore(db.sql).ping(), ending.signal),
     pages: createPages(
-      mounted.map(({ name, prefix }) => ({ name, prefix, ...described(name as ServiceName) })),
+      mounted.map(({ name, prefix, operations }) => ({
+        name,
+        prefix,
+        operations: new Set(operations.map(({ id }) => id)),
+        ...described(name as ServiceName),
+      })),
     ),
   });
   return {
@@ -126,7 +148,15 @@ async function createServices({
   for (const module of modules) {
     const { name } = module;
     const settings = config.settingsOf(module);
-    const service = await module.create({ db, settings, log: log.child({ service: name }), ports });
+    const { sealer, production } = config;
+    const service = await module.create({
+      db,
+      settings,
+      sealer,
+      production,
+      log: log.child({ service: name }),
+      ports,
+    });
     ports[name] = service.handlers;
     services.set(name, service);
   }
@@ -134,7 +164,7 @@ async function createServices({
 }
 
 async function mount(
-  name: ServiceName,
+  { name, built }: ServiceModule,
   service: Service,
   prefixed: boolean,
   judge: ((document: URL) => Contract) | undefined,
@@ -146,9 +176,11 @@ async function mount(
     name,
     prefix: prefixed ? `/${name}` : '',
     service,
-    operations: operations.filter((operation) => operation.service === name),
+    operations: operations.filter(
+      ({ service, resource }) => service === name && (built === undefined || built.includes(resource)),
+    ),
     validators,
-    contract: judge?.(described(name).document),
+    contract: judge?.(described(name as ServiceName).document),
   };
 }
 
@@ -165,11 +197,16 @@ async function credentialResolvers(
   services: ReadonlyMap<string, Service>,
 ): Promise<CredentialResolver[]> {
   const { rootToken: token, operatorTenant, remotes } = config;
-  const local = services.get('keys');
-  if (local) return [rootToken(token), apiKey(keysPort(local.handlers, operatorTenant))];
-  if (!remotes['keys']) return [rootToken(token)];
-  const { remoteKeys } = await import('./remote-keys.ts');
-  return [rootToken(token), apiKey(remoteKeys(remotes['keys']))];
+  const resolvers = [rootToken(token)];
+  const sessions = services.get('auth')?.ofSession;
+  if (sessions) resolvers.push(sessionToken(sessions));
+  const keys = services.get('keys');
+  if (keys) resolvers.push(apiKey(keysPort(keys.handlers, operatorTenant)));
+  else if (remotes['keys']) {
+    const { remoteKeys } = await import('./remote-keys.ts');
+    resolvers.push(apiKey(remoteKeys(remotes['keys'])));
+  }
+  return resolvers;
 }
 
 const described = (name: ServiceName) => ({

@@ -9,6 +9,7 @@ import {
   type SettingsOf,
   type SettingsTable,
 } from './lib/settings.ts';
+import { masterKeyForm } from './master-key.ts';
 
 /** Everything that the environment and the command line say, read once. */
 export interface Config {
@@ -20,6 +21,10 @@ export interface Config {
   readonly databaseUrl: string | undefined;
   /** Undefined means the one that is kept in the data directory. */
   readonly rootToken: string | undefined;
+  /** 32 bytes in base64 that encrypt data at rest; undefined means the one that is kept in the data directory. */
+  readonly masterKey: string | undefined;
+  /** Still opens what it sealed. */
+  readonly previousMasterKey: string | undefined;
   /** Requests and responses are judged by express-openapi-validator too. */
   readonly strict: boolean;
   /** Requests without credentials act as root. */
@@ -70,6 +75,8 @@ const table = {
   dataDir:        text('PLINTH_DATA_DIR', '.plinth', 'a path', (value) => !value.includes('\0')),
   databaseUrl:    optional('DATABASE_URL', 'a URL like postgres://user:password@host:5432/database', isDatabaseUrl),
   rootToken:      optional('PLINTH_ROOT_TOKEN', 'at least 32 visible ASCII characters', (value) => /^[!-~]{32,512}$/.test(value)),
+  masterKey:      optional('PLINTH_MASTER_KEY', '32 bytes in base64', (value) => masterKeyForm.test(value)),
+  previousMasterKey: optional('PLINTH_MASTER_KEY_PREVIOUS', '32 bytes in base64', (value) => masterKeyForm.test(value)),
   contract:       choice('PLINTH_CONTRACT', 'fast', ['fast', 'strict']),
   anonymous:      optional('PLINTH_ANONYMOUS', '"root" or unset', (value) => value === 'root'),
   services:       list('PLINTH_SERVICES', 'names of services, separated by commas', (name) => /^[a-z]+$/.test(name)),
@@ -105,6 +112,8 @@ export function readConfig(
     ...values,
     databaseUrl: values.databaseUrl || undefined,
     rootToken: values.rootToken || undefined,
+    masterKey: values.masterKey || undefined,
+    previousMasterKey: values.previousMasterKey || undefined,
     production,
     strict: contract === 'strict',
     anonymousRoot: anonymous !== '',

@@ -1,4 +1,4 @@
-import type { Credential } from './context.ts';
+import type { CallerSession, Credential } from './context.ts';
 
 /** Who calls, as far as the credential and the identity headers tell; the same for many requests. */
 export interface Caller {
@@ -8,6 +8,7 @@ export interface Caller {
   readonly userId: string | null;
   readonly subjectId: string | null;
   readonly credential: Credential;
+  readonly session: CallerSession | null;
   readonly scopes: readonly string[];
   /** True when a header chose the tenant: then even the operator's credential sees that tenant only. */
   readonly confined: boolean;
@@ -21,6 +22,7 @@ export const nobody: Caller = Object.freeze({
   userId: null,
   subjectId: null,
   credential: Object.freeze({ kind: 'anonymous', id: 'anonymous' }),
+  session: null,
   scopes: Object.freeze([]),
   confined: true,
 });

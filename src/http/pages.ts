@@ -13,6 +13,8 @@ export interface Page {
   readonly prefix: string;
   /** File of its OpenAPI document. */
   readonly document: URL;
+  /** Ids of the operations that are served. */
+  readonly operations: ReadonlySet<string>;
 }
 
 export type Pages = RequestHandler;
@@ -37,12 +39,24 @@ export function createPages(services: readonly Page[]): Pages {
 
 interface Document {
   readonly info: { readonly description?: string };
+  readonly tags?: readonly { readonly name: string }[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly operationId: string }>>>>;
 }
 
-/** The document as the compiler wrote it, plus where this server has it. */
-function documentOf({ document, prefix }: Page): Document {
+/** The document as the compiler wrote it, as far as it is served, plus where this server has it. */
+function documentOf({ document, prefix, operations }: Page): Document {
   const parsed = JSON.parse(readFileSync(document, 'utf8')) as Document;
-  return Object.assign(parsed, { servers: [{ url: prefix || '/' }] });
+  const paths = Object.entries(parsed.paths).flatMap(([path, item]) => {
+    const served = Object.entries(item).filter(([, { operationId }]) => operations.has(operationId));
+    return served.length === 0 ? [] : [[path, Object.fromEntries(served)] as const];
+  });
+  const tags = new Set([...operations].map((id) => id.split('_', 1)[0]));
+  return {
+    ...parsed,
+    tags: parsed.tags?.filter(({ name }) => tags.has(name)) ?? [],
+    paths: Object.fromEntries(paths),
+    ...{ servers: [{ url: prefix || '/' }] },
+  };
 }
 
 function entry({ name, title, prefix }: Page, { info }: Document): IndexEntry {

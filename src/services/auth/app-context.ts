@@ -1,0 +1,47 @@
+import { Invalid, NotFound } from '../../lib/errors.ts';
+import type { Context } from '../../http/context.ts';
+import type { Directory, KnownApp } from './directory.ts';
+import { AppMismatch } from './errors.ts';
+
+/** How a public operation says which app it is about. */
+export interface NamedApp {
+  readonly publishableKey: string | undefined;
+  readonly appId: string | undefined;
+}
+
+/** The app of a public operation: by publishable key, else by `app_id`. Credentials do not stand in. */
+export async function appInContext(
+  directory: Directory,
+  { publishableKey, appId }: NamedApp,
+): Promise<KnownApp> {
+  if (publishableKey !== undefined) {
+    const app = publishableKey.startsWith('pk_') ? await directory.appOfKey(publishableKey) : undefined;
+    if (!app) throw Invalid('unknown publishable key');
+    if (appId !== undefined && appId !== app.id) throw Invalid('app_id does not match publishable key');
+    return app;
+  }
+  if (appId === undefined)
+    throw Invalid('app context required: send X-Publishable-Key header or app_id in the body');
+  const app = await directory.app(appId);
+  if (!app) throw Invalid('unknown app_id');
+  return app;
+}
+
+/**
+ * The app whose records a caller with credentials means. Sessions, access tokens and keys are bound to theirs; root names one,
+ * or means the default app of its tenant. The operator may name an app of any tenant.
+ */
+export async function appOfCaller(
+  directory: Directory,
+  context: Context,
+  appId: string | undefined,
+): Promise<KnownApp> {
+  const bound = context.credential.kind !== 'root' && context.credential.kind !== 'anonymous';
+  if (bound && appId !== undefined && appId !== context.app) throw AppMismatch();
+  const app = await directory.app(appId ?? context.app);
+  if (app && (app.tenant === context.tenant || (context.operator && !bound))) return app;
+  if (appId !== undefined || context.app !== 'default') throw NotFound('app');
+  const fallback = await directory.defaultApp(context.tenant);
+  if (!fallback) throw NotFound('app');
+  return fallback;
+}

@@ -1,0 +1,58 @@
+/**
+ * Accounts of end users for one or more apps, and the platform's own credentials: every other service asks `auth` who a bearer
+ * token is.
+ *
+ * Terminology:
+ * - App: a product of a tenant; it owns users, roles, organizations, clients, webhooks, forms and branding. Nothing crosses it.
+ * - Publishable key: the public identifier of an app, sent by browsers; it selects the app and proves nothing.
+ * - Session: one sign-in of one user, with a session token (short, bearer) and a refresh token (long, single use).
+ * - Principal: what a credential resolves to.
+ * - Role, permission, scope: a role holds permissions; a permission of an action on a resource is the scope
+ *   `<resource>:<action>`.
+ * - Change: one revocation or reduction of rights, pushed to every process that caches principals.
+ */
+import { changes as createChanges } from '../../db/changes.ts';
+import type { Service, ServiceModule } from '../../http/service.ts';
+import { createDirectory } from './directory.ts';
+import { encodeError } from './errors.ts';
+import { ensureFirstApp } from './first-app.ts';
+import { me } from './me.ts';
+import { createMessages } from './messages.ts';
+import { createPasswords } from './passwords.ts';
+import { createPrincipals } from './principals.ts';
+import { settings } from './settings.ts';
+import { createWriter } from './writes.ts';
+
+export const auth: ServiceModule<typeof settings> = {
+  name: 'auth',
+  migrations: new URL('./migrations/', import.meta.url),
+  settings,
+  built: ['Me'],
+  async create({ db, settings, sealer, production, log }): Promise<Service> {
+    await ensureFirstApp(db);
+    const changes = createChanges({ db, schema: 'auth', log });
+    const directory = createDirectory({ db, changes });
+    const principals = createPrincipals({ db, directory });
+    const write = createWriter({ db, changes, deliver: async () => {} });
+    const deps = {
+      db,
+      write,
+      changes,
+      directory,
+      principals,
+      passwords: createPasswords(settings.hashCost),
+      messages: createMessages(),
+      sealer,
+      settings,
+      production,
+      log,
+    };
+    return {
+      handlers: { Me: me(deps) },
+      encodeError,
+      ofSession: principals.ofSession,
+      start: () => changes.start(),
+      stop: () => changes.stop(),
+    };
+  },
+};
