@@ -35,6 +35,7 @@ export interface AppConfig extends Pick<
   | 'anonymousRoot'
   | 'strict'
   | 'production'
+  | 'allowPrivateTargets'
   | 'remotes'
   | 'settingsOf'
 > {
@@ -148,12 +149,13 @@ async function createServices({
   for (const module of modules) {
     const { name } = module;
     const settings = config.settingsOf(module);
-    const { sealer, production } = config;
+    const { sealer, production, allowPrivateTargets } = config;
     const service = await module.create({
       db,
       settings,
       sealer,
       production,
+      allowPrivateTargets,
       log: log.child({ service: name }),
       ports,
     });

@@ -41,6 +41,8 @@ export interface Config {
   /** Origins whose pages may call, or `*`; none without any. */
   readonly corsOrigins: readonly string[];
   readonly production: boolean;
+  /** Whether addresses that users give may be private ones and plain `http`; by default where only this machine can reach the server. */
+  readonly allowPrivateTargets: boolean;
   readonly logLevel: (typeof logLevels)[number];
   /** The values of what a service declares in its `settings.ts`. */
   readonly settingsOf: <Table extends SettingsTable>(service: {
@@ -82,6 +84,7 @@ const table = {
   services:       list('PLINTH_SERVICES', 'names of services, separated by commas', (name) => /^[a-z]+$/.test(name)),
   workers:        integer('PLINTH_WORKERS', 1, { min: 1, max: 256 }),
   operatorTenant: text('PLINTH_OPERATOR_TENANT', 'default', '1-64 characters of A-Za-z0-9._-', (value) => /^[\w.-]{1,64}$/.test(value)),
+  privateTargets: optional('PLINTH_ALLOW_PRIVATE_TARGETS', '"true" or "false"', (value) => /^(true|false)$/.test(value)),
   trustedProxy:   list('PLINTH_TRUSTED_PROXY', 'addresses and CIDRs, separated by commas', isRange),
   corsOrigins:    list('PLINTH_CORS_ORIGINS', '* or origins like https://app.example.com, separated by commas', isOrigin),
   nodeEnv:        text('NODE_ENV', 'development', 'a word', (value) => /^[\w-]+$/.test(value)),
@@ -97,7 +100,10 @@ export function readConfig(
   flags: Flags = {},
   environment: Environment = process.env,
 ): Config {
-  const { contract, anonymous, nodeEnv, ...values } = readSettings(table, withFlags(environment, flags));
+  const { contract, anonymous, nodeEnv, privateTargets, ...values } = readSettings(
+    table,
+    withFlags(environment, flags),
+  );
   const production = nodeEnv === 'production';
   const settings = new Map(
     services.map((service) => [service.settings, readSettings(service.settings, environment)]),
@@ -115,6 +121,7 @@ export function readConfig(
     masterKey: values.masterKey || undefined,
     previousMasterKey: values.previousMasterKey || undefined,
     production,
+    allowPrivateTargets: privateTargets === '' ? isLoopback(values.host) : privateTargets === 'true',
     strict: contract === 'strict',
     anonymousRoot: anonymous !== '',
     services: chosen(

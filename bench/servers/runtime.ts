@@ -33,6 +33,7 @@ const app = await createApp({
     anonymousRoot: false,
     strict: false,
     production: true,
+    allowPrivateTargets: false,
     sealer: createSealer(Buffer.alloc(32)),
     remotes: {},
     settingsOf: () => ({}) as never,

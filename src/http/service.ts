@@ -31,6 +31,8 @@ export interface ServiceDeps<Settings = unknown> {
   readonly sealer: Sealer;
   /** Whether the server is said to be in production (`NODE_ENV`). */
   readonly production: boolean;
+  /** Whether addresses that users give may be private ones and plain `http`. */
+  readonly allowPrivateTargets: boolean;
   /** Lines carry the service's name. */
   readonly log: Logger;
   /** The other services, each by its generated interfaces. */

@@ -47,6 +47,8 @@ export interface TestServerOptions {
   services: readonly ServedName[];
   /** As `NODE_ENV=production` says. */
   production?: boolean;
+  /** Whether addresses that users give may be private ones; they may, without it. */
+  allowPrivateTargets?: boolean;
   /** Settings of the services, by the names of the environment. */
   env?: Readonly<Record<string, string>>;
   /** Log lines, for tests that look at them. */
@@ -101,6 +103,7 @@ async function run(
     corsOrigins = [],
     remotes = {},
     production = false,
+    allowPrivateTargets = true,
   }: TestServerOptions,
 ) {
   const app = await createApp({
@@ -114,6 +117,7 @@ async function run(
       anonymousRoot: false,
       strict: true,
       production,
+      allowPrivateTargets,
       sealer: createSealer(masterKey),
       remotes,
       settingsOf: ({ settings }) => readSettings(settings, env),

@@ -1,8 +1,10 @@
 import type { Changes } from '../../db/changes.ts';
 import type { Database } from '../../db/index.ts';
 import type { Log } from '../../db/log.ts';
+import type { Outbound } from '../../lib/outbound.ts';
 import type { Sealer } from '../../lib/seal.ts';
 import type { SettingsOf } from '../../lib/settings.ts';
+import type { Deliveries } from './deliveries.ts';
 import type { Directory } from './directory.ts';
 import type { Messages } from './messages.ts';
 import type { Passwords } from './passwords.ts';
@@ -19,6 +21,8 @@ export interface Deps {
   readonly principals: Principals;
   readonly passwords: Passwords;
   readonly messages: Messages;
+  readonly deliveries: Deliveries;
+  readonly outbound: Outbound;
   readonly sealer: Sealer;
   readonly settings: SettingsOf<typeof settings>;
   readonly production: boolean;

@@ -13,27 +13,34 @@
  */
 import { changes as createChanges } from '../../db/changes.ts';
 import type { Service, ServiceModule } from '../../http/service.ts';
+import { createOutbound } from '../../lib/outbound.ts';
+import { createDeliveries } from './deliveries.ts';
 import { createDirectory } from './directory.ts';
 import { encodeError } from './errors.ts';
 import { ensureFirstApp } from './first-app.ts';
-import { me } from './me.ts';
 import { createMessages } from './messages.ts';
 import { createPasswords } from './passwords.ts';
 import { createPrincipals } from './principals.ts';
 import { settings } from './settings.ts';
+import { webhooks } from './webhooks.ts';
 import { createWriter } from './writes.ts';
 
 export const auth: ServiceModule<typeof settings> = {
   name: 'auth',
   migrations: new URL('./migrations/', import.meta.url),
   settings,
-  built: ['Me'],
-  async create({ db, settings, sealer, production, log }): Promise<Service> {
+  built: ['Webhooks'],
+  async create({ db, settings, sealer, production, allowPrivateTargets, log }): Promise<Service> {
     await ensureFirstApp(db);
     const changes = createChanges({ db, schema: 'auth', log });
     const directory = createDirectory({ db, changes });
     const principals = createPrincipals({ db, directory });
-    const write = createWriter({ db, changes, deliver: async () => {} });
+    const outbound = createOutbound({
+      allowPrivate: allowPrivateTargets,
+      allowNetworks: settings.allowNetworks,
+    });
+    const deliveries = createDeliveries({ db, outbound, sealer, log });
+    const write = createWriter({ db, changes, deliver: deliveries.deliver });
     const deps = {
       db,
       write,
@@ -42,17 +49,26 @@ export const auth: ServiceModule<typeof settings> = {
       principals,
       passwords: createPasswords(settings.hashCost),
       messages: createMessages(),
+      deliveries,
+      outbound,
       sealer,
       settings,
       production,
       log,
     };
     return {
-      handlers: { Me: me(deps) },
+      handlers: { Webhooks: webhooks(deps) },
       encodeError,
       ofSession: principals.ofSession,
-      start: () => changes.start(),
-      stop: () => changes.stop(),
+      async start() {
+        await changes.start();
+        deliveries.start();
+      },
+      async stop() {
+        await deliveries.stop();
+        await outbound.close();
+        await changes.stop();
+      },
     };
   },
 };

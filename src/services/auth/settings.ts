@@ -1,3 +1,4 @@
+import ipaddr from 'ipaddr.js';
 import { choice, duration, integer, type Setting } from '../../lib/settings.ts';
 
 const text = (name: string, fallback: string, rule: string, form: RegExp): Setting<string> => ({
@@ -26,6 +27,19 @@ const hashCost: Setting<HashCost> = {
   },
 };
 
+const allowNetworks: Setting<readonly string[]> = {
+  name: 'PLINTH_AUTH_ALLOW_NETWORKS',
+  default: '',
+  rule: 'at most 100 CIDR ranges, separated by commas',
+  parse(value) {
+    const ranges = value
+      .split(',')
+      .map((range) => range.trim())
+      .filter((range) => range !== '');
+    return ranges.length <= 100 && ranges.every((range) => ipaddr.isValidCIDR(range)) ? ranges : undefined;
+  },
+};
+
 /** What the service reads from the environment. Durations are milliseconds. */
 export const settings = {
   hashCost,
@@ -44,5 +58,7 @@ export const settings = {
   /** `auto` is `http` where PLINTH_AUTH_SMS_URL is set, else `outbox` outside production. */
   sms: choice('PLINTH_AUTH_SMS', 'auto', ['auto', 'outbox', 'http']),
   smsUrl: text('PLINTH_AUTH_SMS_URL', '', 'an http:// or https:// URL', /^(https?:\/\/\S+)?$/),
+  /** CIDR ranges that webhooks may reach though they are private. */
+  allowNetworks,
   smsSecret: text('PLINTH_AUTH_SMS_SECRET', '', 'whsec_ and base64', /^(whsec_[A-Za-z0-9+/]+=*)?$/),
 };

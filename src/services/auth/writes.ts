@@ -1,6 +1,6 @@
 import type { Changes } from '../../db/changes.ts';
 import type { Database, Sql } from '../../db/index.ts';
-import { emit as emitEvents, type Event } from '../../db/outbox.ts';
+import { emit as emitEvents, type Event, type Written } from '../../db/outbox.ts';
 
 /** On whose behalf something is written: the tenant and app it belongs to, and who acts. */
 export interface Author {
@@ -28,7 +28,7 @@ export interface WriterDeps {
   readonly db: Database;
   readonly changes: Changes;
   /** Makes deliveries of events for the webhooks that want them, in the transaction of the events. */
-  readonly deliver: (sql: Sql, events: readonly Event[]) => Promise<void>;
+  readonly deliver: (sql: Sql, events: readonly (Event & Written)[]) => Promise<void>;
 }
 
 /**
@@ -60,8 +60,11 @@ export const createWriter =
       });
       const [first, ...rest] = events;
       if (first !== undefined) {
-        await emitEvents(sql, first, ...rest);
-        await deliver(sql, events);
+        const written = await emitEvents(sql, first, ...rest);
+        await deliver(
+          sql,
+          events.map((event, at) => ({ ...event, ...written[at]! })),
+        );
       }
       if (noted.length > 0) await changes.record(sql, ...noted);
       return result;
