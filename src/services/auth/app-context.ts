@@ -45,3 +45,15 @@ export async function appOfCaller(
   if (!fallback) throw NotFound('app');
   return fallback;
 }
+
+/** The app of a public operation that only reads: credentials tell it where neither a key nor an `app_id` does. */
+export async function appForReading(
+  directory: Directory,
+  context: Context,
+  named: NamedApp,
+): Promise<KnownApp> {
+  const isNamed = named.publishableKey !== undefined || named.appId !== undefined;
+  if (isNamed || context.scopes.length + (context.userId === null ? 0 : 1) === 0)
+    return appInContext(directory, named);
+  return appOfCaller(directory, context, undefined);
+}

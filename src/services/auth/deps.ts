@@ -6,6 +6,7 @@ import type { Sealer } from '../../lib/seal.ts';
 import type { SettingsOf } from '../../lib/settings.ts';
 import type { Deliveries } from './deliveries.ts';
 import type { Directory } from './directory.ts';
+import type { CheckForm } from './forms.ts';
 import type { Messages } from './messages.ts';
 import type { Passwords } from './passwords.ts';
 import type { Principals } from './principals.ts';
@@ -23,6 +24,7 @@ export interface Deps {
   readonly messages: Messages;
   readonly deliveries: Deliveries;
   readonly outbound: Outbound;
+  readonly checkForm: CheckForm;
   readonly sealer: Sealer;
   readonly settings: SettingsOf<typeof settings>;
   readonly production: boolean;

@@ -1,4 +1,4 @@
-import type { ErrorReason } from '../../../generated/auth/types.ts';
+import type { ErrorDetail, ErrorReason } from '../../../generated/auth/types.ts';
 import type { Constraints } from '../../db/constraints.ts';
 import {
   Conflict,
@@ -35,6 +35,11 @@ export const encodeError = (error: DomainError) => ({
 
 const because = (reason: ErrorReason) => ({ details: { reason } });
 
+/** Names every field of `metadata` that is not as the app's form asks. */
+export const FormInvalid = (details: readonly ErrorDetail[]) =>
+  Invalid(`${details[0]?.field ?? 'metadata'}: ${details[0]?.message ?? 'invalid'}`, {
+    details: { reason: 'form_invalid' satisfies ErrorReason, details },
+  });
 export const WeakPassword = (problem: string) => Invalid(`password: ${problem}`, because('weak_password'));
 /** A one-time token that is unknown, used, replaced or expired; which of them is not said. */
 export const InvalidToken = () => Invalid('token: invalid or expired', because('invalid_token'));

@@ -14,10 +14,12 @@
 import { changes as createChanges } from '../../db/changes.ts';
 import type { Service, ServiceModule } from '../../http/service.ts';
 import { createOutbound } from '../../lib/outbound.ts';
+import { branding } from './branding.ts';
 import { createDeliveries } from './deliveries.ts';
 import { createDirectory } from './directory.ts';
 import { encodeError } from './errors.ts';
 import { ensureFirstApp } from './first-app.ts';
+import { formChecker, forms } from './forms.ts';
 import { createMessages } from './messages.ts';
 import { createPasswords } from './passwords.ts';
 import { createPrincipals } from './principals.ts';
@@ -29,7 +31,7 @@ export const auth: ServiceModule<typeof settings> = {
   name: 'auth',
   migrations: new URL('./migrations/', import.meta.url),
   settings,
-  built: ['Webhooks'],
+  built: ['Branding', 'Forms', 'Webhooks'],
   async create({ db, settings, sealer, production, allowPrivateTargets, log }): Promise<Service> {
     await ensureFirstApp(db);
     const changes = createChanges({ db, schema: 'auth', log });
@@ -51,13 +53,14 @@ export const auth: ServiceModule<typeof settings> = {
       messages: createMessages(),
       deliveries,
       outbound,
+      checkForm: formChecker(db),
       sealer,
       settings,
       production,
       log,
     };
     return {
-      handlers: { Webhooks: webhooks(deps) },
+      handlers: { Branding: branding(deps), Forms: forms(deps), Webhooks: webhooks(deps) },
       encodeError,
       ofSession: principals.ofSession,
       async start() {

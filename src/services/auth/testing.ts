@@ -1,6 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { AuthResult, Message, Role, User } from '../../../generated/auth/types.ts';
+import { newId } from '../../lib/ids.ts';
 import type { TestRequest, TestResponse, TestServer } from '../../testing/server.ts';
+import { appStore } from './apps.store.ts';
+import { initialSettings } from './first-app.ts';
 
 const password = 'correct horse battery staple';
 
@@ -53,6 +56,28 @@ export const tools = (server: Pick<TestServer, 'request'>) => {
     },
   };
 };
+
+/** A second app, of a tenant of its own or of the one given; nothing of the first may be seen from it. */
+export async function otherApp(
+  { db }: Pick<TestServer, 'db'>,
+  tenant = newSlug(),
+): Promise<{ tenant: string; id: string }> {
+  const id = newId('app');
+  await db.transaction(async (sql) => {
+    const settings = initialSettings;
+    const store = appStore(sql);
+    await store.insertOnce({
+      id,
+      tenant_id: tenant,
+      name: 'Other',
+      slug: newSlug(),
+      is_default: tenant !== 'default',
+      settings,
+    });
+    await store.seedRoles(tenant, id);
+  });
+  return { tenant, id };
+}
 
 export const newEmail = () => `user-${randomBytes(6).toString('hex')}@example.com`;
 export const newSlug = () => `s${randomBytes(6).toString('hex')}`;

@@ -261,6 +261,8 @@ create table auth.organizations (
   primary key (tenant_id, id),
   constraint organizations_slug unique (tenant_id, app_id, slug)
 );
+-- A branded sign-in page knows nothing but the organization.
+create index organizations_id on auth.organizations (id);
 create index organizations_newest on auth.organizations (tenant_id, app_id, created_at desc, id);
 
 create table auth.members (
