@@ -6,8 +6,14 @@ const annotations = new Set(['description', 'summary', 'title', 'examples', 'exa
 
 /** The schema's text without annotations, members in one order. Answers are read with unknown members ignored. */
 export function meaning(schema: unknown): string {
-  return JSON.stringify(plain(schema)) ?? '';
+  if (typeof schema !== 'object' || schema === null) return JSON.stringify(schema) ?? '';
+  const text = known.get(schema) ?? JSON.stringify(plain(schema));
+  known.set(schema, text);
+  return text;
 }
+
+/** Documents are not changed while they are compared. */
+const known = new WeakMap<object, string>();
 
 function plain(node: unknown, names = false): unknown {
   if (Array.isArray(node)) return node.map((part) => plain(part));

@@ -4,7 +4,7 @@ import { judgeOf, type Judge } from './judge.ts';
 import { meaning, opened, sameMeaning } from './meaning.ts';
 import { within } from './reasons.ts';
 import { sample } from './sample.ts';
-import { search, suspicions, type Search, type Witnessed } from './search.ts';
+import { search, searchBetween, suspicions, type Search, type Witnessed } from './search.ts';
 
 export interface Finding extends Witnessed {
   readonly certain: boolean;
@@ -28,13 +28,17 @@ export interface Pair {
 export function pairOf(before: Document, after: Document): Pair {
   const [old, now] = [before.components?.schemas ?? {}, after.components?.schemas ?? {}];
   const read = opened(old);
-  const requests: Search = { accepting: judgeOf(old), refusing: judgeOf(now), same: sameMeaning(old, now) };
+  const requests = searchBetween(judgeOf(old), judgeOf(now), sameMeaning(old, now));
   const sameAnswer = sameMeaning(opened(now), read);
-  const answers: Search = {
-    accepting: requests.refusing,
-    refusing: judgeOf(read),
-    same: (one, other) => sameAnswer(opened(one), opened(other)),
+  const views = new WeakMap<Schema, Schema>();
+  const view = (schema: Schema): Schema => {
+    const found = views.get(schema) ?? opened(schema);
+    views.set(schema, found);
+    return found;
   };
+  const answers = searchBetween(requests.refusing, judgeOf(read), (one, other) =>
+    sameAnswer(view(one), view(other)),
+  );
   const known = new Map<string, Finding[]>();
   const once = (kind: string, one: Schema, other: Schema, find: (cause: string) => Finding[]): Finding[] => {
     const cause = `${kind} ${meaning(one)} ${meaning(other)}`;

@@ -1,11 +1,20 @@
 /** One small valid value of a schema, as its examples have it where they do. */
 import { formsOf, type Schema } from './document.ts';
 import type { Judge } from './judge.ts';
+import { meaning } from './meaning.ts';
 import { typesOf } from './reasons.ts';
 import { texts } from './texts.ts';
 
 /** Required members only. At the depth where recursion has to end, the last form is taken, which `null` usually is. */
 export function sample(judge: Judge, reference: Schema, depth = 0): unknown {
+  const text = meaning(reference);
+  if (judge.samples.has(text)) return judge.samples.get(text);
+  const value = find(judge, reference, depth);
+  if (depth < 6) judge.samples.set(text, value);
+  return value;
+}
+
+function find(judge: Judge, reference: Schema, depth: number): unknown {
   const schema = judge.resolve(reference);
   const made = depth > 12 ? null : make(judge, schema, depth);
   if (made !== undefined && judge.accepts(reference, made)) return made;

@@ -18,7 +18,17 @@ export interface Search {
   readonly accepting: Judge;
   readonly refusing: Judge;
   readonly same: Same;
+  /** Differences that were found already, by the pair of schemas. */
+  readonly known: Map<string, unknown[]>;
+  /** Pairs inside themselves at which the search turned back; what lies between is not all there is to find. */
+  readonly cuts: Set<string>;
 }
+
+export const searchBetween = (accepting: Judge, refusing: Judge, same: Same): Search => ({
+  ...{ accepting, refusing, same },
+  known: new Map(),
+  cuts: new Set(),
+});
 
 /** The smallest witness for each reason, in the order of the reasons' places. Ajv has the last word on each. */
 export function search(
@@ -50,8 +60,17 @@ function differences(by: Search, first: Schema, second: Schema, trail: Trail): u
   if (by.same(first, second)) return [];
   const pair = `${meaning(first)} ${meaning(second)}`;
   // A pair of schemas inside itself has no difference that it did not have outside.
-  if (trail.has(pair)) return [];
-  const deeper = new Set([...trail, pair]);
+  if (trail.has(pair)) {
+    by.cuts.add(pair);
+    return [];
+  }
+  const found = by.known.get(pair) ?? differing(by, first, second, new Set([...trail, pair]));
+  by.cuts.delete(pair);
+  if (by.cuts.size === 0) by.known.set(pair, found);
+  return found;
+}
+
+function differing(by: Search, first: Schema, second: Schema, deeper: Trail): unknown[] {
   const accepting = by.accepting.resolve(first);
   const refusing = by.refusing.resolve(second);
   const others = formsOf(refusing) ?? [refusing];
