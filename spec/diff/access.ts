@@ -1,5 +1,5 @@
 /** Who may call an operation, by credentials that tell the access levels apart. */
-import type { Operation } from './document.ts';
+import type { Operation, Requirement } from './document.ts';
 
 /** Credential → the levels that admit it, as `src/http/access.ts` decides. No scope includes another. */
 const admitted: Readonly<Record<string, readonly string[]>> = {
@@ -23,17 +23,22 @@ export function shutOut(before: Operation, after: Operation): string | undefined
   );
 }
 
-/** The schemes of a way to authenticate that sufficed and no longer does. */
+/**
+ * A way to authenticate that sufficed and no longer does. An API key stands for no user, so it never was one where a user
+ * is needed, whatever the document said.
+ */
 export function lostScheme(before: Operation, after: Operation): string | undefined {
+  const needsUser = before.access === 'user';
   const lost = before.security.find(
-    (way) =>
-      !after.security.some((other) =>
-        Object.entries(other).every(
-          ([scheme, scopes]) =>
-            scopes.every((scope) => way[scheme]?.includes(scope) ?? false) && scheme in way,
-        ),
-      ),
+    (way) => !(needsUser && 'ApiKeyAuth' in way) && !after.security.some((other) => suffices(way, other)),
   );
   if (!lost || after.security.length === 0) return undefined;
   return Object.keys(lost).join(' and ') || 'no credentials';
 }
+
+/** Whether credentials that are good for the one way are good for the other. */
+const suffices = (way: Requirement, other: Requirement): boolean =>
+  Object.entries(other).every(([scheme, scopes]) => {
+    const held = way[scheme];
+    return held !== undefined && scopes.every((scope) => held.includes(scope));
+  });

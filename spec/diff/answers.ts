@@ -1,8 +1,8 @@
 /** What servers answer: whatever was promised must be promised still. Members that a client does not know it ignores. */
 import type { Answer as Shown, Break } from './break.ts';
-import { schemasOf, type Answer, type Operation } from './document.ts';
+import { schemasOf, type Answer, type Operation, type Schema } from './document.ts';
 import type { Pair } from './pair.ts';
-import { requestOf } from './requests.ts';
+import { requestOf, textOf } from './requests.ts';
 import { sample } from './sample.ts';
 
 type Draft = Pick<Break, 'place' | 'change' | 'message' | 'answer'> & Partial<Break>;
@@ -82,10 +82,16 @@ function changed(pair: Pair, status: string, old: Answer, now: Answer): Draft[] 
   ];
 }
 
-type Schemas = [Parameters<Pair['widened']>[0], Parameters<Pair['widened']>[1]];
+type Schemas = readonly [old: Schema, now: Schema];
 
-function ofSchema(pair: Pair, [old, now]: Schemas, at: string, answer: (value: unknown) => Shown): Draft[] {
-  return pair.widened(old, now).map(({ place, keyword, message, value, certain, cause }) => ({
+function ofSchema(
+  pair: Pair,
+  [old, now]: Schemas,
+  at: string,
+  answer: (value: unknown) => Shown,
+  holds?: (value: unknown) => boolean,
+): Draft[] {
+  return pair.widened(old, now, holds).map(({ place, keyword, message, value, certain, cause }) => ({
     place: place === '' || place.startsWith('[') ? `${at}${place}` : `${at}.${place}`,
     change: keyword,
     // The reason is why the old contract refuses the value: what clients could rely on.
@@ -104,13 +110,21 @@ function headers(pair: Pair, status: string, old: Answer, now: Answer): Draft[] 
   return Object.entries(old.headers ?? {}).flatMap(([name, header]): Draft[] => {
     const place = `${status}.header.${name}`;
     const other = known.get(name.toLowerCase());
-    const answer = (value?: unknown): Shown => ({
-      status,
-      headers: value === undefined ? {} : { [name]: String(value) },
-    });
-    const drafts = other ? ofSchema(pair, [header.schema, other.schema], place, answer) : [];
+    const answer = (value: unknown): Shown => {
+      const text = textOf(value);
+      return { status, headers: text === undefined ? {} : { [name]: text } };
+    };
+    const isNew = (value: unknown): boolean => {
+      const text = textOf(value);
+      return (
+        text !== undefined &&
+        pair.after.acceptsText(other?.schema ?? {}, text) &&
+        !pair.before.acceptsText(header.schema, text)
+      );
+    };
+    const drafts = other ? ofSchema(pair, [header.schema, other.schema], place, answer, isNew) : [];
     if (!header.required || other?.required) return drafts;
-    return [...drafts, { place, change: 'required', message: 'was always there', answer: answer() }];
+    return [...drafts, { place, change: 'required', message: 'was always there', answer: answer(undefined) }];
   });
 }
 

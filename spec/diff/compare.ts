@@ -5,7 +5,7 @@
  *     what changed                                    breaks            shown by
  *     operation, path or its other spelling removed   yes               a request that was answered
  *     new path that takes a value of an older one     yes               that value
- *     access raised, way to authenticate removed      yes               a credential that was enough
+ *     access or ways to authenticate that shut out    yes               a credential that was enough
  *     body limit lowered                              yes               its size
  *     parameter removed                               yes               a request with it
  *     parameter or body newly required                yes               a request without it

@@ -100,11 +100,11 @@ function requestSchemas(document: Document): Schema[] {
   return [...found];
 }
 
-function valid(document: Document, schema: Schema, value: unknown): boolean {
-  const ajv = new Ajv2020({ strict: false, validateSchema: false });
+function valid(document: Document, schema: Schema = {}, value: unknown, coerceTypes = false): boolean {
+  const ajv = new Ajv2020({ strict: false, validateSchema: false, coerceTypes });
   addFormats.default(ajv);
-  const whole = { components: document.components, $defs: { it: schema }, $ref: '#/$defs/it' };
-  return ajv.compile(whole as AnySchema)(value) as boolean;
+  const holder = { components: document.components, properties: { value: schema } };
+  return ajv.compile(holder as AnySchema)({ value }) as boolean;
 }
 
 const operationAt = (document: Document, { operation }: Break) => {
@@ -117,19 +117,24 @@ function isTrue(before: Document, after: Document, found: Break): boolean {
   const [old, now] = [operationAt(before, found), operationAt(after, found)];
   const { answer, request } = found;
   if (answer) {
-    const [was, is] = [old, now].map(
-      ({ responses }) => responses[answer.status]?.content?.[answer.contentType ?? '']?.schema,
-    );
+    const [was, is] = [old, now].map(({ responses }) => responses[answer.status]);
+    const type = answer.contentType ?? '';
+    const [header, text] = Object.entries(answer.headers)[0] ?? [];
+    if (header !== undefined) {
+      return (
+        valid(after, is?.headers?.[header]?.schema, text, true) &&
+        !valid(before, was?.headers?.[header]?.schema, text, true)
+      );
+    }
     return (
       answer.event !== undefined ||
-      (valid(after, is ?? {}, answer.body) && !valid(before, was ?? {}, answer.body))
+      (valid(after, is?.content?.[type]?.schema, answer.body) &&
+        !valid(before, was?.content?.[type]?.schema, answer.body))
     );
   }
   if (!found.place.startsWith('body') || found.change === 'default') return true;
-  const [was, is] = [old, now].map(
-    (one) => one.requestBody?.content[request.contentType ?? '']?.schema ?? {},
-  );
-  return valid(before, was ?? {}, request.body) && !valid(after, is ?? {}, request.body);
+  const [was, is] = [old, now].map((one) => one.requestBody?.content[request.contentType ?? '']?.schema);
+  return valid(before, was, request.body) && !valid(after, is, request.body);
 }
 
 describe('a request schema of the contract that is narrowed at random', () => {
@@ -159,8 +164,8 @@ describe('a request schema of the contract that is narrowed at random', () => {
         expect(back.filter((one) => !isTrue(after, before, one))).toEqual([]);
         judged += found.length + back.length;
       }),
-      { numRuns: 25, seed: 7 },
+      { numRuns: 15, seed: 7 },
     );
-    expect(judged).toBeGreaterThan(25);
+    expect(judged).toBeGreaterThan(15);
   });
 });

@@ -35,7 +35,7 @@ export function judgeOf(schemas: Schemas): Judge {
 type Validate = (holder: { value: unknown }) => boolean;
 
 function compiler(schemas: Schemas, coerceTypes: boolean): (schema: Schema) => Validate {
-  const ajv = new Ajv2020({ strict: false, validateSchema: false, coerceTypes });
+  const ajv = new Ajv2020({ strict: false, validateSchema: false, logger: false, coerceTypes });
   addFormats.default(ajv);
   ajv.addSchema(inDocument({ $id: 'document', components: { schemas } }) as AnySchema);
   const known = new Map<string, Validate>();

@@ -49,12 +49,17 @@ export function sameMeaning(before: Schemas, after: Schemas): Same {
 const namesIn = (text: string): string[] =>
   [...text.matchAll(/"\$ref":"([^"]+)"/g)].map(([, reference = '']) => refName(reference));
 
-/** The schema as a client reads an answer by it: members that it does not know are ignored. */
+/**
+ * The schema as a client reads an answer by it: members that it does not know are ignored, and so is that forms which were
+ * told apart by their seals no longer are.
+ */
 export function opened<Node>(node: Node): Node {
   if (Array.isArray(node)) return node.map((part: unknown) => opened(part)) as Node;
   if (typeof node !== 'object' || node === null) return node;
   const members = Object.entries(node).filter(
     ([name]) => name !== 'unevaluatedProperties' || !isSealed(node as Schema),
   );
-  return Object.fromEntries(members.map(([name, part]) => [name, opened(part as unknown)])) as Node;
+  return Object.fromEntries(
+    members.map(([name, part]) => [name === 'oneOf' ? 'anyOf' : name, opened(part as unknown)]),
+  ) as Node;
 }

@@ -20,7 +20,7 @@ export interface Pair {
   /** Values that could be sent and no longer can; `holds` narrows what counts as such. */
   narrowed(before: Schema, after: Schema, holds?: Both): Finding[];
   /** Values that can be answered and could not. */
-  widened(before: Schema, after: Schema): Finding[];
+  widened(before: Schema, after: Schema, holds?: Both): Finding[];
   /** Members whose absence means something else now. */
   defaulted(before: Schema, after: Schema): Finding[];
 }
@@ -53,8 +53,10 @@ export function pairOf(before: Document, after: Document): Pair {
       holds
         ? between(requests, one, other, `text ${meaning(one)} ${meaning(other)}`, holds)
         : once('request', one, other, (cause) => between(requests, one, other, cause)),
-    widened: (one, other) =>
-      once('answer', other, one, (cause) => between(answers, other, opened(one), cause)),
+    widened: (one, other, holds) =>
+      holds
+        ? between(answers, other, opened(one), `text ${meaning(other)} ${meaning(one)}`, holds)
+        : once('answer', other, one, (cause) => between(answers, other, opened(one), cause)),
     defaulted: (one, other) =>
       once('default', one, other, (cause) =>
         defaults(requests, one, other, '', new Set()).map((found) => ({ ...found, certain: true, cause })),

@@ -14,7 +14,7 @@ const explained = new Set(
   (
     'type properties required unevaluatedProperties items anyOf oneOf allOf enum const default examples pattern format ' +
     'minimum maximum exclusiveMinimum exclusiveMaximum minLength maxLength minItems maxItems uniqueItems minProperties ' +
-    'maxProperties description title readOnly contentMediaType'
+    'maxProperties description title readOnly contentMediaType contentEncoding contentSchema'
   ).split(' '),
 );
 

@@ -49,49 +49,40 @@ function withParameter(
 }
 
 /** As it is written in a path, a query or a header; undefined for what cannot be. */
-function textOf(value: unknown): string | undefined {
-  if (Array.isArray(value)) return value.map((item) => String(item)).join(',');
-  return value === null || typeof value === 'object' ? undefined : String(value);
+export function textOf(value: unknown): string | undefined {
+  if (Array.isArray(value)) return value.map((item) => textOf(item) ?? '').join(',');
+  if (typeof value === 'string') return value;
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
 }
 
 function access(before: Operation, after: Operation, request: Request): Draft[] {
-  const caller = shutOut(before, after);
-  const scheme = lostScheme(before, after);
-  const as = (credential: string): Request => ({
-    ...request,
-    headers: { ...request.headers, Authorization: `<${credential}>` },
-  });
   const limit: Draft = {
     place: 'body',
     change: 'limit',
     message: `must have at most ${after.limit} bytes, a body of ${before.limit} was taken`,
     outcome: 'with a body of that size was valid, now 413',
   };
-  return [
-    ...(caller === undefined
-      ? []
-      : [
-          {
-            ...{
-              place: 'access',
-              change: after.access,
-              request: as(caller),
-              outcome: 'was let in, now 401 or 403',
-            },
-            message: `refuses ${caller}: it needs ${after.access}, not ${before.access}`,
-          },
-        ]),
-    ...(scheme === undefined || caller !== undefined
-      ? []
-      : [
-          {
-            ...{ place: 'security', change: scheme.replaceAll(' ', '-'), request: as(scheme) },
-            message: `${scheme} is no longer enough`,
-            outcome: 'was let in, now 401',
-          },
-        ]),
-    ...(before.body && after.body && after.limit < before.limit ? [limit] : []),
-  ];
+  const lowered = before.body && after.body && after.limit < before.limit;
+  return [...credentials(before, after, request), ...(lowered ? [limit] : [])];
+}
+
+function credentials(before: Operation, after: Operation, request: Request): Draft[] {
+  const as = (credential: string): Request => ({
+    ...request,
+    headers: { ...request.headers, Authorization: `<${credential}>` },
+  });
+  const caller = shutOut(before, after);
+  if (caller !== undefined) {
+    const place = { place: 'access', change: after.access, cause: `access ${before.access} ${after.access}` };
+    const message = `refuses ${caller}: it needs ${after.access}, not ${before.access}`;
+    return [{ ...place, message, outcome: 'was let in, now 401 or 403', request: as(caller) }];
+  }
+  const scheme = lostScheme(before, after);
+  if (scheme === undefined) return [];
+  const change = scheme.replaceAll(' ', '-');
+  const message = `${scheme} is no longer enough`;
+  const cause = `security ${scheme}`;
+  return [{ place: 'security', change, message, cause, outcome: 'was let in, now 401', request: as(scheme) }];
 }
 
 const placeOf = ({ in: where, name }: Parameter): string => `${where}.${name}`;
@@ -164,7 +155,7 @@ function isTextWitness(pair: Pair, old: Parameter, now: Parameter, value: unknow
   const text = textOf(value);
   // An empty path segment is another path, and an empty list in a query is a list of one empty text.
   if (text === undefined || (text === '' && (old.in === 'path' || Array.isArray(value)))) return false;
-  const sent = Array.isArray(value) ? value.map(String) : text;
+  const sent = Array.isArray(value) ? value.map((item) => textOf(item) ?? '') : text;
   return pair.before.acceptsText(old.schema, sent) && !pair.after.acceptsText(now.schema, sent);
 }
 

@@ -18,13 +18,13 @@ const formats: Readonly<Record<string, readonly string[]>> = {
 /** Candidates that the first schema may accept and the second may not; neither is promised. */
 export function texts(accepting: Schema, refusing: Schema): string[] {
   const { pattern } = accepting;
-  const known = [accepting, refusing].flatMap((schema) => [
+  const known: unknown[] = [accepting, refusing].flatMap((schema): unknown[] => [
     ...(schema.examples ?? []),
     ...(schema.enum ?? []),
     schema.default,
     schema.const,
     ...(schema.format === undefined ? [] : (formats[schema.format] ?? [])),
-  ]) as unknown[];
+  ]);
   const seeds = [
     ...known.filter((value) => typeof value === 'string'),
     ...['a', 'text', '1', '', ' ', 'é', 'A', '_', '-', '.', 'not it', '2026-13-45'],
@@ -57,10 +57,15 @@ const repeats = (pattern = ''): number[] =>
     .flatMap(([, least, most]) => [Number(least), Number(most ?? least)])
     .flatMap((count) => [count - 1, count, count + 1, count + 2, count + 3]);
 
-/** fast-check cannot build texts for look-arounds; the seed is fixed so that a report is the same each time. */
+/** Texts that a pattern makes. The seed is fixed so that a report is the same each time. */
 function matching(pattern: string | undefined): string[] {
-  if (pattern === undefined || /\(\?[!=<]/.test(pattern)) return [];
-  return fc.sample(fc.stringMatching(expression(pattern)), { seed: 1, numRuns: tries });
+  if (pattern === undefined) return [];
+  try {
+    return fc.sample(fc.stringMatching(expression(pattern)), { seed: 1, numRuns: tries });
+  } catch {
+    // fast-check does not build texts for look-arounds; known texts and their edits have to do.
+    return [];
+  }
 }
 
 /** The text made as long or as short as wanted by repeating or dropping characters where the pattern lets it. */
