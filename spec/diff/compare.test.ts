@@ -273,6 +273,13 @@ const changes: [name: string, before: Document, after: Document, breaks: string[
     query({ type: 'array', items: text(), maxItems: 2 }),
     ['query.q maxItems'],
   ],
+  [
+    'a list written otherwise',
+    query({ type: 'array', items: text() }, { explode: false }),
+    query({ type: 'array', items: text() }, { explode: true }),
+    ['query.q style'],
+  ],
+  ['a style that a text does not have', query(text(), { explode: false }), query(text()), []],
   ['a greedy parameter that takes one segment', parts(true), parts(false), ['path.id greedy']],
   ['a parameter that became greedy', parts(false), parts(true), []],
 

@@ -12,6 +12,7 @@
  *     value, member or content type newly refused     yes               a value that was accepted
  *     member no longer ignored                        yes               a body with it
  *     greedy path parameter no longer greedy          yes               a path with a slash
+ *     list in a parameter written otherwise           yes               a list as it was written
  *     default changed or dropped                      yes               a request that leaves it out
  *     default added                                   no: it was open before
  *     parameter, member, value, content type added    no

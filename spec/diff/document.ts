@@ -36,6 +36,8 @@ export interface Parameter {
   readonly in: string;
   readonly required?: boolean;
   readonly schema: Schema;
+  readonly style?: string;
+  readonly explode?: boolean;
   readonly 'x-greedy'?: boolean;
 }
 

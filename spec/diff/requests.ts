@@ -119,7 +119,7 @@ function changed(
   const bare = old.in === 'path' ? { ...request, path: operation.path } : request;
   const others = operation.parameters.filter((one) => one.in === 'path' && one.name !== old.name);
   const sending = (text: string): Request =>
-    [...(old.in === 'path' ? others : [])].reduce(
+    (old.in === 'path' ? others : []).reduce(
       (made, one) => withParameter(made, one, textOf(sample(pair.before, one.schema)) ?? ''),
       withParameter(bare, old, text),
     );
@@ -137,18 +137,27 @@ function changed(
     ...(meaning !== undefined && !old.required
       ? [{ place, change: 'default', message: meaning, outcome: unlike }]
       : []),
-    ...(greedy
-      ? [
-          {
-            place,
-            change: 'greedy',
-            message: 'must not contain a slash',
-            request: sending('a/b'),
-            outcome: 'was valid, now 404',
-          },
-        ]
-      : []),
+    ...restyled(pair, old, now, sending),
+    ...(greedy ? [{ place, ...slashless, request: sending('a/b') }] : []),
   ];
+}
+
+const slashless = { change: 'greedy', message: 'must not contain a slash', outcome: 'was valid, now 404' };
+
+function restyled(pair: Pair, old: Parameter, now: Parameter, sending: (text: string) => Request): Draft[] {
+  const [was, is] = [styleOf(pair.before, old), styleOf(pair.after, now)];
+  if (was === undefined || is === undefined || was === is) return [];
+  const item = textOf(sample(pair.before, pair.before.resolve(old.schema).items ?? {})) ?? '';
+  const message = `is written as ${is}, not ${was}`;
+  const outcome = 'was read as a list, now otherwise';
+  return [{ place: placeOf(old), change: 'style', message, outcome, request: sending(`${item},${item}`) }];
+}
+
+/** How a list is written; undefined for what is one text in any style. */
+function styleOf(judge: Judge, parameter: Parameter): string | undefined {
+  if (!judge.resolve(parameter.schema).items) return undefined;
+  const { style = parameter.in === 'query' ? 'form' : 'simple', explode = style === 'form' } = parameter;
+  return `${style}${explode ? ' exploded' : ''}`;
 }
 
 function isTextWitness(pair: Pair, old: Parameter, now: Parameter, value: unknown): boolean {
