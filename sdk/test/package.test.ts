@@ -53,11 +53,13 @@ export {};`;
 }
 
 describe('the package', () => {
-  it('has a README whose code compiles', async () => {
-    const readme = await readFile(new URL('README.md', sdk), 'utf8');
-    const text = examples(readme);
-    expect(text.match(/plinth\./g)?.length).toBeGreaterThan(50);
-    await compile(new Map([['readme.mts', text]]));
+  it('has a README and pages whose code compiles', async () => {
+    const pages = await readdir(new URL('docs/', sdk));
+    const names = ['README.md', ...pages.map((page) => `docs/${page}`)];
+    const texts = await Promise.all(names.map((name) => readFile(new URL(name, sdk), 'utf8')));
+    const programs = texts.map((text, at): [string, string] => [`page-${at}.mts`, examples(text)]);
+    expect(programs.join().match(/plinth\./g)?.length).toBeGreaterThan(600);
+    await compile(new Map(programs));
   });
 
   it('has doc comments whose examples compile', async () => {

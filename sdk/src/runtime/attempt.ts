@@ -62,7 +62,8 @@ export async function attempt(request: ReadyRequest): Promise<Attempt> {
         ...(request.body instanceof ReadableStream && { duplex: 'half' }),
       },
     );
-    if (!response.ok && !(later && response.status < 400)) throw responseError(name, response, error);
+    const answered = response.ok || response.status === 304 || (later && response.status < 400);
+    if (!answered) throw responseError(name, response, error);
     if (later) limit.pause();
     else limit.end();
     return { data, response, requestId: requestIdOf(response), deadline: limit, failure };

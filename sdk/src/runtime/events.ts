@@ -1,4 +1,4 @@
-import type { EventStream, Raw } from './answer.ts';
+import type { EventStream, Raw, RecordedStream } from './answer.ts';
 import type { Attempt } from './attempt.ts';
 import { aborted, PlinthError, readEnvelope, requestIdOf } from './errors.ts';
 import { eventParser, type EventParser, type WireEvent } from './event-parser.ts';
@@ -59,6 +59,23 @@ export class ServerEvents<Event> implements EventStream<Event> {
       });
       connection = this.#connect(lastEventId);
     }
+  }
+}
+
+/** Asks for the events so far only when somebody awaits them. */
+export class RecordedEvents<Event, Data> extends ServerEvents<Event> implements RecordedStream<Event, Data> {
+  readonly #ask: () => PromiseLike<Data>;
+
+  constructor(stream: ConstructorParameters<typeof ServerEvents>, ask: () => PromiseLike<Data>) {
+    super(...stream);
+    this.#ask = ask;
+  }
+
+  then<Kept = Data, Caught = never>(
+    kept?: ((data: Data) => Kept | PromiseLike<Kept>) | null,
+    caught?: ((reason: unknown) => Caught | PromiseLike<Caught>) | null,
+  ): PromiseLike<Kept | Caught> {
+    return this.#ask().then(kept, caught);
   }
 }
 

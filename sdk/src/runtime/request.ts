@@ -1,5 +1,17 @@
 import type { Operation, RequestMembers } from './operation.ts';
 
+/**
+ * What an upload may be given as. Streams and iterables are read once, and as fast as they are sent; in Node a file is one:
+ * `createReadStream(path)`.
+ */
+export type RawBody =
+  | Blob
+  | ArrayBuffer
+  | ArrayBufferView<ArrayBuffer>
+  | string
+  | ReadableStream<Uint8Array>
+  | AsyncIterable<Uint8Array>;
+
 /** A request with its members in their places. */
 export interface PlacedRequest {
   readonly path: string;
@@ -25,9 +37,12 @@ export function placeRequest(operation: Operation, request: RequestMembers): Pla
     const value = textOf(parameters[name]);
     if (value !== undefined) headers[name] = value;
   }
+  for (const name of operation.joined ?? []) {
+    const value = query[name];
+    if (Array.isArray(value)) query[name] = value.length > 0 ? value.join(',') : undefined;
+  }
   if (body === undefined || operation.body === undefined) return { path, query, headers, body: undefined };
-  // The boundary of a multipart body is not known here: the platform writes that header.
-  if (!(body instanceof FormData)) headers['Content-Type'] = operation.body;
+  headers['Content-Type'] = (body instanceof Blob && body.type) || operation.body;
   return { path, query, headers, body: encodeBody(operation.body, body) };
 }
 
@@ -48,7 +63,7 @@ function encodePath(name: string, value: unknown): string {
 }
 
 function encodeBody(contentType: string, body: unknown): BodyInit {
-  if (contentType === 'application/json') return JSON.stringify(body);
+  if (/[/+]json$/.test(contentType)) return JSON.stringify(body);
   if (contentType === 'application/x-www-form-urlencoded' && !(body instanceof URLSearchParams)) {
     const members = Object.entries(body as RequestMembers).flatMap(([name, value]) => {
       const text = textOf(value);
@@ -56,7 +71,25 @@ function encodeBody(contentType: string, body: unknown): BodyInit {
     });
     return new URLSearchParams(members);
   }
-  return body as BodyInit;
+  const isIterable = typeof body === 'object' && body !== null && Symbol.asyncIterator in body;
+  return isIterable && !(body instanceof ReadableStream)
+    ? streamOf(body as AsyncIterable<Uint8Array>)
+    : (body as BodyInit);
+}
+
+/** Only streams can be sent piece by piece on every platform. */
+function streamOf(pieces: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
+  const iterator = pieces[Symbol.asyncIterator]();
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await iterator.next();
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+    async cancel(reason) {
+      await iterator.return?.(reason);
+    },
+  });
 }
 
 /** How a parameter is written; undefined for one that is not given. */
