@@ -3,5 +3,5 @@ export type { Answer, EventStream, List, Raw, RecordedStream } from './runtime/a
 export { createClient, type Client } from './runtime/client.ts';
 export { isPlinthError, PlinthError, type DocumentedError, type FailureKind } from './runtime/errors.ts';
 export type { ClientOptions, EventOptions, RequestOptions } from './runtime/options.ts';
-export type { RawBody } from './runtime/request.ts';
+export type { RawBody } from './runtime/uploads.ts';
 export * from './services/index.ts';

@@ -43,8 +43,8 @@ function imports(text: string): string {
     `import type { ${answers.join(', ')} } from '../../runtime/answer.ts';`,
     "import type { Client } from '../../runtime/client.ts';",
     `import type { ${options.join(', ')} } from '../../runtime/options.ts';`,
-    /\bbody\??: RawBody\b/.test(text) && "import type { RawBody } from '../../runtime/request.ts';",
     "import { resource } from '../../runtime/resource.ts';",
+    /\bbody\??: RawBody\b/.test(text) && "import type { RawBody } from '../../runtime/uploads.ts';",
     /\bT\./.test(text) && "import type * as T from './types.ts';",
   ];
   return `\n${lines.filter(Boolean).join('\n')}\n`;

@@ -44,6 +44,7 @@ export class ServerEvents<Event> implements EventStream<Event> {
     for (;;) {
       const parser = eventParser();
       const opened = await connection;
+      refuseOthers(this.#target, opened);
       try {
         for await (const event of wireEvents(opened, parser)) {
           lastEventId = event.id ?? lastEventId;
@@ -77,6 +78,21 @@ export class RecordedEvents<Event, Data> extends ServerEvents<Event> implements 
   ): PromiseLike<Kept | Caught> {
     return this.#ask().then(kept, caught);
   }
+}
+
+/** A page or JSON would be read as a stream without events. */
+function refuseOthers({ name }: Target, { response, requestId, deadline }: Attempt): void {
+  if (response.status === 204 || /^text\/event-stream\b/i.test(response.headers.get('Content-Type') ?? ''))
+    return;
+  deadline.end();
+  response.body?.cancel().catch(() => {});
+  throw new PlinthError({
+    kind: 'protocol',
+    operation: name,
+    message: `${name}: the answer is not an event stream`,
+    status: response.status,
+    requestId,
+  });
 }
 
 /** Whether the connection went away under the stream, which a new one may mend. */

@@ -1,23 +1,11 @@
 import type { Operation, RequestMembers } from './operation.ts';
 
-/**
- * What an upload may be given as. Streams and iterables are read once, and as fast as they are sent; in Node a file is one:
- * `createReadStream(path)`.
- */
-export type RawBody =
-  | Blob
-  | ArrayBuffer
-  | ArrayBufferView<ArrayBuffer>
-  | string
-  | ReadableStream<Uint8Array>
-  | AsyncIterable<Uint8Array>;
-
 /** A request with its members in their places. */
 export interface PlacedRequest {
   readonly path: string;
   readonly query: Readonly<Record<string, unknown>>;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: BodyInit | undefined;
+  readonly body: BodyInit | AsyncIterable<Uint8Array> | undefined;
 }
 
 /**
@@ -38,7 +26,7 @@ export function placeRequest(operation: Operation, request: RequestMembers): Pla
     if (value !== undefined) headers[name] = value;
   }
   for (const name of operation.joined ?? []) {
-    const value = query[name];
+    const value: unknown = query[name];
     if (Array.isArray(value)) query[name] = value.length > 0 ? value.join(',') : undefined;
   }
   if (body === undefined || operation.body === undefined) return { path, query, headers, body: undefined };
@@ -71,25 +59,7 @@ function encodeBody(contentType: string, body: unknown): BodyInit {
     });
     return new URLSearchParams(members);
   }
-  const isIterable = typeof body === 'object' && body !== null && Symbol.asyncIterator in body;
-  return isIterable && !(body instanceof ReadableStream)
-    ? streamOf(body as AsyncIterable<Uint8Array>)
-    : (body as BodyInit);
-}
-
-/** Only streams can be sent piece by piece on every platform. */
-function streamOf(pieces: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
-  const iterator = pieces[Symbol.asyncIterator]();
-  return new ReadableStream({
-    async pull(controller) {
-      const { done, value } = await iterator.next();
-      if (done) controller.close();
-      else controller.enqueue(value);
-    },
-    async cancel(reason) {
-      await iterator.return?.(reason);
-    },
-  });
+  return body as BodyInit;
 }
 
 /** How a parameter is written; undefined for one that is not given. */

@@ -3,8 +3,8 @@
 import type { Answer } from '../../runtime/answer.ts';
 import type { Client } from '../../runtime/client.ts';
 import type { RequestOptions } from '../../runtime/options.ts';
-import type { RawBody } from '../../runtime/request.ts';
 import { resource } from '../../runtime/resource.ts';
+import type { RawBody } from '../../runtime/uploads.ts';
 import type * as T from './types.ts';
 
 /** `plinth.billing.notifications` */
