@@ -148,10 +148,12 @@ console.log(nameOf);
 
 A service that runs alone has a base URL of its own: \`createPlinth({ baseUrl, serviceUrls: { authz: 'https://…' } })\`.
 
+What goes with every call is said once: \`createPlinth({ baseUrl, headers: { 'X-Publishable-Key': 'pk_…' } })\`.
+
 A page of another origin needs a server that allows that origin (CORS) and the headers \`Authorization\`, \`X-API-Key\`,
-\`Content-Type\`, \`Idempotency-Key\`, \`Last-Event-ID\`, \`X-Tenant-ID\`, \`X-App-ID\`, \`X-User-ID\` and \`X-Subject-ID\`, and
-that exposes \`X-Next-Cursor\` (without it a list ends after its first page), \`X-Request-ID\`, \`X-Revision\` and
-\`Retry-After\`.
+\`Content-Type\`, \`Idempotency-Key\`, \`X-Tenant-ID\`, \`X-App-ID\`, \`X-User-ID\`, \`X-Subject-ID\` and those that are
+parameters of the methods it calls, such as \`If-Match\`, and that exposes \`X-Next-Cursor\` (without it a list may end
+after its first page), \`X-Request-ID\`, \`Retry-After\` and those that it wants to read, such as \`ETag\`.
 `;
 
 export function readme(contract: ServiceContract[]): string {

@@ -286,6 +286,23 @@ describe('the generated client', () => {
     await expect(sdkFiles([parseService('Things', JSON.stringify(blind))])).rejects.toThrow('answers none');
   });
 
+  it('takes undefined for what may be left out of a request, but says exactly what an answer has', async () => {
+    const optional = { type: 'object', properties: { size: { type: 'integer' } } };
+    const paths = {
+      '/r': {
+        post: {
+          operationId: 'R_ask',
+          requestBody: json({ $ref: '#/components/schemas/Question' }),
+          responses: { 200: { description: 'So.', ...json({ $ref: '#/components/schemas/Reply' }) } },
+        },
+      },
+    };
+    const components = { schemas: { Error: envelope, Question: optional, Reply: optional } };
+    const one = parseService('Things', JSON.stringify({ ...document, paths, components }));
+    const text = (await sdkFiles([one])).get('sdk/src/services/things/types.ts');
+    expect(text?.match(/size\?: .*;/g)).toEqual(['size?: number | undefined;', 'size?: number;']);
+  });
+
   it('refuses a resource that is named like a schema, since both are exported', async () => {
     const { components } = document;
     const clash = { ...document, components: { schemas: { ...components.schemas, Files: thing } } };
