@@ -86,7 +86,8 @@ for await (const event of plinth.agents.agents.stream({ name: 'support', body: {
 }
 \`\`\`
 
-The type of \`data\` follows from \`event\`. With \`reconnect\` a stream goes on where it broke off:
+The type of \`data\` follows from \`event\`. With \`reconnect\` a stream goes on where it broke off, unless a POST begins it,
+which would begin anew:
 
 \`\`\`ts
 for await (const { event, id, data } of plinth.keys.keys.changes({}, { reconnect: true })) console.log(event, id, data);

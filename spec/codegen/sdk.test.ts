@@ -254,7 +254,8 @@ describe('the generated client', () => {
       'events',
       "{ event: 'changed'; id?: string; data: T.Thing } | { event: 'token'; id?: string; data: T.Token }",
     ],
-    ['the options of streams', 'options?: EventOptions'],
+    ['the options of streams', 'options?: EventOptions, ) => EventStream<'],
+    ['the options of streams that cannot go on', 'options?: RequestOptions, ) => RecordedStream<'],
   ])('types %s of files', (_, type) => {
     expect(files).toContain(type);
   });
