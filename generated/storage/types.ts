@@ -263,19 +263,19 @@ export interface components {
              * @description Most bytes that its objects and open uploads may have together; 0 for no bound. A bound below what it holds only
              *     stops growth.
              */
-            quota_bytes?: components["schemas"]["Bound"] | null;
+            quota_bytes?: components["schemas"]["Bound"];
             /** @description Most objects it may hold; 0 for no bound. */
-            quota_objects?: components["schemas"]["Bound"] | null;
+            quota_objects?: components["schemas"]["Bound"];
             /** @description Most bytes that an object may have; 0 for the service's own bound. */
-            max_object_bytes?: components["schemas"]["Bound"] | null;
+            max_object_bytes?: components["schemas"]["Bound"];
             /** @description Content types that its objects may have; every type when empty. */
-            allowed_content_types?: components["schemas"]["MediaRange"][] | null;
+            allowed_content_types?: components["schemas"]["MediaRange"][];
             /** @description Origins whose pages may read its answers in a browser; none when empty. */
-            cors_origins?: components["schemas"]["CorsOrigin"][] | null;
+            cors_origins?: components["schemas"]["CorsOrigin"][];
             /** @description Whether changes of its objects are published as events. */
-            events?: boolean | null;
+            events?: boolean;
             /** @description Free data of the tenant's own. */
-            metadata?: components["schemas"]["BucketMetadata"] | null;
+            metadata?: components["schemas"]["BucketMetadata"];
         };
         /**
          * @description What a bucket holds.

@@ -44,7 +44,7 @@ export function pagesOf(service: ServiceContract, operation: Operation): 'cursor
 
 /** The type of the items of an answer that is an array. */
 export function itemType(service: ServiceContract, operation: Operation): string | undefined {
-  const schema = successes(operation)[0]?.schema;
+  const schema = successes(operation)[0]?.content[0]?.schema;
   const { type, items } = schema ? resolve(service.schemas, schema) : {};
   return type === 'array' ? typeText(items ?? {}) : undefined;
 }
@@ -53,7 +53,7 @@ export function itemType(service: ServiceContract, operation: Operation): string
 export const isUnread = (operation: Operation): boolean =>
   operation.events === null &&
   successes(operation).some(
-    ({ status, contentType }) => status >= 300 || (contentType !== null && contentType !== json),
+    ({ status, content }) => status >= 300 || content.some(({ contentType }) => contentType !== json),
   );
 
 export const successes = (operation: Operation): Response[] =>
@@ -64,8 +64,8 @@ export function failureTypes(service: ServiceContract, operation: Operation): st
   const envelope = shape(service, { $ref: '#/components/schemas/Error' });
   const names = operation.responses
     .filter((response) => response.status >= 400)
-    .flatMap(({ schema }) =>
-      schema ? [shape(service, schema) === envelope ? 'T.Error' : typeText(schema)] : [],
+    .flatMap(({ content }) =>
+      content.map(({ schema }) => (shape(service, schema) === envelope ? 'T.Error' : typeText(schema))),
     );
   return names.length === 0 ? ['unknown'] : [...new Set(names)].sort();
 }

@@ -99,7 +99,9 @@ function answerText(service: ServiceContract, operation: Operation): string {
   if (operation.events) return `EventStream<${eventText(operation.events)}, ${failures}>`;
   if (isUnread(operation)) return `Answer<Response, ${failures}>`;
   if (pagesOf(service, operation)) return `List<${itemType(service, operation)}, ${failures}>`;
-  const texts = successes(operation).map(({ schema }) => (schema ? typeText(schema) : 'void'));
+  const texts = successes(operation).map(({ content }) =>
+    content[0] ? typeText(content[0].schema) : 'void',
+  );
   return `Answer<${[...new Set(texts)].join(' | ')}, ${failures}>`;
 }
 

@@ -1,6 +1,7 @@
 /** Wire types of a service, by openapi-typescript. */
 import openapiTS, { astToString } from 'openapi-typescript';
 import type { ServiceContract } from './contract.ts';
+import { withoutRestored } from './leeway.ts';
 import { header } from './source.ts';
 
 /**
@@ -9,7 +10,8 @@ import { header } from './source.ts';
  */
 export async function types(service: ServiceContract, { filled }: { filled: boolean }): Promise<string> {
   const { openapi, info } = service.openapi;
-  const document = { openapi, info, paths: {}, components: { schemas: forTypes(service.schemas) } };
+  const schemas = filled ? withoutRestored(service.schemas) : service.schemas;
+  const document = { openapi, info, paths: {}, components: { schemas: forTypes(schemas) } };
   const ast = await openapiTS(document as Parameters<typeof openapiTS>[0], {
     rootTypes: true,
     rootTypesNoSchemaPrefix: true,

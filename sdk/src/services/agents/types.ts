@@ -225,7 +225,7 @@ export interface components {
          */
         AgentNameOrId: string;
         /**
-         * @description What is sent to change: Agent. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Agent. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "name": "support",
          *       "description": "First line",
@@ -261,35 +261,35 @@ export interface components {
             /** @description Its name, unique in the app among those of its kind. Fixed: another one in a change is a 400. */
             name?: components["schemas"]["EntityName"];
             /** @description What it is for. */
-            description?: components["schemas"]["LongDescription"];
+            description?: components["schemas"]["LongDescription"] | null;
             /** @description What the model is told first. */
-            system_prompt?: components["schemas"]["SystemPrompt"];
+            system_prompt?: components["schemas"]["SystemPrompt"] | null;
             /** @description The language model; the default of the installation when absent on creation. */
             model?: components["schemas"]["ModelName"];
             /** @description The tools it may use. */
-            tools?: components["schemas"]["ToolPattern"][];
+            tools?: components["schemas"]["ToolPattern"][] | null;
             /** @description Model calls of one run. */
-            max_steps?: components["schemas"]["MaxSteps"];
+            max_steps?: components["schemas"]["MaxSteps"] | null;
             /** @description Tokens that one model call may put out. */
-            max_tokens?: components["schemas"]["MaxTokens"];
+            max_tokens?: components["schemas"]["MaxTokens"] | null;
             /** @description How the model varies. */
-            temperature?: components["schemas"]["Temperature"];
+            temperature?: components["schemas"]["Temperature"] | null;
             /** @description How a run goes about its task. */
-            reasoning_loop?: components["schemas"]["ReasoningLoop"];
+            reasoning_loop?: components["schemas"]["ReasoningLoop"] | null;
             /** @description The name of its persona. */
             persona_ref?: components["schemas"]["EntityName"] | null;
             /** @description Names of skills besides those of the persona. */
-            inline_skills?: components["schemas"]["EntityName"][];
+            inline_skills?: components["schemas"]["EntityName"][] | null;
             /** @description Names of traits besides those of the persona. */
-            inline_traits?: components["schemas"]["EntityName"][];
+            inline_traits?: components["schemas"]["EntityName"][] | null;
             /** @description Names of behaviors besides those of the persona. */
-            inline_behaviors?: components["schemas"]["EntityName"][];
+            inline_behaviors?: components["schemas"]["EntityName"][] | null;
             /** @description Its safety, approval and budget rules. */
-            guardrails?: components["schemas"]["Guardrails"];
+            guardrails?: components["schemas"]["Guardrails"] | null;
             /** @description Whether it can be run. */
-            enabled?: boolean;
+            enabled?: boolean | null;
             /** @description Free data of the tenant's own. */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | null;
         };
         /**
          * @description The name is used already (`ALREADY_EXISTS`), or the idempotency key was used with another body (`CONFLICT`).
@@ -554,7 +554,7 @@ export interface components {
             pattern?: string;
         };
         /**
-         * @description What is sent to change: Behavior. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Behavior. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "name": "soothe",
          *       "description": "",
@@ -587,24 +587,21 @@ export interface components {
             /** @description Its name, unique in the app among those of its kind. Fixed: another one in a change is a 400. */
             name?: components["schemas"]["EntityName"];
             /** @description What it is for. */
-            description?: components["schemas"]["LongDescription"];
-            /**
-             * Format: int32
-             * @description Which comes first: lower ones, and where only one can win, the first does.
-             */
-            priority?: number;
+            description?: components["schemas"]["LongDescription"] | null;
+            /** @description Which comes first: lower ones, and where only one can win, the first does. */
+            priority?: number | null;
             /** @description When it is active; never without triggers. */
-            triggers?: components["schemas"]["BehaviorTrigger"][];
+            triggers?: components["schemas"]["BehaviorTrigger"][] | null;
             /** @description How the triggers are joined. */
-            match?: components["schemas"]["TriggerMatch"];
+            match?: components["schemas"]["TriggerMatch"] | null;
             /** @description What it does while it is active. */
-            actions?: components["schemas"]["BehaviorAction"][];
+            actions?: components["schemas"]["BehaviorAction"][] | null;
             /** @description The skill without which it is not looked at. */
             requires_skill?: components["schemas"]["EntityName"] | null;
             /** @description The trait without which it is not looked at. */
             requires_trait?: components["schemas"]["EntityName"] | null;
             /** @description Free data of the tenant's own. */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | null;
         };
         /**
          * @description What a run may use up. A run that would go beyond fails with `BUDGET_EXCEEDED`, or `LOOP_DETECTED` for repeats.
@@ -1568,7 +1565,7 @@ export interface components {
             dimension_values?: components["schemas"]["DimensionValues"];
         };
         /**
-         * @description What is sent to change: Persona. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Persona. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "name": "mia",
          *       "description": "",
@@ -1603,23 +1600,23 @@ export interface components {
             /** @description Its name, unique in the app among those of its kind. Fixed: another one in a change is a 400. */
             name?: components["schemas"]["EntityName"];
             /** @description What it is for. */
-            description?: components["schemas"]["LongDescription"];
+            description?: components["schemas"]["LongDescription"] | null;
             /** @description Who it is, in words to the model. */
-            identity?: string;
+            identity?: string | null;
             /** @description What it can do. */
-            skills?: components["schemas"]["PersonaSkill"][];
+            skills?: components["schemas"]["PersonaSkill"][] | null;
             /** @description What it is like. */
-            traits?: components["schemas"]["PersonaTrait"][];
+            traits?: components["schemas"]["PersonaTrait"][] | null;
             /** @description Names of what it does when something is the case. */
-            behaviors?: components["schemas"]["EntityName"][];
+            behaviors?: components["schemas"]["EntityName"][] | null;
             /** @description How it thinks. */
-            cognitive_style?: components["schemas"]["Style"];
+            cognitive_style?: components["schemas"]["Style"] | null;
             /** @description How it speaks; `tone` is the tone where no behavior or trait says otherwise. */
-            communication_style?: components["schemas"]["Style"];
+            communication_style?: components["schemas"]["Style"] | null;
             /** @description What it pays attention to. */
-            perception?: components["schemas"]["Style"];
+            perception?: components["schemas"]["Style"] | null;
             /** @description Free data of the tenant's own. */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | null;
         };
         /**
          * @description The settings that a run would have.
@@ -2346,7 +2343,7 @@ export interface components {
             guidance?: string;
         };
         /**
-         * @description What is sent to change: Skill. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Skill. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "name": "refunds",
          *       "description": "",
@@ -2374,19 +2371,19 @@ export interface components {
             /** @description Its name, unique in the app among those of its kind. Fixed: another one in a change is a 400. */
             name?: components["schemas"]["EntityName"];
             /** @description What it is for. */
-            description?: components["schemas"]["LongDescription"];
+            description?: components["schemas"]["LongDescription"] | null;
             /** @description The tools it brings with it. */
-            tools?: components["schemas"]["SkillTool"][];
+            tools?: components["schemas"]["SkillTool"][] | null;
             /** @description The knowledge it brings with it. */
-            knowledge?: components["schemas"]["SkillKnowledge"][];
+            knowledge?: components["schemas"]["SkillKnowledge"][] | null;
             /** @description What it adds to the system prompt. */
-            system_prompt_fragment?: string;
+            system_prompt_fragment?: string | null;
             /** @description Names of skills that it needs; they come before it. A circle is cut and warned of. */
-            dependencies?: components["schemas"]["EntityName"][];
+            dependencies?: components["schemas"]["EntityName"][] | null;
             /** @description How well it is mastered where a persona does not say. */
-            default_proficiency?: components["schemas"]["Level"];
+            default_proficiency?: components["schemas"]["Level"] | null;
             /** @description Free data of the tenant's own. */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | null;
         };
         /**
          * @description One model call and the tool calls that it asked for.
@@ -3091,7 +3088,7 @@ export interface components {
          */
         TraitNameOrId: string;
         /**
-         * @description What is sent to change: Trait. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Trait. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "name": "patience",
          *       "description": "",
@@ -3118,15 +3115,15 @@ export interface components {
             /** @description Its name, unique in the app among those of its kind. Fixed: another one in a change is a 400. */
             name?: components["schemas"]["EntityName"];
             /** @description What it is for. */
-            description?: components["schemas"]["LongDescription"];
+            description?: components["schemas"]["LongDescription"] | null;
             /** @description What it is sorted by. */
-            category?: components["schemas"]["TraitCategory"];
+            category?: components["schemas"]["TraitCategory"] | null;
             /** @description Its scales. */
-            dimensions?: components["schemas"]["TraitDimension"][];
+            dimensions?: components["schemas"]["TraitDimension"][] | null;
             /** @description What it does to runs, in this order. */
-            influences?: components["schemas"]["TraitInfluence"][];
+            influences?: components["schemas"]["TraitInfluence"][] | null;
             /** @description Free data of the tenant's own. */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | null;
         };
         /**
          * @description How triggers are joined.

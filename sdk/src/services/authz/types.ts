@@ -956,7 +956,7 @@ export interface components {
          */
         PolicySubject: string;
         /**
-         * @description What is sent to change: Policy. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Policy. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "name": "No edits after hours",
          *       "description": "",
@@ -986,16 +986,13 @@ export interface components {
             /** @description Its name, unique in the tenant; decisions name it. */
             name?: components["schemas"]["Name"];
             /** @description What it is for. */
-            description?: components["schemas"]["Description"];
+            description?: components["schemas"]["Description"] | null;
             /** @description What it does when it applies. */
             effect?: components["schemas"]["Effect"];
-            /**
-             * Format: int32
-             * @description Lower is evaluated first, ties by id. It chooses which policy is reported, never whether a denial wins.
-             */
-            priority?: number;
+            /** @description Lower is evaluated first, ties by id. It chooses which policy is reported, never whether a denial wins. */
+            priority?: number | null;
             /** @description Whether it is evaluated. */
-            is_active?: boolean;
+            is_active?: boolean | null;
             /** @description The subjects it is about; one match is enough. */
             subjects?: components["schemas"]["PolicySubject"][];
             /** @description The actions it is about; one match is enough. */
@@ -1003,7 +1000,7 @@ export interface components {
             /** @description The resources it is about, by type or as `<type>:<id>`; one match is enough. */
             resources?: components["schemas"]["Pattern"][];
             /** @description All of them must hold. */
-            conditions?: components["schemas"]["Condition"][];
+            conditions?: components["schemas"]["Condition"][] | null;
         };
         /**
          * @description A relation tuple as text: `document:readme#viewer@group:eng#member`.
@@ -1483,7 +1480,7 @@ export interface components {
         /** @description A page of resource types. */
         ResourceTypeList: components["schemas"]["ResourceType"][];
         /**
-         * @description What is sent to change: ResourceType. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: ResourceType. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "name": "document",
          *       "description": "",
@@ -1532,11 +1529,11 @@ export interface components {
             /** @description The type, as checks and tuples name it; unique in the tenant and fixed. */
             name?: components["schemas"]["Kind"];
             /** @description What it is for. */
-            description?: components["schemas"]["Description"];
+            description?: components["schemas"]["Description"] | null;
             /** @description What tuples can be written for. */
-            relations?: components["schemas"]["RelationDefinition"][];
+            relations?: components["schemas"]["RelationDefinition"][] | null;
             /** @description What is computed from relations. */
-            permissions?: components["schemas"]["PermissionDefinition"][];
+            permissions?: components["schemas"]["PermissionDefinition"][] | null;
         };
         /**
          * Format: int64
@@ -1651,7 +1648,7 @@ export interface components {
         /** @description A page of roles. */
         RoleList: components["schemas"]["Role"][];
         /**
-         * @description What is sent to change: Role. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Role. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "name": "Editor",
          *       "slug": "editor",
@@ -1670,15 +1667,15 @@ export interface components {
             /** @description Its name for machines, unique in the tenant and fixed. Made from `name` when absent. */
             slug?: components["schemas"]["Slug"];
             /** @description What it is for. */
-            description?: components["schemas"]["Description"];
+            description?: components["schemas"]["Description"] | null;
             /** @description The role it inherits from: it has all permissions of that role too. At most 16 roles in a chain, no cycles. */
             parent_id?: components["schemas"]["RoleId"] | null;
             /** @description Whether only `authz:admin` may set this, change the role or delete it. */
-            is_system?: boolean;
+            is_system?: boolean | null;
             /** @description Whether every subject of kind `user` holds it without an assignment. */
-            is_default?: boolean;
+            is_default?: boolean | null;
             /** @description Free data of the tenant's own. */
-            metadata?: components["schemas"]["Attributes"];
+            metadata?: components["schemas"]["Attributes"] | null;
         };
         /**
          * @description A short name for machines.

@@ -384,7 +384,7 @@ export interface components {
          */
         KeyState: "active" | "suspended" | "expired" | "revoked";
         /**
-         * @description What is sent to change: Key. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Key. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "name": "Reporting job",
          *       "description": "",
@@ -406,19 +406,19 @@ export interface components {
             /** @description Its name. */
             name?: components["schemas"]["Name"];
             /** @description What it is for. */
-            description?: components["schemas"]["Description"];
+            description?: components["schemas"]["Description"] | null;
             /** @description What its raw keys begin with; fixed. */
-            prefix?: components["schemas"]["Prefix"];
+            prefix?: components["schemas"]["Prefix"] | null;
             /** @description The environment it is for; fixed. */
-            environment?: components["schemas"]["Environment"];
+            environment?: components["schemas"]["Environment"] | null;
             /** @description What it may do, sorted; changed by assigning and removing. */
-            scopes?: components["schemas"]["ScopeName"][];
+            scopes?: components["schemas"]["ScopeName"][] | null;
             /** @description The policy that limits it. */
             policy_id?: components["schemas"]["PolicyId"] | null;
             /** @description Whose key it is. */
             owner_id?: components["schemas"]["OwnerId"] | null;
             /** @description Free data of the tenant's own; a validation answers it. */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | null;
             /** @description When it ends; in the future when set. */
             expires_at?: components["schemas"]["Timestamp"] | null;
         };
@@ -725,7 +725,7 @@ export interface components {
         /** @description A page of policies. */
         PolicyList: components["schemas"]["Policy"][];
         /**
-         * @description What is sent to change: Policy. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Policy. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "name": "Partners",
          *       "description": "",
@@ -750,26 +750,23 @@ export interface components {
             /** @description Its name, unique in the tenant. */
             name?: components["schemas"]["Name"];
             /** @description What it is for. */
-            description?: components["schemas"]["Description"];
-            /**
-             * Format: int32
-             * @description Units that each of its keys may use in any interval of `rate_window`; 0 is no limit.
-             */
-            rate_limit?: number;
+            description?: components["schemas"]["Description"] | null;
+            /** @description Units that each of its keys may use in any interval of `rate_window`; 0 is no limit. */
+            rate_limit?: number | null;
             /** @description The interval of `rate_limit`, from `1s` to `720h`. */
-            rate_window?: components["schemas"]["Duration"];
+            rate_window?: components["schemas"]["Duration"] | null;
             /** @description Addresses from which its keys may be used; empty is any. */
-            allowed_ips?: components["schemas"]["AddressRange"][];
+            allowed_ips?: components["schemas"]["AddressRange"][] | null;
             /** @description Origins from which its keys may be used; empty is any. */
-            allowed_origins?: components["schemas"]["OriginRule"][];
+            allowed_origins?: components["schemas"]["OriginRule"][] | null;
             /** @description How old the current secret of a key may become, from `1h` to `87600h`; rotation makes a key young again. */
             max_key_age?: components["schemas"]["Duration"] | null;
             /** @description Scopes that its keys may hold, `a:*` for all below `a:`; empty is any. */
-            allowed_scopes?: components["schemas"]["ScopeName"][];
+            allowed_scopes?: components["schemas"]["ScopeName"][] | null;
             /** @description How long an older secret works after a rotation that names no period, from `0s` to `720h`. */
-            grace_period?: components["schemas"]["Duration"];
+            grace_period?: components["schemas"]["Duration"] | null;
             /** @description Whether a validation is refused that omits the address or origin which the policy has to check. */
-            require_context?: boolean;
+            require_context?: boolean | null;
         };
         /**
          * @description What a raw key begins with. It may contain underscores and does not end with one.
