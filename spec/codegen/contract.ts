@@ -8,6 +8,7 @@ export interface Schema {
   description?: string;
   default?: unknown;
   pattern?: string;
+  maxLength?: number;
   enum?: unknown[];
   const?: unknown;
   items?: Schema;
