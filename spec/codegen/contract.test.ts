@@ -1,3 +1,4 @@
+import { readFileSync, readdirSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parseService, structured } from './contract.ts';
 
@@ -67,5 +68,28 @@ describe('a body', () => {
     expect(() => structured({ 'application/json': text, 'application/merge-patch+json': number })).toThrow(
       'application/json and application/merge-patch+json have to have the same schema',
     );
+  });
+});
+
+const compiled = new URL('../../tsp-output/openapi/', import.meta.url);
+
+describe.each(readdirSync(compiled))('the document %s', (file) => {
+  const text = readFileSync(new URL(file, compiled), 'utf8');
+  const { schemas, operations, openapi } = parseService(file.replace('.json', ''), text);
+
+  test('has no schema a second time for the items of arrays', () => {
+    const twice = Object.keys(schemas).filter((name) => {
+      const alone = schemas[name.replace(/Item$/, '')];
+      return name.endsWith('Item') && JSON.stringify(schemas[name]) === JSON.stringify(alone);
+    });
+    expect(twice).toEqual([]);
+  });
+
+  test('offers no API key for what only users may do', () => {
+    const paths = openapi['paths'] as Record<string, Record<string, { security?: unknown }>>;
+    const offered = operations
+      .filter(({ access }) => access === 'user')
+      .map(({ path, verb }) => paths[path]?.[verb.toLowerCase()]?.security);
+    expect(offered).toEqual(offered.map(() => [{ BearerAuth: [] }]));
   });
 });
