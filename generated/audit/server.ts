@@ -262,7 +262,7 @@ export interface Reports<Call = unknown> {
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store is away, and whether a write took place is unknown: repeat it with the same idempotency key.
    */
-  export(request: { id: T.ReportId; format: T.ExportFormat }, call: Call): Promise<string | Uint8Array | AsyncIterable<Uint8Array>>;
+  export(request: { id: T.ReportId; format: T.ExportFormat }, call: Call): Promise<string | Uint8Array | AsyncIterable<Uint8Array> | T.Report>;
 }
 
 /** Retention: how long events are kept, and the archives of purged ones. */

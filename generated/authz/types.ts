@@ -956,7 +956,7 @@ export interface components {
          */
         PolicySubject: string;
         /**
-         * @description What is sent to change: Policy. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Policy. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "name": "No edits after hours",
          *       "description": "",
@@ -1483,7 +1483,7 @@ export interface components {
         /** @description A page of resource types. */
         ResourceTypeList: components["schemas"]["ResourceType"][];
         /**
-         * @description What is sent to change: ResourceType. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: ResourceType. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "name": "document",
          *       "description": "",
@@ -1651,7 +1651,7 @@ export interface components {
         /** @description A page of roles. */
         RoleList: components["schemas"]["Role"][];
         /**
-         * @description What is sent to change: Role. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Role. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "name": "Editor",
          *       "slug": "editor",

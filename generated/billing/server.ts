@@ -1034,7 +1034,7 @@ export interface Notifications<Call = unknown> {
    * - 415: The body is not of a content type that the operation reads.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    */
-  billingProvider(request: { "BillingProvider-Signature"?: string | undefined; body: AsyncIterable<Uint8Array> }, call: Call): Promise<T.NotificationReceipt>;
+  billingProvider(request: { "BillingProvider-Signature"?: string | undefined; "Content-Type"?: string | undefined; body: AsyncIterable<Uint8Array> }, call: Call): Promise<T.NotificationReceipt>;
 
   /**
    * Takes a notification of the card provider. `payment_intent.succeeded`, `payment_intent.payment_failed`,
@@ -1049,5 +1049,5 @@ export interface Notifications<Call = unknown> {
    * - 415: The body is not of a content type that the operation reads.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    */
-  cardProvider(request: { "CardProvider-Signature"?: string | undefined; body: AsyncIterable<Uint8Array> }, call: Call): Promise<T.NotificationReceipt>;
+  cardProvider(request: { "CardProvider-Signature"?: string | undefined; "Content-Type"?: string | undefined; body: AsyncIterable<Uint8Array> }, call: Call): Promise<T.NotificationReceipt>;
 }

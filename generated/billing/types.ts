@@ -461,7 +461,7 @@ export interface components {
          */
         CouponType: "percentage" | "amount";
         /**
-         * @description What is sent to change: Coupon. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Coupon. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "name": "Welcome",
          *       "max_redemptions": 100,
@@ -3529,7 +3529,7 @@ export interface components {
          */
         SubscriptionStatus: "active" | "trialing" | "past_due" | "canceled" | "expired" | "paused";
         /**
-         * @description What is sent to change: Subscription. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Subscription. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "metadata": {}
          *     }
@@ -4077,10 +4077,10 @@ export interface components {
          */
         UsageEventBatch: {
             /** @description The events. If one is malformed, none is stored. */
-            events: components["schemas"]["UsageEventCreateItem"][];
+            events: components["schemas"]["UsageEventCreate"][];
         };
         /**
-         * @description What is sent to create: UsageEvent. Read-only members are accepted and ignored; `null` means absent.
+         * @description What is sent to record a usage event. Read-only members are accepted and ignored; `null` means absent.
          * @example {
          *       "feature_key": "api_calls",
          *       "quantity": 250,
@@ -4092,39 +4092,6 @@ export interface components {
          *     }
          */
         UsageEventCreate: {
-            /** @description The feature that was used. */
-            feature_key: components["schemas"]["FeatureKey"];
-            /**
-             * @description How much of it; negative to correct.
-             * @default 1
-             */
-            quantity: components["schemas"]["Quantity"];
-            /**
-             * @description A key of the caller's for the event, unique in the tenant and app: the same event sent twice is stored once.
-             * @default null
-             */
-            idempotency_key: components["schemas"]["IdempotencyKey"] | null;
-            /**
-             * @description Free data of the tenant's own.
-             * @default {}
-             */
-            metadata: components["schemas"]["Metadata"];
-            /** @description When it happened, at most 35 days ago and 5 minutes ahead; the server's time when absent. It decides the period that bills it. */
-            timestamp?: components["schemas"]["Timestamp"];
-        };
-        /**
-         * @description What is sent to create: UsageEvent. Read-only members are accepted and ignored; `null` means absent.
-         * @example {
-         *       "feature_key": "api_calls",
-         *       "quantity": 250,
-         *       "idempotency_key": "req-7f3a",
-         *       "metadata": {
-         *         "region": "eu"
-         *       },
-         *       "timestamp": "2026-01-20T08:30:00.000Z"
-         *     }
-         */
-        UsageEventCreateItem: {
             /** @description The feature that was used. */
             feature_key: components["schemas"]["FeatureKey"];
             /**
@@ -4527,7 +4494,6 @@ export type UsageDifference = components['schemas']['UsageDifference'];
 export type UsageEvent = components['schemas']['UsageEvent'];
 export type UsageEventBatch = components['schemas']['UsageEventBatch'];
 export type UsageEventCreate = components['schemas']['UsageEventCreate'];
-export type UsageEventCreateItem = components['schemas']['UsageEventCreateItem'];
 export type UsageEventError = components['schemas']['UsageEventError'];
 export type UsageEventId = components['schemas']['UsageEventId'];
 export type UsageEventNotFound = components['schemas']['UsageEventNotFound'];

@@ -1035,21 +1035,21 @@ export interface components {
             /** @description What it asks. */
             target?: components["schemas"]["CheckTarget"];
             /** @description Arguments of the program of a `command`. */
-            args?: components["schemas"]["Arguments"] | null;
+            args?: components["schemas"]["Arguments"];
             /** @description Between questions: `1s` to `1h`. */
-            interval?: components["schemas"]["Duration"] | null;
+            interval?: components["schemas"]["Duration"];
             /** @description Time for an answer: `100ms` to `60s`, not more than the interval. */
             timeout?: components["schemas"]["Duration"] | null;
             /** @description Failures in a row that make a replica unhealthy; 0 counts as 1. */
-            retries?: components["schemas"]["Retries"] | null;
+            retries?: components["schemas"]["Retries"];
             /** @description Passes in a row that make it healthy. */
-            success_threshold?: components["schemas"]["SuccessThreshold"] | null;
+            success_threshold?: components["schemas"]["SuccessThreshold"];
             /** @description What a failure does. */
-            kind?: components["schemas"]["CheckKind"] | null;
+            kind?: components["schemas"]["CheckKind"];
             /** @description The statuses that pass, for `http`. */
-            expected_status?: components["schemas"]["ExpectedStatus"] | null;
+            expected_status?: components["schemas"]["ExpectedStatus"];
             /** @description Whether it asks. */
-            enabled?: boolean | null;
+            enabled?: boolean;
         };
         /**
          * @description What a check of a replica came to.
@@ -1537,13 +1537,13 @@ export interface components {
             /** @description As stored; changed by scaling only. */
             resources?: components["schemas"]["Resources"];
             /** @description The ports that its replicas listen on. The next deploy applies them. */
-            ports?: components["schemas"]["InstancePort"][] | null;
+            ports?: components["schemas"]["InstancePort"][];
             /** @description Environment variables of its replicas, all of them. The next deploy applies them. */
-            env?: components["schemas"]["Env"] | null;
+            env?: components["schemas"]["Env"];
             /** @description Free labels, all of them. */
-            labels?: components["schemas"]["Labels"] | null;
+            labels?: components["schemas"]["Labels"];
             /** @description Whether a replica that ended is started again. */
-            restart_policy?: components["schemas"]["RestartPolicy"] | null;
+            restart_policy?: components["schemas"]["RestartPolicy"];
         };
         /**
          * @description Something failed that is not the caller's fault; the log has the cause under the request id.
@@ -2687,15 +2687,15 @@ export interface components {
             /** @description A verified domain of the instance; its default host when null. */
             hostname?: components["schemas"]["Hostname"] | null;
             /** @description What paths begin with. */
-            path?: components["schemas"]["PathPrefix"] | null;
+            path?: components["schemas"]["PathPrefix"];
             /** @description The port: one of the instance's. */
             port?: components["schemas"]["Port"];
             /** @description How it is spoken to. */
-            protocol?: components["schemas"]["TrafficProtocol"] | null;
+            protocol?: components["schemas"]["TrafficProtocol"];
             /** @description What it gets of the traffic, relative to the others of its host name and path. */
-            weight?: components["schemas"]["Weight"] | null;
+            weight?: components["schemas"]["Weight"];
             /** @description Whether `path` is removed before the instance sees the request. */
-            strip_prefix?: boolean | null;
+            strip_prefix?: boolean;
         };
         /**
          * @description What an instance is to get.
@@ -3121,9 +3121,9 @@ export interface components {
             /** @description Its name. */
             name?: components["schemas"]["DisplayName"];
             /** @description Its plan. */
-            plan?: components["schemas"]["PlanName"] | null;
+            plan?: components["schemas"]["PlanName"];
             /** @description Free data, all of it. */
-            metadata?: components["schemas"]["TenantMetadata"] | null;
+            metadata?: components["schemas"]["TenantMetadata"];
         };
         /**
          * Format: date-time

@@ -265,7 +265,7 @@ export interface components {
             overlap: components["schemas"]["Overlap"];
         };
         /**
-         * @description What is sent to change: CronEntry. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: CronEntry. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "schedule": "30 2 * * *",
          *       "enabled": true,
@@ -1034,7 +1034,7 @@ export interface components {
          */
         QueueName: string;
         /**
-         * @description What is sent to change: Queue. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Queue. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "max_concurrency": 50,
          *       "tenant_concurrency": 5,

@@ -368,7 +368,7 @@ export interface components {
             reindex: components["schemas"]["Reindex"] | null;
         };
         /**
-         * @description What is sent to change: Collection. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Collection. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "name": "help-center",
          *       "description": "Articles of the help center",
@@ -596,7 +596,7 @@ export interface components {
          */
         DocumentText: string;
         /**
-         * @description What is sent to change: Document. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Document. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "title": "Refunds",
          *       "source": "https://help.example.com/refunds",

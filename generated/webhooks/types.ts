@@ -517,7 +517,7 @@ export interface components {
             secret: components["schemas"]["Secret"];
         };
         /**
-         * @description What is sent to change: Endpoint. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Endpoint. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "url": "https://hooks.acme.example/plinth",
          *       "description": "Accounting",
@@ -880,7 +880,7 @@ export interface components {
          */
         EventTypePattern: string;
         /**
-         * @description What is sent to change: EventType. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: EventType. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "description": "An invoice was paid in full.",
          *       "group": "invoice",

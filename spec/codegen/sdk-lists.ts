@@ -39,7 +39,7 @@ export function itemOf(service: ServiceContract, operation: Operation): Schema |
 }
 
 function pageOf(service: ServiceContract, operation: Operation): Schema {
-  const schema = successes(operation)[0]?.schema;
+  const schema = successes(operation)[0]?.content[0]?.schema;
   return schema ? resolve(service.schemas, schema) : {};
 }
 

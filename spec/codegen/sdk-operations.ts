@@ -30,7 +30,7 @@ export function entryText(service: ServiceContract, operation: Operation): strin
     ...listOf(service, operation),
     ...(isUnread(operation) && { unread: true }),
     ...(events && { events: eventKinds(service, events) }),
-    ...(recordOf(service, operation) && { recorded: true }),
+    ...(recordOf(operation) && { recorded: true }),
   });
 }
 
@@ -67,23 +67,19 @@ function eventKinds(service: ServiceContract, events: Record<string, Schema>) {
 }
 
 /** What an operation of events answers as JSON where that is asked for: the events so far. */
-export function recordOf(service: ServiceContract, { events, path, verb }: Operation): Schema | undefined {
-  if (events === null) return undefined;
-  const paths = service.openapi['paths'] as Record<string, Record<string, RawOperation>>;
-  const { responses } = paths[path.replace('{+', '{')]?.[verb.toLowerCase()] ?? {};
-  return responses?.['200']?.content?.[json]?.schema;
-}
-interface RawOperation {
-  responses: Record<string, { content?: Record<string, { schema: Schema }> }>;
-}
+export const recordOf = ({ events, responses }: Operation): Schema | undefined =>
+  events === null
+    ? undefined
+    : responses.find(({ status }) => status === 200)?.content.find(({ contentType }) => contentType === json)
+        ?.schema;
 
 /** Whether the answer is handed on as it comes: headers alone, a file, a page, a redirect. */
 export const isUnread = (operation: Operation): boolean =>
   operation.events === null &&
   (operation.verb === 'HEAD' ||
     successes(operation).some(
-      ({ status, contentType }) =>
-        (status >= 300 && status !== 304) || (contentType !== null && contentType !== json),
+      ({ status, content }) =>
+        (status >= 300 && status !== 304) || content.some(({ contentType }) => contentType !== json),
     ));
 
 /** The types of the error bodies; those that are shaped as the service's envelope are all called `Error`. */
@@ -91,8 +87,8 @@ export function failureTypes(service: ServiceContract, operation: Operation): st
   const envelope = shape(service, { $ref: '#/components/schemas/Error' });
   const names = operation.responses
     .filter((response) => response.status >= 400)
-    .flatMap(({ schema }) =>
-      schema ? [shape(service, schema) === envelope ? 'T.Error' : typeText(schema)] : [],
+    .flatMap(({ content }) =>
+      content.map(({ schema }) => (shape(service, schema) === envelope ? 'T.Error' : typeText(schema))),
     );
   return names.length === 0 ? ['unknown'] : [...new Set(names)].sort();
 }

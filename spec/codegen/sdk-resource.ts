@@ -127,7 +127,7 @@ function answerText(service: ServiceContract, operation: Operation): string {
 
 /** What a call answers; where it may answer nothing instead, that is tested for. */
 function dataText(operation: Operation): string {
-  const texts = successes(operation).map(({ schema }) => schema && typeText(schema));
+  const texts = successes(operation).map(({ content }) => (content[0] ? typeText(content[0].schema) : null));
   const given = [...new Set(texts.filter((text) => text !== null))];
   if (given.length === 0) return 'void';
   return [...given, ...(texts.includes(null) ? ['undefined'] : [])].join(' | ');
@@ -135,7 +135,7 @@ function dataText(operation: Operation): string {
 
 function streamText(service: ServiceContract, operation: Operation, failures: string): string {
   const events = eventText(operation.events ?? {});
-  const record = recordOf(service, operation);
+  const record = recordOf(operation);
   return record
     ? `RecordedStream<${events}, ${typeText(record)}, ${failures}>`
     : `EventStream<${events}, ${failures}>`;

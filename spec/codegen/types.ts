@@ -2,6 +2,7 @@
 import openapiTS, { astToString } from 'openapi-typescript';
 import ts from 'typescript';
 import { refName, type Schema, type ServiceContract } from './contract.ts';
+import { withoutRestored } from './leeway.ts';
 import { header } from './source.ts';
 
 /**
@@ -10,7 +11,8 @@ import { header } from './source.ts';
  */
 export async function types(service: ServiceContract, { filled }: { filled: boolean }): Promise<string> {
   const { openapi, info } = service.openapi;
-  const document = { openapi, info, paths: {}, components: { schemas: forTypes(service.schemas) } };
+  const schemas = filled ? withoutRestored(service.schemas) : service.schemas;
+  const document = { openapi, info, paths: {}, components: { schemas: forTypes(schemas) } };
   const loose = filled ? new Set() : requestOnly(service);
   const ast = await openapiTS(document as Parameters<typeof openapiTS>[0], {
     rootTypes: true,

@@ -1,6 +1,8 @@
 import { middleware } from 'express-openapi-validator';
 import type { IncomingMessage } from 'node:http';
 import { fileURLToPath } from 'node:url';
+import { isRaw } from './body.ts';
+import { bareType, covering, isJson } from './content-type.ts';
 import type { Operation } from './operation.ts';
 import type { Wire } from './request.ts';
 import type { Outgoing } from './respond.ts';
@@ -48,7 +50,6 @@ export function strictContract(document: URL, onBreach: (breach: ContractBreach)
         breach(operation, `the document forbids a request that the validators allow: ${error.message}`);
     },
     async response(operation, req, { status, contentType, headers, body }) {
-      if (isGreedy(operation)) return;
       const documented = operation.responses.filter((response) => response.status === status);
       if (documented.length === 0) breach(operation, `status ${status} is not documented`);
       const known = new Set(
@@ -59,9 +60,13 @@ export function strictContract(document: URL, onBreach: (breach: ContractBreach)
       );
       if (unknown !== undefined)
         breach(operation, `header ${unknown} is not documented for status ${status}`);
-      if (contentType !== null && contentType !== 'application/json') return;
+      const type = contentType === null ? 'application/json' : bareType(contentType);
+      const ranges = documented.flatMap(({ contentTypes }) => contentTypes);
+      if (contentType !== null && operation.verb !== 'HEAD' && covering(ranges, type) === undefined)
+        breach(operation, `content type ${type} is not documented for status ${status}`);
+      if (!isJson(type) || operation.verb === 'HEAD' || isGreedy(operation)) return;
       const value: unknown = typeof body === 'string' ? JSON.parse(body) : undefined;
-      const error = await responses(facadeRequest(operation, req), { status, value });
+      const error = await responses(facadeRequest(operation, req), { status, type, value });
       if (error) breach(operation, `the response to status ${status} breaks the document: ${error.message}`);
     },
   };
@@ -71,8 +76,7 @@ export function strictContract(document: URL, onBreach: (breach: ContractBreach)
 const isGreedy = ({ path }: Operation) => path.includes('{+');
 
 /** A body that nobody parses is none for a validator of schemas. */
-const takesStream = ({ body }: Operation) =>
-  body !== null && !body.contentTypes.some((type) => /json$|form-urlencoded$/.test(type));
+const takesStream = ({ body }: Operation) => body !== null && isRaw(body);
 
 type Middleware = (req: unknown, res: unknown, next: (error?: Error) => void) => void;
 
@@ -81,8 +85,11 @@ type Middleware = (req: unknown, res: unknown, next: (error?: Error) => void) =>
  * the handlers have to get what they get in production.
  */
 function judge(middlewares: readonly Middleware[]) {
-  return async (req: unknown, response?: { status: number; value: unknown }): Promise<Error | undefined> => {
-    const headers = { 'content-type': 'application/json' };
+  return async (
+    req: unknown,
+    response?: { status: number; type: string; value: unknown },
+  ): Promise<Error | undefined> => {
+    const headers = { 'content-type': response?.type ?? 'application/json' };
     const res = {
       statusCode: response?.status,
       headersSent: false,

@@ -225,7 +225,7 @@ export interface components {
          */
         AgentNameOrId: string;
         /**
-         * @description What is sent to change: Agent. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Agent. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "name": "support",
          *       "description": "First line",
@@ -261,35 +261,35 @@ export interface components {
             /** @description Its name, unique in the app among those of its kind. Fixed: another one in a change is a 400. */
             name?: components["schemas"]["EntityName"] | undefined;
             /** @description What it is for. */
-            description?: components["schemas"]["LongDescription"] | undefined;
+            description?: (components["schemas"]["LongDescription"] | null) | undefined;
             /** @description What the model is told first. */
-            system_prompt?: components["schemas"]["SystemPrompt"] | undefined;
+            system_prompt?: (components["schemas"]["SystemPrompt"] | null) | undefined;
             /** @description The language model; the default of the installation when absent on creation. */
             model?: components["schemas"]["ModelName"] | undefined;
             /** @description The tools it may use. */
-            tools?: components["schemas"]["ToolPattern"][] | undefined;
+            tools?: (components["schemas"]["ToolPattern"][] | null) | undefined;
             /** @description Model calls of one run. */
-            max_steps?: components["schemas"]["MaxSteps"] | undefined;
+            max_steps?: (components["schemas"]["MaxSteps"] | null) | undefined;
             /** @description Tokens that one model call may put out. */
-            max_tokens?: components["schemas"]["MaxTokens"] | undefined;
+            max_tokens?: (components["schemas"]["MaxTokens"] | null) | undefined;
             /** @description How the model varies. */
-            temperature?: components["schemas"]["Temperature"] | undefined;
+            temperature?: (components["schemas"]["Temperature"] | null) | undefined;
             /** @description How a run goes about its task. */
-            reasoning_loop?: components["schemas"]["ReasoningLoop"] | undefined;
+            reasoning_loop?: (components["schemas"]["ReasoningLoop"] | null) | undefined;
             /** @description The name of its persona. */
             persona_ref?: (components["schemas"]["EntityName"] | null) | undefined;
             /** @description Names of skills besides those of the persona. */
-            inline_skills?: components["schemas"]["EntityName"][] | undefined;
+            inline_skills?: (components["schemas"]["EntityName"][] | null) | undefined;
             /** @description Names of traits besides those of the persona. */
-            inline_traits?: components["schemas"]["EntityName"][] | undefined;
+            inline_traits?: (components["schemas"]["EntityName"][] | null) | undefined;
             /** @description Names of behaviors besides those of the persona. */
-            inline_behaviors?: components["schemas"]["EntityName"][] | undefined;
+            inline_behaviors?: (components["schemas"]["EntityName"][] | null) | undefined;
             /** @description Its safety, approval and budget rules. */
-            guardrails?: components["schemas"]["Guardrails"] | undefined;
+            guardrails?: (components["schemas"]["Guardrails"] | null) | undefined;
             /** @description Whether it can be run. */
-            enabled?: boolean | undefined;
+            enabled?: (boolean | null) | undefined;
             /** @description Free data of the tenant's own. */
-            metadata?: components["schemas"]["Metadata"] | undefined;
+            metadata?: (components["schemas"]["Metadata"] | null) | undefined;
         };
         /**
          * @description The name is used already (`ALREADY_EXISTS`), or the idempotency key was used with another body (`CONFLICT`).
@@ -554,7 +554,7 @@ export interface components {
             pattern?: string;
         };
         /**
-         * @description What is sent to change: Behavior. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Behavior. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "name": "soothe",
          *       "description": "",
@@ -587,24 +587,21 @@ export interface components {
             /** @description Its name, unique in the app among those of its kind. Fixed: another one in a change is a 400. */
             name?: components["schemas"]["EntityName"] | undefined;
             /** @description What it is for. */
-            description?: components["schemas"]["LongDescription"] | undefined;
-            /**
-             * Format: int32
-             * @description Which comes first: lower ones, and where only one can win, the first does.
-             */
-            priority?: number | undefined;
+            description?: (components["schemas"]["LongDescription"] | null) | undefined;
+            /** @description Which comes first: lower ones, and where only one can win, the first does. */
+            priority?: (number | null) | undefined;
             /** @description When it is active; never without triggers. */
-            triggers?: components["schemas"]["BehaviorTrigger"][] | undefined;
+            triggers?: (components["schemas"]["BehaviorTrigger"][] | null) | undefined;
             /** @description How the triggers are joined. */
-            match?: components["schemas"]["TriggerMatch"] | undefined;
+            match?: (components["schemas"]["TriggerMatch"] | null) | undefined;
             /** @description What it does while it is active. */
-            actions?: components["schemas"]["BehaviorAction"][] | undefined;
+            actions?: (components["schemas"]["BehaviorAction"][] | null) | undefined;
             /** @description The skill without which it is not looked at. */
             requires_skill?: (components["schemas"]["EntityName"] | null) | undefined;
             /** @description The trait without which it is not looked at. */
             requires_trait?: (components["schemas"]["EntityName"] | null) | undefined;
             /** @description Free data of the tenant's own. */
-            metadata?: components["schemas"]["Metadata"] | undefined;
+            metadata?: (components["schemas"]["Metadata"] | null) | undefined;
         };
         /**
          * @description What a run may use up. A run that would go beyond fails with `BUDGET_EXCEEDED`, or `LOOP_DETECTED` for repeats.
@@ -1568,7 +1565,7 @@ export interface components {
             dimension_values?: components["schemas"]["DimensionValues"];
         };
         /**
-         * @description What is sent to change: Persona. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Persona. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "name": "mia",
          *       "description": "",
@@ -1603,23 +1600,23 @@ export interface components {
             /** @description Its name, unique in the app among those of its kind. Fixed: another one in a change is a 400. */
             name?: components["schemas"]["EntityName"] | undefined;
             /** @description What it is for. */
-            description?: components["schemas"]["LongDescription"] | undefined;
+            description?: (components["schemas"]["LongDescription"] | null) | undefined;
             /** @description Who it is, in words to the model. */
-            identity?: string | undefined;
+            identity?: (string | null) | undefined;
             /** @description What it can do. */
-            skills?: components["schemas"]["PersonaSkill"][] | undefined;
+            skills?: (components["schemas"]["PersonaSkill"][] | null) | undefined;
             /** @description What it is like. */
-            traits?: components["schemas"]["PersonaTrait"][] | undefined;
+            traits?: (components["schemas"]["PersonaTrait"][] | null) | undefined;
             /** @description Names of what it does when something is the case. */
-            behaviors?: components["schemas"]["EntityName"][] | undefined;
+            behaviors?: (components["schemas"]["EntityName"][] | null) | undefined;
             /** @description How it thinks. */
-            cognitive_style?: components["schemas"]["Style"] | undefined;
+            cognitive_style?: (components["schemas"]["Style"] | null) | undefined;
             /** @description How it speaks; `tone` is the tone where no behavior or trait says otherwise. */
-            communication_style?: components["schemas"]["Style"] | undefined;
+            communication_style?: (components["schemas"]["Style"] | null) | undefined;
             /** @description What it pays attention to. */
-            perception?: components["schemas"]["Style"] | undefined;
+            perception?: (components["schemas"]["Style"] | null) | undefined;
             /** @description Free data of the tenant's own. */
-            metadata?: components["schemas"]["Metadata"] | undefined;
+            metadata?: (components["schemas"]["Metadata"] | null) | undefined;
         };
         /**
          * @description The settings that a run would have.
@@ -2346,7 +2343,7 @@ export interface components {
             guidance?: string;
         };
         /**
-         * @description What is sent to change: Skill. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Skill. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "name": "refunds",
          *       "description": "",
@@ -2374,19 +2371,19 @@ export interface components {
             /** @description Its name, unique in the app among those of its kind. Fixed: another one in a change is a 400. */
             name?: components["schemas"]["EntityName"] | undefined;
             /** @description What it is for. */
-            description?: components["schemas"]["LongDescription"] | undefined;
+            description?: (components["schemas"]["LongDescription"] | null) | undefined;
             /** @description The tools it brings with it. */
-            tools?: components["schemas"]["SkillTool"][] | undefined;
+            tools?: (components["schemas"]["SkillTool"][] | null) | undefined;
             /** @description The knowledge it brings with it. */
-            knowledge?: components["schemas"]["SkillKnowledge"][] | undefined;
+            knowledge?: (components["schemas"]["SkillKnowledge"][] | null) | undefined;
             /** @description What it adds to the system prompt. */
-            system_prompt_fragment?: string | undefined;
+            system_prompt_fragment?: (string | null) | undefined;
             /** @description Names of skills that it needs; they come before it. A circle is cut and warned of. */
-            dependencies?: components["schemas"]["EntityName"][] | undefined;
+            dependencies?: (components["schemas"]["EntityName"][] | null) | undefined;
             /** @description How well it is mastered where a persona does not say. */
-            default_proficiency?: components["schemas"]["Level"] | undefined;
+            default_proficiency?: (components["schemas"]["Level"] | null) | undefined;
             /** @description Free data of the tenant's own. */
-            metadata?: components["schemas"]["Metadata"] | undefined;
+            metadata?: (components["schemas"]["Metadata"] | null) | undefined;
         };
         /**
          * @description One model call and the tool calls that it asked for.
@@ -3091,7 +3088,7 @@ export interface components {
          */
         TraitNameOrId: string;
         /**
-         * @description What is sent to change: Trait. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Trait. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "name": "patience",
          *       "description": "",
@@ -3118,15 +3115,15 @@ export interface components {
             /** @description Its name, unique in the app among those of its kind. Fixed: another one in a change is a 400. */
             name?: components["schemas"]["EntityName"] | undefined;
             /** @description What it is for. */
-            description?: components["schemas"]["LongDescription"] | undefined;
+            description?: (components["schemas"]["LongDescription"] | null) | undefined;
             /** @description What it is sorted by. */
-            category?: components["schemas"]["TraitCategory"] | undefined;
+            category?: (components["schemas"]["TraitCategory"] | null) | undefined;
             /** @description Its scales. */
-            dimensions?: components["schemas"]["TraitDimension"][] | undefined;
+            dimensions?: (components["schemas"]["TraitDimension"][] | null) | undefined;
             /** @description What it does to runs, in this order. */
-            influences?: components["schemas"]["TraitInfluence"][] | undefined;
+            influences?: (components["schemas"]["TraitInfluence"][] | null) | undefined;
             /** @description Free data of the tenant's own. */
-            metadata?: components["schemas"]["Metadata"] | undefined;
+            metadata?: (components["schemas"]["Metadata"] | null) | undefined;
         };
         /**
          * @description How triggers are joined.

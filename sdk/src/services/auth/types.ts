@@ -455,7 +455,7 @@ export interface components {
             mail_from?: (string | null) | undefined;
         };
         /**
-         * @description What is sent to change: AppSettings. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: AppSettings. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "signup_enabled": true,
          *       "require_verified_email": false,
@@ -478,31 +478,25 @@ export interface components {
          */
         AppSettingsUpdate: {
             /** @description Whether people can open accounts by themselves. */
-            signup_enabled?: boolean | undefined;
+            signup_enabled?: (boolean | null) | undefined;
             /** @description Whether a sign-in needs a verified email address; the session of the sign-up itself does not. */
-            require_verified_email?: boolean | undefined;
-            /**
-             * Format: int32
-             * @description The least length of a password.
-             */
-            password_min_length?: number | undefined;
+            require_verified_email?: (boolean | null) | undefined;
+            /** @description The least length of a password. */
+            password_min_length?: (number | null) | undefined;
             /** @description How long a session token lasts, from `1m` to `24h`. */
-            session_ttl?: components["schemas"]["Duration"] | undefined;
+            session_ttl?: (components["schemas"]["Duration"] | null) | undefined;
             /** @description How long a refresh token lasts, from `1h` to `2160h`; a session never lasts longer than 90 days. */
-            refresh_ttl?: components["schemas"]["Duration"] | undefined;
-            /**
-             * Format: int32
-             * @description Sessions that a user may have; the oldest ends when there are more. 0 is no limit.
-             */
-            max_sessions?: number | undefined;
+            refresh_ttl?: (components["schemas"]["Duration"] | null) | undefined;
+            /** @description Sessions that a user may have; the oldest ends when there are more. 0 is no limit. */
+            max_sessions?: (number | null) | undefined;
             /** @description Whether a trusted device needs no second factor. */
-            mfa_trusted_devices?: boolean | undefined;
+            mfa_trusted_devices?: (boolean | null) | undefined;
             /** @description The slug of the role that new users hold. */
-            default_role?: components["schemas"]["Slug"] | undefined;
+            default_role?: (components["schemas"]["Slug"] | null) | undefined;
             /** @description Origins whose browsers may call. */
-            allowed_origins?: components["schemas"]["Origin"][] | undefined;
+            allowed_origins?: (components["schemas"]["Origin"][] | null) | undefined;
             /** @description Where the links of messages lead; replaced whole. */
-            links?: components["schemas"]["AppLinks"] | undefined;
+            links?: (components["schemas"]["AppLinks"] | null) | undefined;
             /** @description From whom messages come; the server's own address when null. */
             mail_from?: (string | null) | undefined;
         };
@@ -761,7 +755,7 @@ export interface components {
             custom_css?: string | undefined;
         };
         /**
-         * @description What is sent to change: Brand. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Brand. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "app_id": "default",
          *       "org_id": null,
@@ -783,19 +777,19 @@ export interface components {
             /** @description The address of the logo. */
             logo_url?: (components["schemas"]["Url"] | null) | undefined;
             /** @description The colour of texts and buttons. */
-            primary_color?: components["schemas"]["Color"] | undefined;
+            primary_color?: (components["schemas"]["Color"] | null) | undefined;
             /** @description The colour behind everything. */
-            background_color?: components["schemas"]["Color"] | undefined;
+            background_color?: (components["schemas"]["Color"] | null) | undefined;
             /** @description The colour of links and of what has the focus. */
-            accent_color?: components["schemas"]["Color"] | undefined;
+            accent_color?: (components["schemas"]["Color"] | null) | undefined;
             /** @description The fonts, as in CSS. */
-            font_family?: string | undefined;
+            font_family?: (string | null) | undefined;
             /** @description The name on the pages. */
-            company_name?: string | undefined;
+            company_name?: (string | null) | undefined;
             /** @description The line below the name. */
-            tagline?: string | undefined;
+            tagline?: (string | null) | undefined;
             /** @description More CSS, without `url(`, `@import`, `expression`, backslashes and `<`. */
-            custom_css?: string | undefined;
+            custom_css?: (string | null) | undefined;
         };
         /**
          * @description Id of a branding.
@@ -1137,7 +1131,7 @@ export interface components {
          */
         ClientSecret: string;
         /**
-         * @description What is sent to change: Client. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Client. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "app_id": "default",
          *       "name": "Reports",
@@ -1168,26 +1162,23 @@ export interface components {
             /** @description Its name; users see it when they consent. */
             name?: components["schemas"]["Name"] | undefined;
             /** @description Where users may be sent with a code; at least one with `authorization_code`. */
-            redirect_uris?: components["schemas"]["RedirectUri"][] | undefined;
+            redirect_uris?: (components["schemas"]["RedirectUri"][] | null) | undefined;
             /** @description Where users may be sent after a sign-out. */
-            post_logout_redirect_uris?: components["schemas"]["RedirectUri"][] | undefined;
+            post_logout_redirect_uris?: (components["schemas"]["RedirectUri"][] | null) | undefined;
             /** @description What it may ask for. */
-            scopes?: components["schemas"]["ScopeName"][] | undefined;
+            scopes?: (components["schemas"]["ScopeName"][] | null) | undefined;
             /** @description How it gets tokens. */
-            grant_types?: components["schemas"]["GrantType"][] | undefined;
+            grant_types?: (components["schemas"]["GrantType"][] | null) | undefined;
             /** @description Whether it cannot keep a secret: an app on a device or in a browser. An update accepts it unchanged. */
-            public?: boolean | undefined;
+            public?: (boolean | null) | undefined;
             /** @description Whether users are not asked for their consent: a client of one's own. */
-            skip_consent?: boolean | undefined;
+            skip_consent?: (boolean | null) | undefined;
             /** @description Whether it must use PKCE; true for public clients, and for others false when absent. */
             require_pkce?: boolean | undefined;
-            /**
-             * Format: int32
-             * @description Seconds that its access tokens last.
-             */
-            access_token_ttl?: number | undefined;
+            /** @description Seconds that its access tokens last. */
+            access_token_ttl?: (number | null) | undefined;
             /** @description Resource servers that it may ask tokens for, besides the platform. */
-            audiences?: components["schemas"]["Audience"][] | undefined;
+            audiences?: (components["schemas"]["Audience"][] | null) | undefined;
         };
         /**
          * @description A code of a second factor, a message or a recovery code; hyphens and case do not count in recovery codes.
@@ -1949,11 +1940,11 @@ export interface components {
             /** @description The app it belongs to; the caller's own when absent on creation. An update accepts it unchanged. */
             app_id?: components["schemas"]["AppId"] | undefined;
             /** @description What it is for. */
-            form_type?: components["schemas"]["FormType"] | undefined;
+            form_type?: (components["schemas"]["FormType"] | null) | undefined;
             /** @description Whether it counts. */
-            active?: boolean | undefined;
+            active?: (boolean | null) | undefined;
             /** @description The questions. */
-            fields?: components["schemas"]["FormFieldInput"][] | undefined;
+            fields?: (components["schemas"]["FormFieldInput"][] | null) | undefined;
         };
         /**
          * @description The stream no longer reaches back to where the caller was.
@@ -3200,7 +3191,7 @@ export interface components {
             organizations: components["schemas"]["Organization"][];
         };
         /**
-         * @description What is sent to change: Organization. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Organization. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "app_id": "default",
          *       "name": "Analytical Engines",
@@ -3219,7 +3210,7 @@ export interface components {
             /** @description The address of its logo. */
             logo?: (components["schemas"]["Url"] | null) | undefined;
             /** @description Free data of the app's own. */
-            metadata?: components["schemas"]["Metadata"] | undefined;
+            metadata?: (components["schemas"]["Metadata"] | null) | undefined;
         };
         /**
          * @description An origin of browsers: scheme, host and port.
@@ -3565,7 +3556,7 @@ export interface components {
             /** @description The picture of the person. */
             image?: (components["schemas"]["ImageUrl"] | null) | undefined;
             /** @description Free data of the app's own. */
-            metadata?: components["schemas"]["Metadata"] | undefined;
+            metadata?: (components["schemas"]["Metadata"] | null) | undefined;
             /** @description The email address as it is. */
             email?: (components["schemas"]["Email"] | null) | undefined;
         };
@@ -4049,7 +4040,7 @@ export interface components {
             org_id?: components["schemas"]["OrgId"] | undefined;
         };
         /**
-         * @description What is sent to change: Role. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Role. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "app_id": "default",
          *       "name": "Editor",
@@ -4066,7 +4057,7 @@ export interface components {
             /** @description Its name for machines, unique in the app. An update accepts it unchanged. */
             slug?: components["schemas"]["Slug"] | undefined;
             /** @description What it is for. */
-            description?: string | undefined;
+            description?: (string | null) | undefined;
             /** @description The role whose permissions it has too; at most 8 roles in a chain, no cycles. */
             parent_id?: (components["schemas"]["RoleId"] | null) | undefined;
         };
@@ -4539,7 +4530,7 @@ export interface components {
             members: components["schemas"]["TeamMember"][];
         };
         /**
-         * @description What is sent to change: Team. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Team. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "name": "Engine room",
          *       "slug": "engine-room"
@@ -4995,7 +4986,7 @@ export interface components {
             roles: components["schemas"]["UserRole"][];
         };
         /**
-         * @description What is sent to change: User. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: User. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "email": "ada@example.com",
          *       "username": "ada",
@@ -5017,9 +5008,9 @@ export interface components {
             /** @description The picture of the person. */
             image?: (components["schemas"]["ImageUrl"] | null) | undefined;
             /** @description Whether the email address is proved to be the user's; an address that is changed is not. */
-            email_verified?: boolean | undefined;
+            email_verified?: (boolean | null) | undefined;
             /** @description Free data of the app's own. */
-            metadata?: components["schemas"]["Metadata"] | undefined;
+            metadata?: (components["schemas"]["Metadata"] | null) | undefined;
         };
         /**
          * @description The access token, where it is not in the header (RFC 6750, section 2.2).
@@ -5150,7 +5141,7 @@ export interface components {
          */
         WebhookSecret: string;
         /**
-         * @description What is sent to change: Webhook. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Webhook. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "app_id": "default",
          *       "url": "https://app.example.com/hooks/auth",
@@ -5167,9 +5158,9 @@ export interface components {
             /** @description Where events are sent. */
             url?: components["schemas"]["Url"] | undefined;
             /** @description What is sent. */
-            events?: components["schemas"]["EventSelector"][] | undefined;
+            events?: (components["schemas"]["EventSelector"][] | null) | undefined;
             /** @description Whether anything is sent. It is switched off by an answer 410 and after five days without a success. */
-            active?: boolean | undefined;
+            active?: (boolean | null) | undefined;
         };
     };
     responses: never;

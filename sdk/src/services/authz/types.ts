@@ -956,7 +956,7 @@ export interface components {
          */
         PolicySubject: string;
         /**
-         * @description What is sent to change: Policy. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Policy. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "name": "No edits after hours",
          *       "description": "",
@@ -986,16 +986,13 @@ export interface components {
             /** @description Its name, unique in the tenant; decisions name it. */
             name?: components["schemas"]["Name"] | undefined;
             /** @description What it is for. */
-            description?: components["schemas"]["Description"] | undefined;
+            description?: (components["schemas"]["Description"] | null) | undefined;
             /** @description What it does when it applies. */
             effect?: components["schemas"]["Effect"] | undefined;
-            /**
-             * Format: int32
-             * @description Lower is evaluated first, ties by id. It chooses which policy is reported, never whether a denial wins.
-             */
-            priority?: number | undefined;
+            /** @description Lower is evaluated first, ties by id. It chooses which policy is reported, never whether a denial wins. */
+            priority?: (number | null) | undefined;
             /** @description Whether it is evaluated. */
-            is_active?: boolean | undefined;
+            is_active?: (boolean | null) | undefined;
             /** @description The subjects it is about; one match is enough. */
             subjects?: components["schemas"]["PolicySubject"][] | undefined;
             /** @description The actions it is about; one match is enough. */
@@ -1003,7 +1000,7 @@ export interface components {
             /** @description The resources it is about, by type or as `<type>:<id>`; one match is enough. */
             resources?: components["schemas"]["Pattern"][] | undefined;
             /** @description All of them must hold. */
-            conditions?: components["schemas"]["Condition"][] | undefined;
+            conditions?: (components["schemas"]["Condition"][] | null) | undefined;
         };
         /**
          * @description A relation tuple as text: `document:readme#viewer@group:eng#member`.
@@ -1483,7 +1480,7 @@ export interface components {
         /** @description A page of resource types. */
         ResourceTypeList: components["schemas"]["ResourceType"][];
         /**
-         * @description What is sent to change: ResourceType. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: ResourceType. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "name": "document",
          *       "description": "",
@@ -1532,11 +1529,11 @@ export interface components {
             /** @description The type, as checks and tuples name it; unique in the tenant and fixed. */
             name?: components["schemas"]["Kind"] | undefined;
             /** @description What it is for. */
-            description?: components["schemas"]["Description"] | undefined;
+            description?: (components["schemas"]["Description"] | null) | undefined;
             /** @description What tuples can be written for. */
-            relations?: components["schemas"]["RelationDefinition"][] | undefined;
+            relations?: (components["schemas"]["RelationDefinition"][] | null) | undefined;
             /** @description What is computed from relations. */
-            permissions?: components["schemas"]["PermissionDefinition"][] | undefined;
+            permissions?: (components["schemas"]["PermissionDefinition"][] | null) | undefined;
         };
         /**
          * Format: int64
@@ -1651,7 +1648,7 @@ export interface components {
         /** @description A page of roles. */
         RoleList: components["schemas"]["Role"][];
         /**
-         * @description What is sent to change: Role. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Role. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "name": "Editor",
          *       "slug": "editor",
@@ -1670,15 +1667,15 @@ export interface components {
             /** @description Its name for machines, unique in the tenant and fixed. Made from `name` when absent. */
             slug?: components["schemas"]["Slug"] | undefined;
             /** @description What it is for. */
-            description?: components["schemas"]["Description"] | undefined;
+            description?: (components["schemas"]["Description"] | null) | undefined;
             /** @description The role it inherits from: it has all permissions of that role too. At most 16 roles in a chain, no cycles. */
             parent_id?: (components["schemas"]["RoleId"] | null) | undefined;
             /** @description Whether only `authz:admin` may set this, change the role or delete it. */
-            is_system?: boolean | undefined;
+            is_system?: (boolean | null) | undefined;
             /** @description Whether every subject of kind `user` holds it without an assignment. */
-            is_default?: boolean | undefined;
+            is_default?: (boolean | null) | undefined;
             /** @description Free data of the tenant's own. */
-            metadata?: components["schemas"]["Attributes"] | undefined;
+            metadata?: (components["schemas"]["Attributes"] | null) | undefined;
         };
         /**
          * @description A short name for machines.

@@ -461,7 +461,7 @@ export interface components {
          */
         CouponType: "percentage" | "amount";
         /**
-         * @description What is sent to change: Coupon. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Coupon. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "name": "Welcome",
          *       "max_redemptions": 100,
@@ -472,15 +472,12 @@ export interface components {
         CouponUpdate: {
             /** @description Its name for people; the code when absent. */
             name?: components["schemas"]["Title"] | undefined;
-            /**
-             * Format: int32
-             * @description How often it may be redeemed in all; 0 is unlimited.
-             */
-            max_redemptions?: number | undefined;
+            /** @description How often it may be redeemed in all; 0 is unlimited. */
+            max_redemptions?: (number | null) | undefined;
             /** @description Until when it may be redeemed; for ever when null. */
             valid_until?: (components["schemas"]["Timestamp"] | null) | undefined;
             /** @description Free data of the app's own. */
-            metadata?: components["schemas"]["Metadata"] | undefined;
+            metadata?: (components["schemas"]["Metadata"] | null) | undefined;
         };
         /**
          * @description Credit to give.
@@ -1060,11 +1057,11 @@ export interface components {
             /** @description Where invoices are announced; unique in the tenant and app. */
             email?: components["schemas"]["Email"] | undefined;
             /** @description The currency it is billed in; fixed once it was billed. */
-            currency?: components["schemas"]["Currency"] | undefined;
+            currency?: (components["schemas"]["Currency"] | null) | undefined;
             /** @description Its tax numbers. */
-            tax_ids?: components["schemas"]["TaxId"][] | undefined;
+            tax_ids?: (components["schemas"]["TaxId"][] | null) | undefined;
             /** @description Free data of the tenant's own. */
-            metadata?: components["schemas"]["Metadata"] | undefined;
+            metadata?: (components["schemas"]["Metadata"] | null) | undefined;
             /** @description Where it is; replaced whole. */
             billing_address?: (components["schemas"]["BillingAddressInput"] | null) | undefined;
         };
@@ -2927,15 +2924,15 @@ export interface components {
             /** @description Its name for people. */
             name?: components["schemas"]["Title"] | undefined;
             /** @description What it is for. */
-            description?: string | undefined;
+            description?: (string | null) | undefined;
             /** @description How long a new subscription is free of charge. */
-            trial_days?: components["schemas"]["TrialDays"] | undefined;
+            trial_days?: (components["schemas"]["TrialDays"] | null) | undefined;
             /** @description Whether a trial ends as `expired` when the customer has no payment method by then. */
-            trial_requires_payment_method?: boolean | undefined;
+            trial_requires_payment_method?: (boolean | null) | undefined;
             /** @description Free data of the app's own. */
-            metadata?: components["schemas"]["Metadata"] | undefined;
+            metadata?: (components["schemas"]["Metadata"] | null) | undefined;
             /** @description What it lets its subscribers use; no key twice. */
-            features?: components["schemas"]["FeatureInput"][] | undefined;
+            features?: (components["schemas"]["FeatureInput"][] | null) | undefined;
             /** @description What it costs; null is free. */
             pricing?: (components["schemas"]["PricingInput"] | null) | undefined;
         };
@@ -3529,14 +3526,14 @@ export interface components {
          */
         SubscriptionStatus: "active" | "trialing" | "past_due" | "canceled" | "expired" | "paused";
         /**
-         * @description What is sent to change: Subscription. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Subscription. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "metadata": {}
          *     }
          */
         SubscriptionUpdate: {
             /** @description Free data of the tenant's own. */
-            metadata?: components["schemas"]["Metadata"] | undefined;
+            metadata?: (components["schemas"]["Metadata"] | null) | undefined;
         };
         /**
          * @description A tax of an invoice.
@@ -4077,10 +4074,10 @@ export interface components {
          */
         UsageEventBatch: {
             /** @description The events. If one is malformed, none is stored. */
-            events: components["schemas"]["UsageEventCreateItem"][];
+            events: components["schemas"]["UsageEventCreate"][];
         };
         /**
-         * @description What is sent to create: UsageEvent. Read-only members are accepted and ignored; `null` means absent.
+         * @description What is sent to record a usage event. Read-only members are accepted and ignored; `null` means absent.
          * @example {
          *       "feature_key": "api_calls",
          *       "quantity": 250,
@@ -4092,39 +4089,6 @@ export interface components {
          *     }
          */
         UsageEventCreate: {
-            /** @description The feature that was used. */
-            feature_key: components["schemas"]["FeatureKey"];
-            /**
-             * @description How much of it; negative to correct.
-             * @default 1
-             */
-            quantity?: components["schemas"]["Quantity"] | undefined;
-            /**
-             * @description A key of the caller's for the event, unique in the tenant and app: the same event sent twice is stored once.
-             * @default null
-             */
-            idempotency_key?: (components["schemas"]["IdempotencyKey"] | null) | undefined;
-            /**
-             * @description Free data of the tenant's own.
-             * @default {}
-             */
-            metadata?: components["schemas"]["Metadata"] | undefined;
-            /** @description When it happened, at most 35 days ago and 5 minutes ahead; the server's time when absent. It decides the period that bills it. */
-            timestamp?: components["schemas"]["Timestamp"] | undefined;
-        };
-        /**
-         * @description What is sent to create: UsageEvent. Read-only members are accepted and ignored; `null` means absent.
-         * @example {
-         *       "feature_key": "api_calls",
-         *       "quantity": 250,
-         *       "idempotency_key": "req-7f3a",
-         *       "metadata": {
-         *         "region": "eu"
-         *       },
-         *       "timestamp": "2026-01-20T08:30:00.000Z"
-         *     }
-         */
-        UsageEventCreateItem: {
             /** @description The feature that was used. */
             feature_key: components["schemas"]["FeatureKey"];
             /**
@@ -4527,7 +4491,6 @@ export type UsageDifference = components['schemas']['UsageDifference'];
 export type UsageEvent = components['schemas']['UsageEvent'];
 export type UsageEventBatch = components['schemas']['UsageEventBatch'];
 export type UsageEventCreate = components['schemas']['UsageEventCreate'];
-export type UsageEventCreateItem = components['schemas']['UsageEventCreateItem'];
 export type UsageEventError = components['schemas']['UsageEventError'];
 export type UsageEventId = components['schemas']['UsageEventId'];
 export type UsageEventNotFound = components['schemas']['UsageEventNotFound'];

@@ -1535,7 +1535,7 @@ export interface components {
             /** @description As stored; fixed. */
             provider_name?: components["schemas"]["ProviderName"] | undefined;
             /** @description As stored; changed by scaling only. */
-            resources?: components["schemas"]["Resources"] | undefined;
+            resources?: (components["schemas"]["Resources"] | null) | undefined;
             /** @description The ports that its replicas listen on. The next deploy applies them. */
             ports?: (components["schemas"]["InstancePort"][] | null) | undefined;
             /** @description Environment variables of its replicas, all of them. The next deploy applies them. */

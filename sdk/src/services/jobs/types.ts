@@ -265,7 +265,7 @@ export interface components {
             overlap?: components["schemas"]["Overlap"] | undefined;
         };
         /**
-         * @description What is sent to change: CronEntry. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: CronEntry. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "schedule": "30 2 * * *",
          *       "enabled": true,
@@ -286,25 +286,25 @@ export interface components {
             /** @description When it fires. */
             schedule?: components["schemas"]["Schedule"] | undefined;
             /** @description Whether it fires. */
-            enabled?: boolean | undefined;
+            enabled?: (boolean | null) | undefined;
             /** @description The time zone of the schedule. An hour that a clock skips fires at its end, one that a clock repeats fires once. */
-            timezone?: components["schemas"]["TimeZone"] | undefined;
+            timezone?: (components["schemas"]["TimeZone"] | null) | undefined;
             /** @description The name of its jobs; `name` when absent. */
             job_name?: components["schemas"]["JobName"] | undefined;
             /** @description The queue of its jobs. */
-            queue?: components["schemas"]["QueueName"] | undefined;
+            queue?: (components["schemas"]["QueueName"] | null) | undefined;
             /** @description What its jobs are to work on. */
-            payload?: components["schemas"]["Payload"] | undefined;
+            payload?: (components["schemas"]["Payload"] | null) | undefined;
             /** @description Which jobs of the queue come first. */
-            priority?: components["schemas"]["Priority"] | undefined;
+            priority?: (components["schemas"]["Priority"] | null) | undefined;
             /** @description Most attempts of its jobs. */
-            max_attempts?: components["schemas"]["MaxAttempts"] | undefined;
+            max_attempts?: (components["schemas"]["MaxAttempts"] | null) | undefined;
             /** @description The longest that an attempt of its jobs may take, from `1s` to `24h`. */
-            timeout?: components["schemas"]["Duration"] | undefined;
+            timeout?: (components["schemas"]["Duration"] | null) | undefined;
             /** @description What happens about missed ticks. */
-            misfire?: components["schemas"]["Misfire"] | undefined;
+            misfire?: (components["schemas"]["Misfire"] | null) | undefined;
             /** @description What happens at a tick while its last job is live. */
-            overlap?: components["schemas"]["Overlap"] | undefined;
+            overlap?: (components["schemas"]["Overlap"] | null) | undefined;
         };
         /**
          * @description Id of a cron entry.
@@ -1034,7 +1034,7 @@ export interface components {
          */
         QueueName: string;
         /**
-         * @description What is sent to change: Queue. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Queue. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "max_concurrency": 50,
          *       "tenant_concurrency": 5,
@@ -1043,23 +1043,14 @@ export interface components {
          *     }
          */
         QueueUpdate: {
-            /**
-             * Format: int32
-             * @description Most jobs that run at once; 0 for no limit.
-             */
-            max_concurrency?: number | undefined;
-            /**
-             * Format: int32
-             * @description Most jobs of one tenant that run at once; 0 for no limit.
-             */
-            tenant_concurrency?: number | undefined;
-            /**
-             * Format: int32
-             * @description Most jobs that start in a second; 0 for no limit.
-             */
-            rate_limit?: number | undefined;
+            /** @description Most jobs that run at once; 0 for no limit. */
+            max_concurrency?: (number | null) | undefined;
+            /** @description Most jobs of one tenant that run at once; 0 for no limit. */
+            tenant_concurrency?: (number | null) | undefined;
+            /** @description Most jobs that start in a second; 0 for no limit. */
+            rate_limit?: (number | null) | undefined;
             /** @description Whether no job of it starts. */
-            paused?: boolean | undefined;
+            paused?: (boolean | null) | undefined;
         };
         /**
          * @description The API key that the request carries has used up its rate.

@@ -384,7 +384,7 @@ export interface components {
          */
         KeyState: "active" | "suspended" | "expired" | "revoked";
         /**
-         * @description What is sent to change: Key. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Key. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "name": "Reporting job",
          *       "description": "",
@@ -406,19 +406,19 @@ export interface components {
             /** @description Its name. */
             name?: components["schemas"]["Name"] | undefined;
             /** @description What it is for. */
-            description?: components["schemas"]["Description"] | undefined;
+            description?: (components["schemas"]["Description"] | null) | undefined;
             /** @description What its raw keys begin with; fixed. */
-            prefix?: components["schemas"]["Prefix"] | undefined;
+            prefix?: (components["schemas"]["Prefix"] | null) | undefined;
             /** @description The environment it is for; fixed. */
-            environment?: components["schemas"]["Environment"] | undefined;
+            environment?: (components["schemas"]["Environment"] | null) | undefined;
             /** @description What it may do, sorted; changed by assigning and removing. */
-            scopes?: components["schemas"]["ScopeName"][] | undefined;
+            scopes?: (components["schemas"]["ScopeName"][] | null) | undefined;
             /** @description The policy that limits it. */
             policy_id?: (components["schemas"]["PolicyId"] | null) | undefined;
             /** @description Whose key it is. */
             owner_id?: (components["schemas"]["OwnerId"] | null) | undefined;
             /** @description Free data of the tenant's own; a validation answers it. */
-            metadata?: components["schemas"]["Metadata"] | undefined;
+            metadata?: (components["schemas"]["Metadata"] | null) | undefined;
             /** @description When it ends; in the future when set. */
             expires_at?: (components["schemas"]["Timestamp"] | null) | undefined;
         };
@@ -725,7 +725,7 @@ export interface components {
         /** @description A page of policies. */
         PolicyList: components["schemas"]["Policy"][];
         /**
-         * @description What is sent to change: Policy. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Policy. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "name": "Partners",
          *       "description": "",
@@ -750,26 +750,23 @@ export interface components {
             /** @description Its name, unique in the tenant. */
             name?: components["schemas"]["Name"] | undefined;
             /** @description What it is for. */
-            description?: components["schemas"]["Description"] | undefined;
-            /**
-             * Format: int32
-             * @description Units that each of its keys may use in any interval of `rate_window`; 0 is no limit.
-             */
-            rate_limit?: number | undefined;
+            description?: (components["schemas"]["Description"] | null) | undefined;
+            /** @description Units that each of its keys may use in any interval of `rate_window`; 0 is no limit. */
+            rate_limit?: (number | null) | undefined;
             /** @description The interval of `rate_limit`, from `1s` to `720h`. */
-            rate_window?: components["schemas"]["Duration"] | undefined;
+            rate_window?: (components["schemas"]["Duration"] | null) | undefined;
             /** @description Addresses from which its keys may be used; empty is any. */
-            allowed_ips?: components["schemas"]["AddressRange"][] | undefined;
+            allowed_ips?: (components["schemas"]["AddressRange"][] | null) | undefined;
             /** @description Origins from which its keys may be used; empty is any. */
-            allowed_origins?: components["schemas"]["OriginRule"][] | undefined;
+            allowed_origins?: (components["schemas"]["OriginRule"][] | null) | undefined;
             /** @description How old the current secret of a key may become, from `1h` to `87600h`; rotation makes a key young again. */
             max_key_age?: (components["schemas"]["Duration"] | null) | undefined;
             /** @description Scopes that its keys may hold, `a:*` for all below `a:`; empty is any. */
-            allowed_scopes?: components["schemas"]["ScopeName"][] | undefined;
+            allowed_scopes?: (components["schemas"]["ScopeName"][] | null) | undefined;
             /** @description How long an older secret works after a rotation that names no period, from `0s` to `720h`. */
-            grace_period?: components["schemas"]["Duration"] | undefined;
+            grace_period?: (components["schemas"]["Duration"] | null) | undefined;
             /** @description Whether a validation is refused that omits the address or origin which the policy has to check. */
-            require_context?: boolean | undefined;
+            require_context?: (boolean | null) | undefined;
         };
         /**
          * @description What a raw key begins with. It may contain underscores and does not end with one.

@@ -368,7 +368,7 @@ export interface components {
             reindex: components["schemas"]["Reindex"] | null;
         };
         /**
-         * @description What is sent to change: Collection. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Collection. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "name": "help-center",
          *       "description": "Articles of the help center",
@@ -387,24 +387,24 @@ export interface components {
             /** @description Its name. */
             name?: components["schemas"]["CollectionName"] | undefined;
             /** @description What it is for. */
-            description?: components["schemas"]["CollectionDescription"] | undefined;
+            description?: (components["schemas"]["CollectionDescription"] | null) | undefined;
             /** @description The embedding model that was asked for; `embedder` says which one makes the vectors. */
-            embedding_model?: components["schemas"]["EmbeddingModel"] | undefined;
+            embedding_model?: (components["schemas"]["EmbeddingModel"] | null) | undefined;
             /** @description The length of its vectors; that of the embedder when absent on creation. */
             embedding_dims?: components["schemas"]["Dimensions"] | undefined;
             /** @description How its texts are cut into chunks. */
-            chunk_strategy?: components["schemas"]["ChunkStrategy"] | undefined;
+            chunk_strategy?: (components["schemas"]["ChunkStrategy"] | null) | undefined;
             /** @description The largest number of tokens of a chunk. */
-            chunk_size?: components["schemas"]["ChunkSize"] | undefined;
+            chunk_size?: (components["schemas"]["ChunkSize"] | null) | undefined;
             /**
              * @description The tokens that a chunk repeats of the one before. When absent on creation, half of the chunk size for `sliding`, else
              *     a tenth of it and at most 50.
              */
             chunk_overlap?: components["schemas"]["ChunkOverlap"] | undefined;
             /** @description How words become terms for the search by keywords. */
-            language?: components["schemas"]["Language"] | undefined;
+            language?: (components["schemas"]["Language"] | null) | undefined;
             /** @description Data of the tenant's own. */
-            metadata?: components["schemas"]["Metadata"] | undefined;
+            metadata?: (components["schemas"]["Metadata"] | null) | undefined;
         };
         /**
          * @description The name of the collection is taken, or the idempotency key was used with another request.
@@ -596,7 +596,7 @@ export interface components {
          */
         DocumentText: string;
         /**
-         * @description What is sent to change: Document. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Document. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "title": "Refunds",
          *       "source": "https://help.example.com/refunds",
@@ -610,11 +610,11 @@ export interface components {
          */
         DocumentUpdate: {
             /** @description What it is called; when empty, what HTML or markdown call it themselves. */
-            title?: components["schemas"]["Title"] | undefined;
+            title?: (components["schemas"]["Title"] | null) | undefined;
             /** @description Where it comes from. */
-            source?: components["schemas"]["Source"] | undefined;
+            source?: (components["schemas"]["Source"] | null) | undefined;
             /** @description Data of the tenant's own, by which it can be filtered. */
-            metadata?: components["schemas"]["Metadata"] | undefined;
+            metadata?: (components["schemas"]["Metadata"] | null) | undefined;
         };
         /**
          * @description Documents by their state.

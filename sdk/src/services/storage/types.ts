@@ -84,7 +84,10 @@ export interface components {
             readonly tenant_id: components["schemas"]["TenantId"];
             /** @description The app through which it was created; recorded, it does not isolate. */
             readonly app_id: components["schemas"]["AppId"];
-            /** @description Most bytes that its objects and open uploads may have together; 0 for no bound. */
+            /**
+             * @description Most bytes that its objects and open uploads may have together; 0 for no bound. A bound below what it holds only
+             *     stops growth.
+             */
             quota_bytes: components["schemas"]["Bound"];
             /** @description Most objects it may hold; 0 for no bound. */
             quota_objects: components["schemas"]["Bound"];
@@ -129,7 +132,8 @@ export interface components {
             /** @description Its name; fixed. */
             name: components["schemas"]["BucketName"];
             /**
-             * @description Most bytes that its objects and open uploads may have together; 0 for no bound.
+             * @description Most bytes that its objects and open uploads may have together; 0 for no bound. A bound below what it holds only
+             *     stops growth.
              * @default 0
              */
             quota_bytes?: components["schemas"]["Bound"] | undefined;
@@ -239,8 +243,7 @@ export interface components {
          */
         BucketRef: string;
         /**
-         * @description What is sent to change a bucket: absent members keep their value, `null` gives the default back, arrays and maps
-         *     replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Bucket. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "quota_bytes": 10737418240,
          *       "quota_objects": 0,

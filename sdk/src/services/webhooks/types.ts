@@ -517,7 +517,7 @@ export interface components {
             secret: components["schemas"]["Secret"];
         };
         /**
-         * @description What is sent to change: Endpoint. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Endpoint. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "url": "https://hooks.acme.example/plinth",
          *       "description": "Accounting",
@@ -542,29 +542,23 @@ export interface components {
             /** @description Where deliveries are sent; kept as the URL standard writes it. It must not lead into a private network. */
             url?: components["schemas"]["EndpointUrl"] | undefined;
             /** @description What it is for. */
-            description?: components["schemas"]["Description"] | undefined;
+            description?: (components["schemas"]["Description"] | null) | undefined;
             /** @description What it subscribes to; types need not be registered yet, duplicates are removed. One event comes once, however many match. */
             event_types?: components["schemas"]["EventTypePattern"][] | undefined;
             /** @description Headers of its own. */
-            headers?: components["schemas"]["CustomHeaders"] | undefined;
-            /**
-             * Format: int32
-             * @description Most attempts a second, retries included; 0 for no limit.
-             */
-            rate_limit?: number | undefined;
+            headers?: (components["schemas"]["CustomHeaders"] | null) | undefined;
+            /** @description Most attempts a second, retries included; 0 for no limit. */
+            rate_limit?: (number | null) | undefined;
             /** @description Free data of the tenant's own. */
-            metadata?: components["schemas"]["Metadata"] | undefined;
+            metadata?: (components["schemas"]["Metadata"] | null) | undefined;
             /** @description What the body of a delivery is. */
-            payload_format?: components["schemas"]["PayloadFormat"] | undefined;
-            /**
-             * Format: int32
-             * @description Most attempts in flight at once.
-             */
-            max_concurrency?: number | undefined;
+            payload_format?: (components["schemas"]["PayloadFormat"] | null) | undefined;
+            /** @description Most attempts in flight at once. */
+            max_concurrency?: (number | null) | undefined;
             /** @description How long an attempt waits for the answer, from `1s` to `30s`. */
-            timeout?: components["schemas"]["Duration"] | undefined;
+            timeout?: (components["schemas"]["Duration"] | null) | undefined;
             /** @description How many times a delivery is attempted before it fails; ten attempts span about three days. */
-            max_attempts?: components["schemas"]["MaxAttempts"] | undefined;
+            max_attempts?: (components["schemas"]["MaxAttempts"] | null) | undefined;
         };
         /**
          * @description Where deliveries are sent: an absolute `https` URL without user information and fragment.
@@ -880,7 +874,7 @@ export interface components {
          */
         EventTypePattern: string;
         /**
-         * @description What is sent to change: EventType. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: EventType. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "description": "An invoice was paid in full.",
          *       "group": "invoice",
@@ -910,7 +904,7 @@ export interface components {
          */
         EventTypeUpdate: {
             /** @description When such an event happens. */
-            description?: components["schemas"]["Description"] | undefined;
+            description?: (components["schemas"]["Description"] | null) | undefined;
             /** @description What it is grouped with; the first segment of the name, at most 64 characters of it, when absent. */
             group?: components["schemas"]["EventTypeGroup"] | undefined;
             /** @description The version of the schema; today's date in UTC when absent. */
