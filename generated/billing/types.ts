@@ -1302,21 +1302,6 @@ export interface components {
             reason?: components["schemas"]["DenialReason"];
         };
         /**
-         * @description The error envelope of the service.
-         * @example {
-         *       "error": {
-         *         "code": "invalid_input",
-         *         "message": "name: required",
-         *         "type": "validation",
-         *         "param": "name"
-         *       }
-         *     }
-         */
-        Error: {
-            /** @description What went wrong. */
-            error: components["schemas"]["ErrorInfo"];
-        };
-        /**
          * @description What went wrong, for programs.
          * @enum {string}
          */
@@ -4395,7 +4380,6 @@ export type EntitlementBatchCheck = components['schemas']['EntitlementBatchCheck
 export type EntitlementBatchResult = components['schemas']['EntitlementBatchResult'];
 export type EntitlementCheck = components['schemas']['EntitlementCheck'];
 export type EntitlementResult = components['schemas']['EntitlementResult'];
-export type Error = components['schemas']['Error'];
 export type ErrorCode = components['schemas']['ErrorCode'];
 export type ErrorDetails = components['schemas']['ErrorDetails'];
 export type ErrorInfo = components['schemas']['ErrorInfo'];

@@ -95,7 +95,6 @@ const document = {
         examples: [{ name: "Anna's", size: 1 }],
       },
       Token: text,
-      Error: { ...envelope, description: 'The envelope.' },
       Missing: { ...envelope, description: 'Not there.' },
       Taken: { ...envelope, properties: { ...envelope.properties, by: text } },
     },

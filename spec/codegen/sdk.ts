@@ -4,13 +4,15 @@
  */
 import { format } from 'prettier';
 import { byResource, type ServiceContract } from './contract.ts';
+import { withEnvelope } from './sdk-envelope.ts';
 import { readme } from './sdk-readme.ts';
 import { resourceFile } from './sdk-resource.ts';
 import { docComment, header, lowerFirst } from './source.ts';
 import { types } from './types.ts';
 
 /** Path relative to the root of the repository → text. */
-export async function sdkFiles(contract: ServiceContract[]): Promise<Map<string, string>> {
+export async function sdkFiles(documents: ServiceContract[]): Promise<Map<string, string>> {
+  const contract = documents.map(withEnvelope);
   const files = new Map<string, string>();
   for (const service of contract) {
     const folder = `sdk/src/services/${service.name}`;

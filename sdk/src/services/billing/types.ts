@@ -1302,21 +1302,6 @@ export interface components {
             reason?: components["schemas"]["DenialReason"];
         };
         /**
-         * @description The error envelope of the service.
-         * @example {
-         *       "error": {
-         *         "code": "invalid_input",
-         *         "message": "name: required",
-         *         "type": "validation",
-         *         "param": "name"
-         *       }
-         *     }
-         */
-        Error: {
-            /** @description What went wrong. */
-            error: components["schemas"]["ErrorInfo"];
-        };
-        /**
          * @description What went wrong, for programs.
          * @enum {string}
          */
@@ -4335,6 +4320,11 @@ export interface components {
              */
             rebill?: boolean;
         };
+        /** @description The error envelope of the service. */
+        Error: {
+            /** @description What went wrong. */
+            error: components["schemas"]["ErrorInfo"];
+        };
     };
     responses: never;
     parameters: never;
@@ -4395,7 +4385,6 @@ export type EntitlementBatchCheck = components['schemas']['EntitlementBatchCheck
 export type EntitlementBatchResult = components['schemas']['EntitlementBatchResult'];
 export type EntitlementCheck = components['schemas']['EntitlementCheck'];
 export type EntitlementResult = components['schemas']['EntitlementResult'];
-export type Error = components['schemas']['Error'];
 export type ErrorCode = components['schemas']['ErrorCode'];
 export type ErrorDetails = components['schemas']['ErrorDetails'];
 export type ErrorInfo = components['schemas']['ErrorInfo'];
@@ -4539,3 +4528,4 @@ export type UsageEventStatus = components['schemas']['UsageEventStatus'];
 export type UsageEventVoiding = components['schemas']['UsageEventVoiding'];
 export type UsageHistory = components['schemas']['UsageHistory'];
 export type Voiding = components['schemas']['Voiding'];
+export type Error = components['schemas']['Error'];
