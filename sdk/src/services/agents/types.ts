@@ -297,6 +297,10 @@ export interface components {
          *       "error": "agent \"support\" already exists",
          *       "code": "ALREADY_EXISTS"
          *     }
+         * @example {
+         *       "error": "idempotency key was used with another body",
+         *       "code": "CONFLICT"
+         *     }
          */
         AlreadyExists: {
             /** @description What went wrong; for a bad field `<field>: <problem>`. */
