@@ -58,10 +58,25 @@ function unbounded(schema: Schema & Bounds, at: string): string[] {
       unbounded(member, `${at}.${name}`),
     ),
     ...(schema.items ? unbounded(schema.items, `${at}[]`) : []),
-    ...[...(schema.anyOf ?? []), ...(schema.oneOf ?? [])].flatMap((variant) => unbounded(variant, at)),
+    ...[...(schema.anyOf ?? []), ...(schema.oneOf ?? [])].flatMap((variant) =>
+      unbounded({ ...boundsOf(schema), ...variant }, at),
+    ),
     ...(schema.unevaluatedProperties ? unbounded(schema.unevaluatedProperties, `${at}.*`) : []),
   ];
 }
+
+/** The bounds of `T | null` stand beside its variants. */
+const boundsOf = ({
+  type: _,
+  anyOf: _any,
+  oneOf: _one,
+  properties: _members,
+  items: _items,
+  ...bounds
+}: Schema) => bounds;
+
+/** A customer's data are handed out whole, as one document that is written while it is read. */
+const endless = /^CustomerExport\.(subscriptions|invoices|payments|usage_events) has no maxItems$/;
 
 interface Bounds {
   readonly maxLength?: number;
@@ -115,7 +130,7 @@ describe.each(contracts.map((service) => ({ name: service.name, service })))(
           parameters.flatMap(({ name, schema }) => unbounded(schema, `${id}(${name})`)),
         ),
       ];
-      expect(found).toEqual([]);
+      expect(found.filter((line) => !endless.test(line))).toEqual([]);
     });
 
     it('titles every operation in at most 80 characters, no two alike', () => {
