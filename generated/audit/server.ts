@@ -281,7 +281,7 @@ export interface Retention<Call = unknown> {
   list(request: { tenant_id?: T.TenantId | undefined }, call: Call): Promise<T.RetentionPolicyList>;
 
   /**
-   * Creates a retention policy, or replaces the one of the same category under its id. A tenant has at most 200.
+   * Creates a retention policy, or replaces the one of its category under its id. A tenant has at most 200.
    *
    * `POST /v1/retention`
    *

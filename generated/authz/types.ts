@@ -367,19 +367,6 @@ export interface components {
          */
         EntityId: string;
         /**
-         * @description The error envelope of the service.
-         * @example {
-         *       "error": {
-         *         "code": 400,
-         *         "message": "name: required"
-         *       }
-         *     }
-         */
-        Error: {
-            /** @description What went wrong. */
-            error: components["schemas"]["ErrorInfo"];
-        };
-        /**
          * @description The status once more, and a sentence.
          * @example {
          *       "code": 400,
@@ -1893,7 +1880,6 @@ export type Cursor = components['schemas']['Cursor'];
 export type Description = components['schemas']['Description'];
 export type Effect = components['schemas']['Effect'];
 export type EntityId = components['schemas']['EntityId'];
-export type Error = components['schemas']['Error'];
 export type ErrorInfo = components['schemas']['ErrorInfo'];
 export type Explanation = components['schemas']['Explanation'];
 export type Expression = components['schemas']['Expression'];

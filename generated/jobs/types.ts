@@ -420,16 +420,6 @@ export interface components {
          */
         Duration: string;
         /**
-         * @description The error envelope of the service.
-         * @example {
-         *       "error": "job not found"
-         *     }
-         */
-        Error: {
-            /** @description What went wrong; for a bad field `<field>: <what is wrong>`. */
-            error: string;
-        };
-        /**
          * @description A job of a lease whose attempt failed.
          * @example {
          *       "id": "job_01h455vb4pex5vsknk084sn02r",
@@ -1630,7 +1620,6 @@ export type DeadLetterPurge = components['schemas']['DeadLetterPurge'];
 export type DeadLetterPurgeResult = components['schemas']['DeadLetterPurgeResult'];
 export type Description = components['schemas']['Description'];
 export type Duration = components['schemas']['Duration'];
-export type Error = components['schemas']['Error'];
 export type FailedJob = components['schemas']['FailedJob'];
 export type Failing = components['schemas']['Failing'];
 export type FailureText = components['schemas']['FailureText'];

@@ -690,19 +690,6 @@ export interface components {
          */
         EmbeddingModel: string;
         /**
-         * @description The error envelope of the service.
-         * @example {
-         *       "error": "collection not found",
-         *       "code": "NOT_FOUND"
-         *     }
-         */
-        Error: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
-            error: string;
-            /** @description What kind of failure it is. */
-            code: components["schemas"]["ErrorCode"];
-        };
-        /**
          * @description What kind of failure it is, for programs.
          * @enum {string}
          */
@@ -1271,7 +1258,6 @@ export type Embedder = components['schemas']['Embedder'];
 export type EmbedderInfo = components['schemas']['EmbedderInfo'];
 export type EmbedderList = components['schemas']['EmbedderList'];
 export type EmbeddingModel = components['schemas']['EmbeddingModel'];
-export type Error = components['schemas']['Error'];
 export type ErrorCode = components['schemas']['ErrorCode'];
 export type ExternalId = components['schemas']['ExternalId'];
 export type Filter = components['schemas']['Filter'];

@@ -688,19 +688,6 @@ export interface components {
             erased: components["schemas"]["Count"];
         };
         /**
-         * @description The error envelope of the service.
-         * @example {
-         *       "error": "scan not found",
-         *       "code": "NOT_FOUND"
-         *     }
-         */
-        Error: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
-            error: string;
-            /** @description What kind of failure it is. */
-            code: components["schemas"]["ErrorCode"];
-        };
-        /**
          * @description What kind of failure it is, for programs.
          * @enum {string}
          */
@@ -3004,7 +2991,6 @@ export type Domain = components['schemas']['Domain'];
 export type Duration = components['schemas']['Duration'];
 export type EraseRequest = components['schemas']['EraseRequest'];
 export type EraseResult = components['schemas']['EraseResult'];
-export type Error = components['schemas']['Error'];
 export type ErrorCode = components['schemas']['ErrorCode'];
 export type Finding = components['schemas']['Finding'];
 export type FindingLayer = components['schemas']['FindingLayer'];

@@ -133,7 +133,7 @@ export interface Buckets<Call = unknown> {
 /** Objects: content and what is said about it, under keys in a bucket. */
 export interface Objects<Call = unknown> {
   /**
-   * Copies an object or a content-addressed entry within the tenant, without moving bytes. Needs read access to the
+   * Copies an object or a content-addressed entry within the tenant; no bytes are moved. Needs read access to the
    * source too. The conditions judge the target.
    *
    * `POST /store/v1/buckets/{bucket}/copy`
@@ -170,7 +170,7 @@ export interface Objects<Call = unknown> {
   deleteMany(request: { "X-Subject-ID"?: T.Subject | undefined; bucket: T.BucketRef; body: T.DeletionRequest }, call: Call): Promise<T.DeletionResult>;
 
   /**
-   * Lists the objects of a bucket in the byte order of their keys, with a delimiter as a folder would.
+   * Lists the objects of a bucket in the byte order of their keys; with a delimiter as a folder would.
    *
    * `GET /store/v1/buckets/{bucket}/objects`
    *

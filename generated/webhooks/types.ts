@@ -572,16 +572,6 @@ export interface components {
          */
         EndpointUrl: string;
         /**
-         * @description The error envelope of the service.
-         * @example {
-         *       "error": "endpoint not found"
-         *     }
-         */
-        Error: {
-            /** @description What went wrong; for a bad field `<field>: <what is wrong>`. */
-            error: string;
-        };
-        /**
          * @description Something that happened to a tenant. It is accepted together with its deliveries and never changed.
          * @example {
          *       "id": "evt_01m7w4n5e0ex5vsknk084sn02q",
@@ -1379,7 +1369,6 @@ export type EndpointList = components['schemas']['EndpointList'];
 export type EndpointSecret = components['schemas']['EndpointSecret'];
 export type EndpointUpdate = components['schemas']['EndpointUpdate'];
 export type EndpointUrl = components['schemas']['EndpointUrl'];
-export type Error = components['schemas']['Error'];
 export type Event = components['schemas']['Event'];
 export type EventBatch = components['schemas']['EventBatch'];
 export type EventBatchItem = components['schemas']['EventBatchItem'];

@@ -94,7 +94,7 @@ export function failureTypes(service: ServiceContract, operation: Operation): st
 }
 
 /** What a schema allows, without the words about it. */
-function shape({ schemas }: ServiceContract, schema: Schema): string {
+export function shape({ schemas }: ServiceContract, schema: Schema): string {
   const target = schema.$ref ? schemas[refName(schema.$ref)] : schema;
   return JSON.stringify(target, (key, value: unknown) =>
     ['description', 'examples'].includes(key) ? undefined : value,

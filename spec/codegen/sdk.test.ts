@@ -153,7 +153,6 @@ const document = {
       Page: {
         properties: { data: list(thing), pagination: { properties: { has_more: { type: 'boolean' } } } },
       },
-      Error: { ...envelope, description: 'The envelope.' },
       Missing: { ...envelope, description: 'Not there.' },
       Taken: { ...envelope, properties: { ...envelope.properties, by: text } },
     },

@@ -4,6 +4,7 @@
  */
 import { format } from 'prettier';
 import { byResource, type ServiceContract } from './contract.ts';
+import { withEnvelope } from './sdk-envelope.ts';
 import { isCall } from './sdk-operations.ts';
 import { readme, servicePage } from './sdk-readme.ts';
 import { resourceFile } from './sdk-resource.ts';
@@ -11,7 +12,8 @@ import { docComment, header, lowerFirst } from './source.ts';
 import { types } from './types.ts';
 
 /** Path relative to the root of the repository → text. */
-export async function sdkFiles(contract: ServiceContract[]): Promise<Map<string, string>> {
+export async function sdkFiles(documents: ServiceContract[]): Promise<Map<string, string>> {
+  const contract = documents.map(withEnvelope);
   const services = contract.map(withCallsOnly);
   const files = new Map<string, string>();
   for (const service of services) {

@@ -134,7 +134,7 @@ export function $onValidate(program) {
     navigateTypesInNamespace(service, {
       operation(operation) {
         const doc = getDoc(program, operation);
-        if (doc && !summaries.has(operation)) summaries.set(operation, firstSentence(doc));
+        if (doc && !summaries.has(operation)) summaries.set(operation, titleOf(doc));
       },
       interface(type) {
         const description = getDoc(program, type);
@@ -145,4 +145,8 @@ export function $onValidate(program) {
   }
 }
 
-const firstSentence = (text) => text.split(/\.(?:\s|$)/, 1)[0].replaceAll('\n', ' ');
+/** Titles have room for 80 characters: what follows a colon or semicolon goes first. */
+function titleOf(text) {
+  const sentence = text.split(/\.(?:\s|$)/, 1)[0].replaceAll('\n', ' ');
+  return sentence.length <= 80 ? sentence : sentence.split(/[:;] /, 1)[0];
+}

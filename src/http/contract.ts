@@ -1,6 +1,6 @@
 import { middleware } from 'express-openapi-validator';
+import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
-import { fileURLToPath } from 'node:url';
 import { isRaw } from './body.ts';
 import { bareType, covering, isJson } from './content-type.ts';
 import type { Operation } from './operation.ts';
@@ -26,7 +26,7 @@ const frameHeaders = new Set(['cache-control', 'retry-after', 'www-authenticate'
 /** The judge of one service. `onBreach` hears of every breach, so that a test server can fail at its end. */
 export function strictContract(document: URL, onBreach: (breach: ContractBreach) => void): Contract {
   const common = {
-    apiSpec: fileURLToPath(document),
+    apiSpec: readSpec(document),
     validateSecurity: false,
     fileUploader: false,
     validateApiSpec: false,
@@ -71,6 +71,12 @@ export function strictContract(document: URL, onBreach: (breach: ContractBreach)
     },
   };
 }
+
+/** Without its servers: the paths to judge are relative to the service. */
+const readSpec = (document: URL) =>
+  ({ ...JSON.parse(readFileSync(document, 'utf8')), servers: [] }) as ApiSpec;
+
+type ApiSpec = Exclude<Parameters<typeof middleware>[0]['apiSpec'], string>;
 
 /** OpenAPI has no parameter that takes slashes, so its validator cannot find such a path. */
 const isGreedy = ({ path }: Operation) => path.includes('{+');

@@ -34,7 +34,7 @@ export function indexPage(services: readonly IndexEntry[]): HtmlPage {
     policy: ["style-src 'unsafe-inline'"],
     body:
       `<style>${style}</style><main><h1>Plinth</h1><p>Platform services, described by their contracts.</p>` +
-      `${articles.join('')}<p>This server: ${link('/healthz', 'health')}${link('/readyz', 'readiness')}` +
+      `${articles.join('')}<p>This server: ${link('/openapi.json', 'OpenAPI document of all')}${link('/healthz', 'health')}${link('/readyz', 'readiness')}` +
       `${link('/metrics', 'metrics')}</p></main>`,
   };
 }

@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { escapeHtml, type HtmlPage, sendHtml } from './html.ts';
 import { type IndexEntry, indexPage } from './index-page.ts';
+import { mergeDocuments, type OpenApi } from './merged-document.ts';
 
 /** A service as the pages show it. */
 export interface Page {
@@ -17,35 +18,41 @@ export interface Page {
 
 export type Pages = RequestHandler;
 
-/** For people: an index of the services, and for each its OpenAPI document and its API reference (Scalar, no CDN). */
+/**
+ * For people: an index of the services, and for each its OpenAPI document and its API reference (Scalar, no CDN). Several
+ * services have one document together besides.
+ */
 export function createPages(services: readonly Page[]): Pages {
   const router = express.Router();
   const read = services.map((page) => ({ page, document: once(() => documentOf(page)) }));
   const index = once(() => read.map(({ page, document }) => entry(page, document())));
   router.get('/', (req, res) => {
     res.vary('Accept');
-    if (req.accepts(['json', 'html']) === 'json') res.json({ name: 'Plinth', services: index() });
+    if (req.accepts(['json', 'html']) === 'json')
+      res.json({ name: 'Plinth', document: '/openapi.json', services: index() });
     else sendHtml(res, indexPage(index()));
   });
   for (const { page, document } of read) {
     router.get(`${page.prefix}/openapi.json`, (_req, res) => void res.json(document()));
     router.get(`${page.prefix}/docs`, (_req, res) => sendHtml(res, referencePage(page)));
   }
+  if (services.every(({ prefix }) => prefix !== '')) {
+    const merged = once(() =>
+      mergeDocuments(read.map(({ page, document }) => ({ ...page, document: document() }))),
+    );
+    router.get('/openapi.json', (_req, res) => void res.json(merged()));
+  }
   router.get('/scalar.js', (_req, res) => res.sendFile(scalar(), { maxAge: '1h' }));
   return router;
 }
 
-interface Document {
-  readonly info: { readonly description?: string };
-}
-
 /** The document as the compiler wrote it, plus where this server has it. */
-function documentOf({ document, prefix }: Page): Document {
-  const parsed = JSON.parse(readFileSync(document, 'utf8')) as Document;
+function documentOf({ document, prefix }: Page): OpenApi {
+  const parsed = JSON.parse(readFileSync(document, 'utf8')) as OpenApi;
   return Object.assign(parsed, { servers: [{ url: prefix || '/' }] });
 }
 
-function entry({ name, title, prefix }: Page, { info }: Document): IndexEntry {
+function entry({ name, title, prefix }: Page, { info }: OpenApi): IndexEntry {
   return {
     name,
     title,

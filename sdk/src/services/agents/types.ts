@@ -297,6 +297,10 @@ export interface components {
          *       "error": "agent \"support\" already exists",
          *       "code": "ALREADY_EXISTS"
          *     }
+         * @example {
+         *       "error": "idempotency key was used with another body",
+         *       "code": "CONFLICT"
+         *     }
          */
         AlreadyExists: {
             /** @description What went wrong; for a bad field `<field>: <problem>`. */
@@ -835,19 +839,6 @@ export interface components {
          * @example support
          */
         EntityName: string;
-        /**
-         * @description The error envelope of the service.
-         * @example {
-         *       "error": "agent not found",
-         *       "code": "NOT_FOUND"
-         *     }
-         */
-        Error: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
-            error: string;
-            /** @description What kind of failure it is. */
-            code: components["schemas"]["ErrorCode"];
-        };
         /**
          * @description What kind of failure it is, for programs.
          * @enum {string}
@@ -1813,6 +1804,13 @@ export interface components {
         };
         /** @description Events of a run, oldest first. */
         RunEventList: components["schemas"]["RunEvent"][];
+        /**
+         * @description The events of a run; the `id` of each is its number in the run, from 1. A comment every 15 seconds proves the stream alive.
+         * @example event: token
+         *     id: 3
+         *     data: {"content":"Echo: Where","index":0}
+         */
+        RunEventText: string;
         /**
          * @description The name of an event.
          * @enum {string}
@@ -3206,6 +3204,13 @@ export interface components {
          * @example tools[0]: unknown tool "crm_lookup"
          */
         Warning: string;
+        /** @description The error envelope of the service. */
+        Error: {
+            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            error: string;
+            /** @description What kind of failure it is. */
+            code: components["schemas"]["ErrorCode"];
+        };
     };
     responses: never;
     parameters: never;
@@ -3254,7 +3259,6 @@ export type DecisionReason = components['schemas']['DecisionReason'];
 export type DimensionValues = components['schemas']['DimensionValues'];
 export type Duration = components['schemas']['Duration'];
 export type EntityName = components['schemas']['EntityName'];
-export type Error = components['schemas']['Error'];
 export type ErrorCode = components['schemas']['ErrorCode'];
 export type EventsUntil = components['schemas']['EventsUntil'];
 export type Forbidden = components['schemas']['Forbidden'];
@@ -3318,6 +3322,7 @@ export type RunDone = components['schemas']['RunDone'];
 export type RunErrorCode = components['schemas']['RunErrorCode'];
 export type RunEvent = components['schemas']['RunEvent'];
 export type RunEventList = components['schemas']['RunEventList'];
+export type RunEventText = components['schemas']['RunEventText'];
 export type RunEventType = components['schemas']['RunEventType'];
 export type RunEvents = components['schemas']['RunEvents'];
 export type RunFailed = components['schemas']['RunFailed'];
@@ -3397,3 +3402,4 @@ export type UnsupportedMediaType = components['schemas']['UnsupportedMediaType']
 export type UsageCounted = components['schemas']['UsageCounted'];
 export type UserId = components['schemas']['UserId'];
 export type Warning = components['schemas']['Warning'];
+export type Error = components['schemas']['Error'];

@@ -87,7 +87,7 @@ export interface Invitations {
   ) => Answer<T.Invitation, T.Error>;
 
   /**
-   * Lists the invitations of an organization, newest first, to its admins and with `auth:read`.
+   * Lists the invitations of an organization, newest first: for its admins and with `auth:read`.
    *
    * `GET /v1/auth/organizations/{orgId}/invitations`
    *

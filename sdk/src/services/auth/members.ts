@@ -37,7 +37,7 @@ export interface Members {
   ) => Answer<T.Member, T.Error>;
 
   /**
-   * Lists the members of an organization, newest first, to its members and with `auth:read`.
+   * Lists the members of an organization, newest first: for its members and with `auth:read`.
    *
    * `GET /v1/auth/organizations/{orgId}/members`
    *

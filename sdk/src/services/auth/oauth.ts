@@ -304,7 +304,7 @@ export interface OAuth {
   >;
 
   /**
-   * Answers what the user allowed the client to see of them, for an access token in the header or in the form.
+   * Answers what the user allowed the client to see: for an access token in the header or in the form.
    *
    * `POST /v1/auth/oauth2/userinfo`, which needs no credentials
    *

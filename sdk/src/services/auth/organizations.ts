@@ -115,7 +115,7 @@ export interface Organizations {
   ) => Answer<T.Organization, T.Error>;
 
   /**
-   * Deletes an organization with its teams, invitations and the roles held in it, as its owner or with `auth:write`.
+   * Deletes an organization: with its teams, invitations and the roles held in it, as its owner or with `auth:write`.
    *
    * `DELETE /v1/auth/organizations/{orgId}`
    *

@@ -154,7 +154,7 @@ export interface Pages {
   ) => Answer<Response, T.Error | T.Html>;
 
   /**
-   * Sends a message to reset a password, if there is such an account. The page does not say whether.
+   * Asks for a new password, from its page. A message is sent if there is such an account; the page does not say whether.
    *
    * `POST /v1/auth/pages/forgot-password`, which needs no credentials
    *
@@ -246,7 +246,7 @@ export interface Pages {
   ) => Answer<Response, T.Error | T.Html>;
 
   /**
-   * Replaces a forgotten password.
+   * Chooses a new password, from its page.
    *
    * `POST /v1/auth/pages/reset-password`, which needs no credentials
    *
@@ -292,7 +292,7 @@ export interface Pages {
   ) => Answer<Response, T.Error | T.Html>;
 
   /**
-   * Verifies an email address.
+   * Verifies an email address, from its page.
    *
    * `POST /v1/auth/pages/verify-email`, which needs no credentials
    *

@@ -37,7 +37,7 @@ export interface Teams {
   ) => Answer<T.Team, T.Error>;
 
   /**
-   * Lists the teams of an organization, newest first, to its members and with `auth:read`.
+   * Lists the teams of an organization, newest first: for its members and with `auth:read`.
    *
    * `GET /v1/auth/organizations/{orgId}/teams`
    *
@@ -173,7 +173,7 @@ export interface Teams {
   ) => Answer<T.TeamMember, T.Error>;
 
   /**
-   * Lists the members of a team, newest first, to the organization's members and with `auth:read`.
+   * Lists the members of a team, newest first: for the organization's members and with `auth:read`.
    *
    * `GET /v1/auth/organizations/{orgId}/teams/{teamId}/members`
    *
@@ -202,7 +202,7 @@ export interface Teams {
   ) => List<T.TeamMember, T.Error, T.TeamMemberList>;
 
   /**
-   * Removes a member from a team, as an admin of the organization or with `auth:write`.
+   * Removes a member from a team: as an admin of the organization or with `auth:write`.
    *
    * `DELETE /v1/auth/organizations/{orgId}/teams/{teamId}/members/{teamMemberId}`
    *

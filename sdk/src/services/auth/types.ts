@@ -9,10 +9,6 @@ export interface components {
         /**
          * @description The email address, username or phone number belongs to another account of the app.
          * @example {
-         *       "error": "role not found",
-         *       "code": "NOT_FOUND"
-         *     }
-         * @example {
          *       "error": "email already taken",
          *       "code": "CONFLICT"
          *     }
@@ -607,10 +603,6 @@ export interface components {
         /**
          * @description A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
          * @example {
-         *       "error": "role not found",
-         *       "code": "NOT_FOUND"
-         *     }
-         * @example {
          *       "error": "name: required",
          *       "code": "BAD_REQUEST"
          *     }
@@ -869,6 +861,13 @@ export interface components {
          * @enum {string}
          */
         ChangeKind: "session" | "user" | "app" | "client" | "grant" | "token" | "scope";
+        /**
+         * @description Events named `change`.
+         * @example event: change
+         *     id: 42
+         *     data: {"seq":42,"kind":"session","id":"sess_01m7w6qgepfq9s8v7rn9y20ca2","effect":"refuse","before":"2026-11-20T09:30:00.000Z"}
+         */
+        ChangeText: string;
         /**
          * @description A program that signs users of an app in, or acts for itself, by OAuth 2.0.
          * @example {
@@ -1224,10 +1223,6 @@ export interface components {
         /**
          * @description The change collides with what is stored, or its state does not allow it.
          * @example {
-         *       "error": "role not found",
-         *       "code": "NOT_FOUND"
-         *     }
-         * @example {
          *       "error": "slug already taken",
          *       "code": "CONFLICT"
          *     }
@@ -1547,23 +1542,6 @@ export interface components {
          */
         EpochSeconds: number;
         /**
-         * @description The error envelope of the service.
-         * @example {
-         *       "error": "role not found",
-         *       "code": "NOT_FOUND"
-         *     }
-         */
-        Error: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
-            error: string;
-            /** @description What kind of failure it is. */
-            code: components["schemas"]["ErrorCode"];
-            /** @description Why, where the code alone leaves it open. */
-            reason?: components["schemas"]["ErrorReason"];
-            /** @description What is wrong with each field, where several may be. */
-            details?: components["schemas"]["ErrorDetail"][];
-        };
-        /**
          * @description What kind of failure it is, for programs.
          * @enum {string}
          */
@@ -1642,10 +1620,6 @@ export interface components {
         };
         /**
          * @description The credentials do not allow it; `reason` says why.
-         * @example {
-         *       "error": "role not found",
-         *       "code": "NOT_FOUND"
-         *     }
          * @example {
          *       "error": "missing scope auth:write",
          *       "code": "FORBIDDEN",
@@ -1949,10 +1923,6 @@ export interface components {
         /**
          * @description The stream no longer reaches back to where the caller was.
          * @example {
-         *       "error": "role not found",
-         *       "code": "NOT_FOUND"
-         *     }
-         * @example {
          *       "error": "Last-Event-ID: too old",
          *       "code": "GONE"
          *     }
@@ -2112,10 +2082,6 @@ export interface components {
         /**
          * @description The store is away, or something unexpected failed; the log has the cause under the request id.
          * @example {
-         *       "error": "role not found",
-         *       "code": "NOT_FOUND"
-         *     }
-         * @example {
          *       "error": "internal error",
          *       "code": "INTERNAL_ERROR"
          *     }
@@ -2213,10 +2179,6 @@ export interface components {
         };
         /**
          * @description The password, code, challenge or refresh token is wrong or expired; which of them is not said.
-         * @example {
-         *       "error": "role not found",
-         *       "code": "NOT_FOUND"
-         *     }
          * @example {
          *       "error": "invalid credentials",
          *       "code": "UNAUTHORIZED"
@@ -2948,10 +2910,6 @@ export interface components {
         Nonce: string;
         /**
          * @description What the path or the body names does not exist, or belongs to another tenant, app or user.
-         * @example {
-         *       "error": "role not found",
-         *       "code": "NOT_FOUND"
-         *     }
          * @example {
          *       "error": "not found",
          *       "code": "NOT_FOUND"
@@ -3726,10 +3684,6 @@ export interface components {
         /**
          * @description Too many tries from this address or for this account; `Retry-After` is always there.
          * @example {
-         *       "error": "role not found",
-         *       "code": "NOT_FOUND"
-         *     }
-         * @example {
          *       "error": "too many attempts",
          *       "code": "RATE_LIMITED",
          *       "reason": "throttled"
@@ -4229,10 +4183,6 @@ export interface components {
         /**
          * @description The user is banned or has to verify their email address first, or the app takes no sign-ups; `reason` says which.
          * @example {
-         *       "error": "role not found",
-         *       "code": "NOT_FOUND"
-         *     }
-         * @example {
          *       "error": "user is banned",
          *       "code": "FORBIDDEN",
          *       "reason": "user_banned"
@@ -4659,10 +4609,6 @@ export interface components {
         /**
          * @description The body is larger than the operation takes.
          * @example {
-         *       "error": "role not found",
-         *       "code": "NOT_FOUND"
-         *     }
-         * @example {
          *       "error": "body: larger than 1048576 bytes",
          *       "code": "TOO_LARGE"
          *     }
@@ -4693,10 +4639,6 @@ export interface components {
         /**
          * @description The credentials are missing, wrong or expired; so may be a password or code in the body.
          * @example {
-         *       "error": "role not found",
-         *       "code": "NOT_FOUND"
-         *     }
-         * @example {
          *       "error": "credentials are missing or invalid",
          *       "code": "UNAUTHORIZED"
          *     }
@@ -4713,10 +4655,6 @@ export interface components {
         };
         /**
          * @description The body is not of a content type that the operation reads.
-         * @example {
-         *       "error": "role not found",
-         *       "code": "NOT_FOUND"
-         *     }
          * @example {
          *       "error": "content-type: must be application/json",
          *       "code": "UNSUPPORTED_MEDIA_TYPE"
@@ -5162,6 +5100,17 @@ export interface components {
             /** @description Whether anything is sent. It is switched off by an answer 410 and after five days without a success. */
             active?: (boolean | null) | undefined;
         };
+        /** @description The error envelope of the service. */
+        Error: {
+            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            error: string;
+            /** @description What kind of failure it is. */
+            code: components["schemas"]["ErrorCode"];
+            /** @description Why, where the code alone leaves it open. */
+            reason?: components["schemas"]["ErrorReason"];
+            /** @description What is wrong with each field, where several may be. */
+            details?: components["schemas"]["ErrorDetail"][];
+        };
     };
     responses: never;
     parameters: never;
@@ -5205,6 +5154,7 @@ export type Change = components['schemas']['Change'];
 export type ChangeEffect = components['schemas']['ChangeEffect'];
 export type ChangeEvents = components['schemas']['ChangeEvents'];
 export type ChangeKind = components['schemas']['ChangeKind'];
+export type ChangeText = components['schemas']['ChangeText'];
 export type Client = components['schemas']['Client'];
 export type ClientConfig = components['schemas']['ClientConfig'];
 export type ClientCreate = components['schemas']['ClientCreate'];
@@ -5243,7 +5193,6 @@ export type EmailVerification = components['schemas']['EmailVerification'];
 export type EmailVerified = components['schemas']['EmailVerified'];
 export type EnrollmentId = components['schemas']['EnrollmentId'];
 export type EpochSeconds = components['schemas']['EpochSeconds'];
-export type Error = components['schemas']['Error'];
 export type ErrorCode = components['schemas']['ErrorCode'];
 export type ErrorDetail = components['schemas']['ErrorDetail'];
 export type ErrorReason = components['schemas']['ErrorReason'];
@@ -5457,3 +5406,4 @@ export type WebhookId = components['schemas']['WebhookId'];
 export type WebhookList = components['schemas']['WebhookList'];
 export type WebhookSecret = components['schemas']['WebhookSecret'];
 export type WebhookUpdate = components['schemas']['WebhookUpdate'];
+export type Error = components['schemas']['Error'];

@@ -367,19 +367,6 @@ export interface components {
          */
         EntityId: string;
         /**
-         * @description The error envelope of the service.
-         * @example {
-         *       "error": {
-         *         "code": 400,
-         *         "message": "name: required"
-         *       }
-         *     }
-         */
-        Error: {
-            /** @description What went wrong. */
-            error: components["schemas"]["ErrorInfo"];
-        };
-        /**
          * @description The status once more, and a sentence.
          * @example {
          *       "code": 400,
@@ -1864,6 +1851,11 @@ export interface components {
          * @enum {string}
          */
         Via: "assigned" | "default" | "inherited";
+        /** @description The error envelope of the service. */
+        Error: {
+            /** @description What went wrong. */
+            error: components["schemas"]["ErrorInfo"];
+        };
     };
     responses: never;
     parameters: never;
@@ -1890,7 +1882,6 @@ export type Cursor = components['schemas']['Cursor'];
 export type Description = components['schemas']['Description'];
 export type Effect = components['schemas']['Effect'];
 export type EntityId = components['schemas']['EntityId'];
-export type Error = components['schemas']['Error'];
 export type ErrorInfo = components['schemas']['ErrorInfo'];
 export type Explanation = components['schemas']['Explanation'];
 export type Expression = components['schemas']['Expression'];
@@ -1968,3 +1959,4 @@ export type Unavailable = components['schemas']['Unavailable'];
 export type UnsupportedMediaType = components['schemas']['UnsupportedMediaType'];
 export type Verdict = components['schemas']['Verdict'];
 export type Via = components['schemas']['Via'];
+export type Error = components['schemas']['Error'];

@@ -143,7 +143,7 @@ export interface Coupons {
    *
    * `POST /billing/coupons/{coupon}/redeem`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the coupon is not valid yet or any more, used up, or does not fit the subscription.
    * - 401: No credentials, credentials that are not valid, or no tenant.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
    * - 404: The app has no such coupon, or the tenant no such subscription.

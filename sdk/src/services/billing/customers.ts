@@ -13,7 +13,7 @@ export interface Customers {
    *
    * `POST /billing/customers`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the address is no email address.
    * - 401: No credentials, credentials that are not valid, or no tenant.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
    * - 409: Another customer of the tenant has this email address, or, on creation, an `Idempotency-Key` was used with another body.
@@ -115,7 +115,7 @@ export interface Customers {
    *
    * `PUT /billing/customers/{id}`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the address is no email address.
    * - 401: No credentials, credentials that are not valid, or no tenant.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
    * - 404: The customer does not exist for this tenant.
@@ -144,7 +144,7 @@ export interface Customers {
    *
    * `DELETE /billing/customers/{id}`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
+   * - 400: The customer has a live subscription, or its id is malformed.
    * - 401: No credentials, credentials that are not valid, or no tenant.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
    * - 404: The customer does not exist for this tenant.
@@ -169,7 +169,7 @@ export interface Customers {
    *
    * `POST /billing/customers/{id}/credit`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the amount is zero or in another currency.
    * - 401: No credentials, credentials that are not valid, or no tenant.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
    * - 404: The customer does not exist for this tenant.
@@ -275,7 +275,7 @@ export interface Customers {
   ) => List<T.Subscription, T.Error, T.SubscriptionPage>;
 
   /**
-   * Answers what the live subscription of the customer's tenant has used of each feature.
+   * Answers what a customer has used of each feature: by the live subscription of its tenant.
    *
    * `GET /billing/customers/{id}/usage`
    *

@@ -9,12 +9,12 @@ import type * as T from './types.ts';
 /** `plinth.billing.invoices` */
 export interface Invoices {
   /**
-   * Drafts an invoice of what a subscription owes now, the running period as it stands included. The draft may be
+   * Drafts an invoice of what a subscription owes now: with the running period as it stands. The draft may be
    * empty. Refused with `invalid_state`.
    *
    * `POST /billing/invoices`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of the subscription does not allow it.
    * - 401: No credentials, credentials that are not valid, or no tenant.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
    * - 404: The subscription does not exist for this tenant, or the plan is not there.
@@ -104,7 +104,7 @@ export interface Invoices {
    *
    * `POST /billing/invoices/{invoice}/finalize`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
+   * - 400: The invoice is no draft any more or has nothing to bill, or what names it is malformed.
    * - 401: No credentials, credentials that are not valid, or no tenant.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
    * - 404: The invoice does not exist for this tenant.
@@ -129,7 +129,7 @@ export interface Invoices {
    *
    * `POST /billing/invoices/{invoice}/pay`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the invoice is paid or voided.
    * - 401: No credentials, credentials that are not valid, or no tenant.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
    * - 404: The invoice does not exist for this tenant.
@@ -183,7 +183,7 @@ export interface Invoices {
    *
    * `POST /billing/invoices/{invoice}/void`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the invoice is paid or voided.
    * - 401: No credentials, credentials that are not valid, or no tenant.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
    * - 404: The invoice does not exist for this tenant.

@@ -15,7 +15,7 @@ export interface Meter {
    *
    * `POST /billing/meter/events`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the event is older than the late window.
    * - 401: No credentials, credentials that are not valid, or no tenant.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
    * - 409: An event with this idempotency key is stored; `details` names it, and says whether it is the same.
@@ -128,7 +128,7 @@ export interface Meter {
    *
    * `POST /billing/meter/events/{id}/void`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the event was taken back before.
    * - 401: No credentials, credentials that are not valid, or no tenant.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
    * - 404: The usage event does not exist for this tenant.
@@ -200,7 +200,7 @@ export interface Meter {
   ) => Answer<T.FeatureUsage, T.Error>;
 
   /**
-   * Answers what a subscription used of a feature by day, week or month, at most 400 of them.
+   * Answers what a subscription used of a feature by day, week or month: at most 400 of them.
    *
    * `GET /billing/meter/usage/{subscriptionId}/{meter}/history`
    *

@@ -16,7 +16,7 @@ export interface Payments {
    *
    * `POST /billing/payments`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, the invoice is paid, voided or has nothing to bill, or the amount is more than is due.
    * - 401: No credentials, credentials that are not valid, or no tenant.
    * - 402: The payment failed or the card was declined.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
@@ -104,7 +104,7 @@ export interface Payments {
    *
    * `POST /billing/payments/{id}/cancel`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
+   * - 400: The outcome of the payment is known, or its id is malformed.
    * - 401: No credentials, credentials that are not valid, or no tenant.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
    * - 404: The payment does not exist for this tenant.
@@ -129,7 +129,7 @@ export interface Payments {
    *
    * `POST /billing/payments/{id}/refund`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, the payment did not succeed, or the amount is more than is left of it.
    * - 401: No credentials, credentials that are not valid, or no tenant.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
    * - 404: The payment does not exist for this tenant.

@@ -13,7 +13,7 @@ export interface Plans {
    *
    * `POST /billing/plans`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, two features have the same key, or the prices contradict each other or the features.
    * - 401: No credentials, credentials that are not valid, or no tenant.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
    * - 409: Another plan of the app has this slug, or an `Idempotency-Key` was used with another body.
@@ -92,7 +92,7 @@ export interface Plans {
    *
    * `PUT /billing/plans/{plan}`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, the plan is archived, two features have the same key, or the prices contradict each other or the features.
    * - 401: No credentials, credentials that are not valid, or no tenant.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
    * - 404: The app has no such plan.
@@ -119,7 +119,7 @@ export interface Plans {
    *
    * `DELETE /billing/plans/{plan}`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
+   * - 400: The plan has live subscriptions, or what names it is malformed.
    * - 401: No credentials, credentials that are not valid, or no tenant.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
    * - 404: The app has no such plan.

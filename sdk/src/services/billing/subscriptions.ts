@@ -14,7 +14,7 @@ export interface Subscriptions {
    *
    * `POST /billing/subscriptions`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the plan is archived.
    * - 401: No credentials, credentials that are not valid, or no tenant.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
    * - 404: The plan or the customer that the body names does not exist.
@@ -123,7 +123,7 @@ export interface Subscriptions {
    *
    * `POST /billing/subscriptions/{id}/cancel`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the subscription has ended.
    * - 401: No credentials, credentials that are not valid, or no tenant.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
    * - 404: The subscription does not exist for this tenant.
@@ -146,12 +146,12 @@ export interface Subscriptions {
   ) => Answer<T.CanceledSubscription, T.Error>;
 
   /**
-   * Changes the plan of an active or trialing subscription, now or when the period ends. Refused with
+   * Changes the plan of a subscription: of an active or trialing one, now or when the period ends. Refused with
    * `invalid_upgrade` or `invalid_downgrade`.
    *
    * `POST /billing/subscriptions/{id}/change-plan`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the subscription cannot change to the plan; `details.reason` says why.
    * - 401: No credentials, credentials that are not valid, or no tenant.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
    * - 404: The subscription does not exist for this tenant, or the plan is not there.
@@ -178,7 +178,7 @@ export interface Subscriptions {
    *
    * `POST /billing/subscriptions/{id}/pause`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of the subscription does not allow it.
    * - 401: No credentials, credentials that are not valid, or no tenant.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
    * - 404: The subscription does not exist for this tenant.
@@ -206,7 +206,7 @@ export interface Subscriptions {
    *
    * `POST /billing/subscriptions/{id}/resume`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of the subscription does not allow it.
    * - 401: No credentials, credentials that are not valid, or no tenant.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
    * - 404: The subscription does not exist for this tenant.
@@ -230,7 +230,7 @@ export interface Subscriptions {
    *
    * `POST /billing/subscriptions/{id}/uncancel`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of the subscription does not allow it.
    * - 401: No credentials, credentials that are not valid, or no tenant.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
    * - 404: The subscription does not exist for this tenant.
@@ -255,7 +255,7 @@ export interface Subscriptions {
    *
    * `GET /billing/subscriptions/{id}/upcoming-invoice`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of the subscription does not allow it.
    * - 401: No credentials, credentials that are not valid, or no tenant.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
    * - 404: The subscription does not exist for this tenant.

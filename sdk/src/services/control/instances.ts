@@ -337,7 +337,7 @@ export interface Instances {
   ) => Answer<T.Instance, T.Error>;
 
   /**
-   * Waits until an instance is in a state, or the time is over, and answers it either way.
+   * Waits until an instance is in a state or the time is over; answers it either way.
    *
    * `GET /v1/instances/{instanceID}/wait`
    *

@@ -124,7 +124,7 @@ export interface Tenants {
   ) => Answer<T.Tenant, T.Error>;
 
   /**
-   * Deletes a tenant that has no instances, or with `force` one with all it has, which goes on after the answer.
+   * Deletes a tenant that has no instances; with `force` one with all it has, which goes on after the answer.
    *
    * `DELETE /v1/admin/tenants/{tenantID}`
    *

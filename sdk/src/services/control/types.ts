@@ -808,16 +808,6 @@ export interface components {
          */
         EnvValue: string;
         /**
-         * @description The error envelope of the service.
-         * @example {
-         *       "message": "instance not found"
-         *     }
-         */
-        Error: {
-            /** @description What went wrong; for a bad field `<field>: <reason>`. */
-            message: string;
-        };
-        /**
          * @description Why a replica ended.
          * @enum {string}
          */
@@ -1663,6 +1653,12 @@ export interface components {
          * @enum {string}
          */
         LogSource: "stdout" | "stderr" | "otlp" | "plane";
+        /**
+         * @description Events named `log` and `ping`.
+         * @example event: ping
+         *     data: {"timestamp":"2026-01-05T11:00:15.000Z"}
+         */
+        LogText: string;
         /**
          * Format: int32
          * @description Memory in MiB, per replica.
@@ -3198,6 +3194,11 @@ export interface components {
          * @example 100
          */
         Weight: number;
+        /** @description The error envelope of the service. */
+        Error: {
+            /** @description What went wrong; for a bad field `<field>: <reason>`. */
+            message: string;
+        };
     };
     responses: never;
     parameters: never;
@@ -3260,7 +3261,6 @@ export type Endpoint = components['schemas']['Endpoint'];
 export type EndpointProtocol = components['schemas']['EndpointProtocol'];
 export type Env = components['schemas']['Env'];
 export type EnvValue = components['schemas']['EnvValue'];
-export type Error = components['schemas']['Error'];
 export type ExitReason = components['schemas']['ExitReason'];
 export type ExpectedStatus = components['schemas']['ExpectedStatus'];
 export type ExternalId = components['schemas']['ExternalId'];
@@ -3296,6 +3296,7 @@ export type LogLevel = components['schemas']['LogLevel'];
 export type LogLine = components['schemas']['LogLine'];
 export type LogLineList = components['schemas']['LogLineList'];
 export type LogSource = components['schemas']['LogSource'];
+export type LogText = components['schemas']['LogText'];
 export type MemoryMb = components['schemas']['MemoryMb'];
 export type Metric = components['schemas']['Metric'];
 export type MetricLabels = components['schemas']['MetricLabels'];
@@ -3392,3 +3393,4 @@ export type UnsupportedMediaType = components['schemas']['UnsupportedMediaType']
 export type VariableName = components['schemas']['VariableName'];
 export type Version = components['schemas']['Version'];
 export type Weight = components['schemas']['Weight'];
+export type Error = components['schemas']['Error'];

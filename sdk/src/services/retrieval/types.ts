@@ -690,19 +690,6 @@ export interface components {
          */
         EmbeddingModel: string;
         /**
-         * @description The error envelope of the service.
-         * @example {
-         *       "error": "collection not found",
-         *       "code": "NOT_FOUND"
-         *     }
-         */
-        Error: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
-            error: string;
-            /** @description What kind of failure it is. */
-            code: components["schemas"]["ErrorCode"];
-        };
-        /**
          * @description What kind of failure it is, for programs.
          * @enum {string}
          */
@@ -1223,6 +1210,13 @@ export interface components {
             /** @description How words become terms. */
             language?: components["schemas"]["Language"];
         };
+        /** @description The error envelope of the service. */
+        Error: {
+            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            error: string;
+            /** @description What kind of failure it is. */
+            code: components["schemas"]["ErrorCode"];
+        };
     };
     responses: never;
     parameters: never;
@@ -1271,7 +1265,6 @@ export type Embedder = components['schemas']['Embedder'];
 export type EmbedderInfo = components['schemas']['EmbedderInfo'];
 export type EmbedderList = components['schemas']['EmbedderList'];
 export type EmbeddingModel = components['schemas']['EmbeddingModel'];
-export type Error = components['schemas']['Error'];
 export type ErrorCode = components['schemas']['ErrorCode'];
 export type ExternalId = components['schemas']['ExternalId'];
 export type Filter = components['schemas']['Filter'];
@@ -1315,3 +1308,4 @@ export type Unauthorized = components['schemas']['Unauthorized'];
 export type Unavailable = components['schemas']['Unavailable'];
 export type UnsupportedMediaType = components['schemas']['UnsupportedMediaType'];
 export type WantedSettings = components['schemas']['WantedSettings'];
+export type Error = components['schemas']['Error'];

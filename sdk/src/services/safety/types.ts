@@ -688,19 +688,6 @@ export interface components {
             erased: components["schemas"]["Count"];
         };
         /**
-         * @description The error envelope of the service.
-         * @example {
-         *       "error": "scan not found",
-         *       "code": "NOT_FOUND"
-         *     }
-         */
-        Error: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
-            error: string;
-            /** @description What kind of failure it is. */
-            code: components["schemas"]["ErrorCode"];
-        };
-        /**
          * @description What kind of failure it is, for programs.
          * @enum {string}
          */
@@ -2957,6 +2944,13 @@ export interface components {
             /** @description Free data of the app's own. */
             metadata?: (components["schemas"]["Metadata"] | null) | undefined;
         };
+        /** @description The error envelope of the service. */
+        Error: {
+            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            error: string;
+            /** @description What kind of failure it is. */
+            code: components["schemas"]["ErrorCode"];
+        };
     };
     responses: never;
     parameters: never;
@@ -3004,7 +2998,6 @@ export type Domain = components['schemas']['Domain'];
 export type Duration = components['schemas']['Duration'];
 export type EraseRequest = components['schemas']['EraseRequest'];
 export type EraseResult = components['schemas']['EraseResult'];
-export type Error = components['schemas']['Error'];
 export type ErrorCode = components['schemas']['ErrorCode'];
 export type Finding = components['schemas']['Finding'];
 export type FindingLayer = components['schemas']['FindingLayer'];
@@ -3113,3 +3106,4 @@ export type ValueId = components['schemas']['ValueId'];
 export type ValueList = components['schemas']['ValueList'];
 export type ValueRule = components['schemas']['ValueRule'];
 export type ValueUpdate = components['schemas']['ValueUpdate'];
+export type Error = components['schemas']['Error'];

@@ -10,7 +10,7 @@ import type * as T from './types.ts';
 /** `plinth.storage.objects` */
 export interface Objects {
   /**
-   * Copies an object or a content-addressed entry within the tenant, without moving bytes. Needs read access to the
+   * Copies an object or a content-addressed entry within the tenant; no bytes are moved. Needs read access to the
    * source too. The conditions judge the target.
    *
    * `POST /store/v1/buckets/{bucket}/copy`
@@ -73,7 +73,7 @@ export interface Objects {
   ) => Answer<T.DeletionResult, T.Error>;
 
   /**
-   * Lists the objects of a bucket in the byte order of their keys, with a delimiter as a folder would.
+   * Lists the objects of a bucket in the byte order of their keys; with a delimiter as a folder would.
    *
    * `GET /store/v1/buckets/{bucket}/objects`
    *

@@ -528,22 +528,6 @@ export interface components {
          */
         Duration: string;
         /**
-         * @description The error envelope of the service.
-         * @example {
-         *       "error": "object not found",
-         *       "code": 404
-         *     }
-         */
-        Error: {
-            /** @description What went wrong; the messages are stable. For a bad field `<field>: <problem>`. */
-            error: string;
-            /**
-             * Format: int32
-             * @description The HTTP status.
-             */
-            code: number;
-        };
-        /**
          * @description The strong entity tag of content, quotes included, so that it can be pasted into `If-Match`: the SHA-256 of the
          *     content; for content in parts the SHA-256 of their digests and their number.
          * @example "853ff93762a06ddbf722c4ebe9ddd66d8f63ddaea97f521c3ecc20da7c976020"
@@ -1349,6 +1333,16 @@ export interface components {
          * @example bytes *\/183042
          */
         WholeRange: string;
+        /** @description The error envelope of the service. */
+        Error: {
+            /** @description What went wrong; the messages are stable. For a bad field `<field>: <problem>`. */
+            error: string;
+            /**
+             * Format: int32
+             * @description The HTTP status.
+             */
+            code: number;
+        };
     };
     responses: never;
     parameters: never;
@@ -1389,7 +1383,6 @@ export type Delimiter = components['schemas']['Delimiter'];
 export type Disposition = components['schemas']['Disposition'];
 export type Driver = components['schemas']['Driver'];
 export type Duration = components['schemas']['Duration'];
-export type Error = components['schemas']['Error'];
 export type Etag = components['schemas']['Etag'];
 export type EtagList = components['schemas']['EtagList'];
 export type ExpectedChecksums = components['schemas']['ExpectedChecksums'];
@@ -1450,3 +1443,4 @@ export type UploadId = components['schemas']['UploadId'];
 export type UploadListing = components['schemas']['UploadListing'];
 export type UploadStatus = components['schemas']['UploadStatus'];
 export type WholeRange = components['schemas']['WholeRange'];
+export type Error = components['schemas']['Error'];
