@@ -14,10 +14,18 @@ export async function breaches(operation: Operation, response: Response): Promis
   for (const [header, { required }] of Object.entries(promised.headers ?? {})) {
     const value = headers.get(header);
     if (value === null && required) found.push(`${name}: no ${header}`);
-    const wrong = value !== null && judge(operation, status, `headers/${header}/schema`, value, 'header');
+    const wrong =
+      value !== null &&
+      judge(operation.service, `${placeOf(operation, status)}/headers/${header}/schema`, value, 'header');
     if (wrong) found.push(`${name}: ${header} ${wrong}`);
   }
   return [...found, ...(await bodyBreaches(operation, response, Object.keys(promised.content ?? {})))];
+}
+
+/** Where the document describes a response. */
+function placeOf(operation: Operation, status: number): string {
+  const { path, verb } = documented(operation);
+  return `paths/${escape(path)}/${verb}/responses/${status}`;
 }
 
 async function bodyBreaches(
@@ -38,30 +46,49 @@ async function bodyBreaches(
   // Other bodies may never end, and say nothing that a schema could judge.
   if (type !== 'application/json') return [];
   const text = await response.clone().text();
-  const wrong = judge(operation, response.status, `content/${escape(type)}/schema`, JSON.parse(text), 'body');
+  const wrong = judge(
+    operation.service,
+    `${placeOf(operation, response.status)}/content/${escape(type)}/schema`,
+    JSON.parse(text),
+    'body',
+  );
   return wrong ? [`${name}: body${wrong}: ${text.slice(0, 500)}`] : [];
+}
+
+/** What is wrong with an event of a stream, as the SDK hands it out. */
+export function eventBreaches(operation: Operation, { event, data }: ServerEvent): string[] {
+  const schema = documented(operation).entry['x-events']?.[event];
+  if (!schema) return [`${nameOf(operation)}: the event ${event} is not documented`];
+  const { path, verb } = documented(operation);
+  const wrong = judge(
+    operation.service,
+    `paths/${escape(path)}/${verb}/x-events/${escape(event)}`,
+    data,
+    'body',
+  );
+  return wrong ? [`${nameOf(operation)}: ${event} data${wrong}`] : [];
+}
+
+export interface ServerEvent {
+  readonly event: string;
+  readonly data: unknown;
 }
 
 const judges = new Map<string, ValidateFunction>();
 const ajvs = { body: new Map<ServiceName, Ajv2020>(), header: new Map<ServiceName, Ajv2020>() };
 
-/** What the schema at `place` of a response says against the value; header values are text and are read as what they should be. */
+/** What the schema at `place` of a document says against the value; header values are text and are read as what they should be. */
 function judge(
-  operation: Operation,
-  status: number,
+  service: ServiceName,
   place: string,
   value: unknown,
   kind: 'body' | 'header',
 ): string | undefined {
-  const { path, verb } = documented(operation);
-  const pointer = `paths/${escape(path)}/${verb}/responses/${status}/${place}`;
-  const key = `${operation.service}#/${pointer}`;
-  let validate = judges.get(key);
+  const $ref = `plinth:${service}#/${encodeURI(place)}`;
+  let validate = judges.get($ref);
   if (!validate) {
-    validate = ajvOf(operation.service, kind).compile({
-      $ref: `plinth:${operation.service}#/${encodeURI(pointer)}`,
-    });
-    judges.set(key, validate);
+    validate = ajvOf(service, kind).compile({ $ref });
+    judges.set($ref, validate);
   }
   if (validate(value)) return undefined;
   const [error] = validate.errors ?? [];
