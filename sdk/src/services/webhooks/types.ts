@@ -125,7 +125,7 @@ export interface components {
          *       "tenant_id": "acme",
          *       "url": "https://hooks.acme.example/plinth",
          *       "payload": {
-         *         "invoice_id": "inv_01h455vb4pex5vsknk084sn02q",
+         *         "invoice_id": "inv_01khgbwb6gfcvt5fwr9s2r6n64",
          *         "amount": 4900
          *       },
          *       "error": "http 503",
@@ -589,7 +589,7 @@ export interface components {
          *       "tenant_id": "acme",
          *       "app_id": "default",
          *       "data": {
-         *         "invoice_id": "inv_01h455vb4pex5vsknk084sn02q",
+         *         "invoice_id": "inv_01khgbwb6gfcvt5fwr9s2r6n64",
          *         "amount": 4900
          *       },
          *       "idempotency_key": "inv-4711-paid",
@@ -626,7 +626,7 @@ export interface components {
          *           "type": "invoice.paid",
          *           "tenant_id": "acme",
          *           "data": {
-         *             "invoice_id": "inv_01h455vb4pex5vsknk084sn02q",
+         *             "invoice_id": "inv_01khgbwb6gfcvt5fwr9s2r6n64",
          *             "amount": 4900
          *           },
          *           "idempotency_key": "inv-4711-paid"
@@ -653,7 +653,7 @@ export interface components {
          *         "tenant_id": "acme",
          *         "app_id": "default",
          *         "data": {
-         *           "invoice_id": "inv_01h455vb4pex5vsknk084sn02q",
+         *           "invoice_id": "inv_01khgbwb6gfcvt5fwr9s2r6n64",
          *           "amount": 4900
          *         },
          *         "idempotency_key": "inv-4711-paid",
@@ -686,7 +686,7 @@ export interface components {
          *             "tenant_id": "acme",
          *             "app_id": "default",
          *             "data": {
-         *               "invoice_id": "inv_01h455vb4pex5vsknk084sn02q",
+         *               "invoice_id": "inv_01khgbwb6gfcvt5fwr9s2r6n64",
          *               "amount": 4900
          *             },
          *             "idempotency_key": "inv-4711-paid",
@@ -710,7 +710,7 @@ export interface components {
         /**
          * @description What an event says, as its type describes it: at most 256 KiB serialised, 64 levels deep. The order of keys is kept.
          * @example {
-         *       "invoice_id": "inv_01h455vb4pex5vsknk084sn02q",
+         *       "invoice_id": "inv_01khgbwb6gfcvt5fwr9s2r6n64",
          *       "amount": 4900
          *     }
          */
@@ -728,7 +728,7 @@ export interface components {
          *       "type": "invoice.paid",
          *       "tenant_id": "acme",
          *       "data": {
-         *         "invoice_id": "inv_01h455vb4pex5vsknk084sn02q",
+         *         "invoice_id": "inv_01khgbwb6gfcvt5fwr9s2r6n64",
          *         "amount": 4900
          *       },
          *       "idempotency_key": "inv-4711-paid"
@@ -777,7 +777,7 @@ export interface components {
          *         }
          *       },
          *       "example": {
-         *         "invoice_id": "inv_01h455vb4pex5vsknk084sn02q",
+         *         "invoice_id": "inv_01khgbwb6gfcvt5fwr9s2r6n64",
          *         "amount": 4900
          *       },
          *       "deprecated": false,
@@ -833,7 +833,7 @@ export interface components {
          *         }
          *       },
          *       "example": {
-         *         "invoice_id": "inv_01h455vb4pex5vsknk084sn02q",
+         *         "invoice_id": "inv_01khgbwb6gfcvt5fwr9s2r6n64",
          *         "amount": 4900
          *       }
          *     }
@@ -903,7 +903,7 @@ export interface components {
          *         }
          *       },
          *       "example": {
-         *         "invoice_id": "inv_01h455vb4pex5vsknk084sn02q",
+         *         "invoice_id": "inv_01khgbwb6gfcvt5fwr9s2r6n64",
          *         "amount": 4900
          *       }
          *     }
@@ -1278,7 +1278,7 @@ export interface components {
          * @example {
          *       "event_type": "invoice.paid",
          *       "data": {
-         *         "invoice_id": "inv_01h455vb4pex5vsknk084sn02q",
+         *         "invoice_id": "inv_01khgbwb6gfcvt5fwr9s2r6n64",
          *         "amount": 4900
          *       }
          *     }
