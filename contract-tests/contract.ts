@@ -107,8 +107,8 @@ export function parametersOf(operation: Operation): ParameterObject[] {
 const routes = operations
   .map((operation) => ({
     operation,
-    // A segment that is written out sorts before a parameter: static paths win.
-    order: operation.path.replaceAll(/\{[^}]+\}/g, '~'),
+    // A segment that is written out sorts before a parameter, and what goes on after a greedy one before what ends there.
+    order: `${operation.path.replaceAll(/\{[^}]+\}/g, '~')}~`,
     pattern: new RegExp(
       `^/${operation.service}${operation.path
         .replaceAll('.', '\\.')
