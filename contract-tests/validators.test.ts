@@ -14,11 +14,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operations, services, type Operation, type ServiceName } from '../generated/operations.ts';
 import { isObject } from './coherence.ts';
 import { broken, hostile, valid } from './arbitraries.ts';
-import { documentOf, nameOf, parametersOf, type Schema } from './contract.ts';
+import { documentOf, nameOf, parametersOf, type Document, type Schema } from './contract.ts';
 import { bodySchema, pathOf } from './requests.ts';
 
 const seed = Number(process.env['FUZZ_SEED'] || Date.now() % 2 ** 31);
-const numRuns = Number(process.env['FUZZ_RUNS'] || 30);
+const numRuns = Number(process.env['FUZZ_RUNS'] || 20);
 
 type Validate = (data: unknown) => boolean;
 type Validators = Readonly<Record<string, Readonly<Partial<Record<'path' | 'query' | 'body', Validate>>>>>;
@@ -83,7 +83,7 @@ function documentServer(service: ServiceName) {
     .use(express.raw())
     .use(
       middleware({
-        apiSpec: documentOf(service) as never,
+        apiSpec: withoutAnswers(documentOf(service)) as never,
         validateRequests: true,
         validateResponses: false,
         validateSecurity: false,
@@ -93,6 +93,20 @@ function documentServer(service: ServiceName) {
     )
     .use((_req, res) => void res.status(200).end())
     .use(said);
+}
+
+/** Answers are not judged here, and their schemas would be walked through for every operation. */
+function withoutAnswers(document: Document): unknown {
+  const paths = Object.entries(document.paths).map(([path, item]) => [
+    path,
+    Object.fromEntries(
+      Object.entries(item).map(([verb, entry]) => [
+        verb,
+        { ...entry, responses: { 200: { description: '' } } },
+      ]),
+    ),
+  ]);
+  return { ...document, paths: Object.fromEntries(paths) as unknown };
 }
 
 /** A body on the wire. The members of a form are texts already. */
