@@ -1,7 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import type { Operation, ServiceName } from '../generated/operations.ts';
-import { documented, documentOf, nameOf } from './contract.ts';
+import { documented, documentOf, nameOf, type MediaType } from './contract.ts';
 
 /** What is wrong with a response, as sentences: its status, content type, headers and body against the document. */
 export async function breaches(operation: Operation, response: Response): Promise<string[]> {
@@ -14,17 +14,19 @@ export async function breaches(operation: Operation, response: Response): Promis
   for (const [header, { required }] of Object.entries(promised.headers ?? {})) {
     const value = headers.get(header);
     if (value === null && required) found.push(`${name}: no ${header}`);
-    const wrong = value !== null && judge(operation, status, `headers/${header}/schema`, value, 'header');
+    const place = placeIn(operation, status, `headers/${header}/schema`);
+    const wrong = value !== null && judge(operation, place, value, 'header');
     if (wrong) found.push(`${name}: ${header} ${wrong}`);
   }
-  return [...found, ...(await bodyBreaches(operation, response, Object.keys(promised.content ?? {})))];
+  return [...found, ...(await bodyBreaches(operation, response, promised.content ?? {}))];
 }
 
 async function bodyBreaches(
   operation: Operation,
   response: Response,
-  types: readonly string[],
+  content: Readonly<Record<string, MediaType>>,
 ): Promise<string[]> {
+  const types = Object.keys(content);
   const name = `${nameOf(operation)} ${response.status}`;
   const type = response.headers.get('content-type');
   if (types.length === 0) {
@@ -36,24 +38,30 @@ async function bodyBreaches(
   // Other bodies may never end, and say nothing that a schema could judge.
   if (type !== 'application/json') return [];
   const text = await response.clone().text();
-  const wrong = judge(operation, response.status, `content/${escape(type)}/schema`, JSON.parse(text), 'body');
+  // A named schema is compiled once, wherever it stands.
+  const place =
+    content[type]?.schema?.$ref?.slice('#/'.length) ??
+    placeIn(operation, response.status, `content/${escape(type)}/schema`);
+  const wrong = judge(operation, place, JSON.parse(text), 'body');
   return wrong ? [`${name}: body${wrong}: ${text.slice(0, 500)}`] : [];
 }
 
 const judges = new Map<string, ValidateFunction>();
 const ajvs = { body: new Map<ServiceName, Ajv2020>(), header: new Map<ServiceName, Ajv2020>() };
 
-/** What the schema at `place` of a response says against the value; header values are text and are read as what they should be. */
+function placeIn(operation: Operation, status: number, part: string): string {
+  const { path, verb } = documented(operation);
+  return `paths/${escape(path)}/${verb}/responses/${status}/${part}`;
+}
+
+/** What the schema at this place of the document says against the value; header values are text and are read as what they should be. */
 function judge(
   operation: Operation,
-  status: number,
-  place: string,
+  pointer: string,
   value: unknown,
   kind: 'body' | 'header',
 ): string | undefined {
-  const { path, verb } = documented(operation);
-  const pointer = `paths/${escape(path)}/${verb}/responses/${status}/${place}`;
-  const key = `${operation.service}#/${pointer}`;
+  const key = `${kind} ${operation.service}#/${pointer}`;
   let validate = judges.get(key);
   if (!validate) {
     validate = ajvOf(operation.service, kind).compile({

@@ -59,13 +59,28 @@ export function documentOf(service: ServiceName): Document {
   return document;
 }
 
+interface Documented {
+  readonly path: string;
+  readonly verb: string;
+  readonly entry: DocumentOperation;
+}
+
+const entries = new Map<string, Documented>();
+
 /** Where an operation is in its document, and what it says there. */
-export function documented(operation: Operation): { path: string; verb: string; entry: DocumentOperation } {
-  for (const [path, item] of Object.entries(documentOf(operation.service).paths)) {
+export function documented(operation: Operation): Documented {
+  const name = nameOf(operation);
+  if (!entries.has(name)) readEntries(operation.service);
+  const found = entries.get(name);
+  if (!found) throw new Error(`${name} is not in its document`);
+  return found;
+}
+
+function readEntries(service: ServiceName): void {
+  for (const [path, item] of Object.entries(documentOf(service).paths)) {
     for (const [verb, entry] of Object.entries(item))
-      if (entry.operationId === operation.id) return { path, verb, entry };
+      entries.set(`${service}.${entry.operationId}`, { path, verb, entry });
   }
-  throw new Error(`${nameOf(operation)} is not in its document`);
 }
 
 export function resolve(service: ServiceName, schema: Schema): Schema {

@@ -34,12 +34,25 @@ export function exampleRequest(
     if (place === 'query') query.set(name, value);
     if (place === 'header') headers[name] = value;
   }
-  if (body !== undefined) headers['content-type'] = 'application/json';
+  const type = bodyType(operation);
+  if (body !== undefined && type !== undefined) headers['content-type'] = type;
   const search = query.size > 0 ? `?${query.toString()}` : '';
   return {
     path: `/${operation.service}${pathOf(operation, values)}${search}`,
-    init: { method: operation.verb, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) },
+    init: { method: operation.verb, headers, ...(body === undefined ? {} : { body: written(body, type) }) },
   };
+}
+
+/** The content type that an example is sent as: the first of the documented ones; bytes where any type is taken. */
+function bodyType({ body }: Operation): string | undefined {
+  const [type] = body?.contentTypes ?? [];
+  return type === '*/*' ? 'application/octet-stream' : type;
+}
+
+function written(body: unknown, type: string | undefined): string {
+  if (type === 'application/x-www-form-urlencoded')
+    return new URLSearchParams(body as Record<string, string>).toString();
+  return type === undefined || type.endsWith('json') ? JSON.stringify(body) : String(body);
 }
 
 /**
@@ -48,7 +61,9 @@ export function exampleRequest(
  */
 export function exampleBody(operation: Operation): unknown {
   const schema = bodySchema(operation);
-  const example = schema && exampleOf(operation, schema);
+  if (!schema) return undefined;
+  if (schema['contentMediaType'] !== undefined) return 'example';
+  const example = exampleOf(operation, schema);
   if (example === undefined) return undefined;
   return JSON.parse(
     JSON.stringify(example).replaceAll(/kuse_[0-7][0-9a-z]{25}/g, () => typeidUnboxed('kuse')),
@@ -56,13 +71,14 @@ export function exampleBody(operation: Operation): unknown {
 }
 
 export function bodySchema(operation: Operation): Schema | undefined {
-  return documented(operation).entry.requestBody?.content['application/json']?.schema;
+  const [media] = Object.values(documented(operation).entry.requestBody?.content ?? {});
+  return media?.schema;
 }
 
 /** The nearest example: a model made from another one has that one's examples before its own. */
 export function exampleOf({ service }: Operation, schema: Schema): unknown {
-  const { examples, default: initial } = resolve(service, schema);
-  return examples?.at(-1) ?? initial;
+  const { examples, default: initial, enum: closed } = resolve(service, schema);
+  return examples?.at(-1) ?? initial ?? (closed as unknown[] | undefined)?.[0];
 }
 
 function requiredParameters(operation: Operation): Record<string, string> {

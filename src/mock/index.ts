@@ -12,14 +12,20 @@ import { listen } from '../http/listen.ts';
 import { pathRouter } from '../http/router.ts';
 import { asDomainError, statusOf } from '../http/status.ts';
 import { DomainError, Invalid, NotFound, Unauthenticated } from '../lib/errors.ts';
+import { Memory } from './memory.ts';
 import { mockService, type MockedOperation, type MockedService } from './service.ts';
 import { write, type Outgoing } from './outgoing.ts';
+
+/** Records that a stateful mock remembers. */
+const most = 10_000;
 
 export interface MockOptions {
   port: number;
   host: string;
   /** Names of the services to mock; all of the contract without it. */
   services?: readonly string[] | undefined;
+  /** Remembers what is created, changed and deleted until it ends. */
+  stateful?: boolean | undefined;
   /** Gets the banner; the console without it. */
   log?: { info(text: string): void } | undefined;
 }
@@ -31,9 +37,17 @@ export interface Mock {
 }
 
 /** Starts the mock; port 0 takes a free one. Rejects for a service that the contract does not have. */
-export async function startMock({ port, host, services: chosen, log = console }: MockOptions): Promise<Mock> {
+export async function startMock({
+  port,
+  host,
+  services: chosen,
+  stateful = false,
+  log = console,
+}: MockOptions): Promise<Mock> {
   const names = (chosen ?? Object.keys(services)).map(serviceName);
-  const listening = await listen(answerer(await Promise.all(names.map(mockService))), { host, port });
+  const memory = stateful ? new Memory(most) : undefined;
+  const mocked = names.map((name) => mockService(name, memory));
+  const listening = await listen(answerer(mocked), { host, port });
   const url = `http://${host.includes(':') ? `[${host}]` : host}:${listening.port}`;
   log.info(banner(url, names));
   return { url, close: () => listening.close(0) };
@@ -64,7 +78,8 @@ function answerer(mocked: readonly MockedService[]) {
   const routes = pathRouter<Map<string, MockedOperation>>();
   for (const { name, operations: own } of mocked) {
     for (const operation of own)
-      routes.at(`/${name}${operation.path}`, () => new Map()).set(operation.verb, operation);
+      for (const path of operation.paths)
+        routes.at(`/${name}${path}`, () => new Map()).set(operation.verb, operation);
   }
 
   async function answer(req: IncomingMessage): Promise<Outgoing> {
@@ -72,7 +87,8 @@ function answerer(mocked: readonly MockedService[]) {
     if (found === 'malformed') throw Invalid('path: malformed percent-encoding');
     if (!found) throw NotFound('path');
     // Node leaves the body out of what answers a HEAD.
-    const operation = found.target.get(req.method === 'HEAD' ? 'GET' : (req.method ?? 'GET'));
+    const operation =
+      found.target.get(req.method ?? 'GET') ?? (req.method === 'HEAD' ? found.target.get('GET') : undefined);
     if (!operation) throw new DomainError('methodNotAllowed', 'method not allowed');
     if (!operation.public && !hasCredentials(req)) throw Unauthenticated();
     return operation.answer(req, found.params);
