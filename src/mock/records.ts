@@ -86,8 +86,9 @@ export function substituted<Value>(
   return JSON.parse(json) as Value;
 }
 
-export const isTypeId = (value: unknown): value is string =>
-  typeof value === 'string' && /^[a-z][a-z_]*_[0-7][0-9a-hjkmnp-tv-z]{25}$/.test(value);
+const typeId = /^[a-z][a-z_]*_[0-7][0-9a-hjkmnp-tv-z]{25}$/;
+
+export const isTypeId = (value: unknown): value is string => typeof value === 'string' && typeId.test(value);
 
 export const isValues = (value: unknown): value is Values =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -110,7 +111,7 @@ function renewed(example: Values, now: Date): Values {
 
 /** A new id of the same form. */
 function idLike(id: string): string {
-  if (isTypeId(id)) return newId(id.slice(0, -27));
+  if (typeId.test(id)) return newId(id.slice(0, -27));
   const uuid = randomUUID();
   return /^[0-9a-f-]{36}$/.test(id) ? uuid : `${id}-${uuid.slice(0, 8)}`;
 }
@@ -142,8 +143,28 @@ function fitted(document: Document, schema: Schema, example: unknown, sent: unkn
       }),
     );
   }
-  const isOther = example !== null && example !== undefined && typeof example !== typeof sent;
-  return isOther && typeof sent !== 'object' && isValues(example) ? example : sent;
+  return scalar(document, schema, example, sent);
+}
+
+/** What was sent where the member can be that; a day is the moment at which it begins. */
+function scalar(document: Document, schema: Schema, example: unknown, sent: unknown): unknown {
+  if (fits(document, schema, sent)) return sent;
+  const moment =
+    typeof sent === 'string' && nonNull(document, schema)['format'] === 'date-time' ? Date.parse(sent) : NaN;
+  return Number.isNaN(moment) ? example : new Date(moment).toISOString();
+}
+
+/** Whether a member can have this value, as far as its type, choices and pattern say. */
+export function fits(document: Document, schema: Schema, value: unknown): boolean {
+  if (value === null) return isNullable(document, schema);
+  const { type, enum: closed, pattern, format } = nonNull(document, schema);
+  const kind = Array.isArray(value) ? 'array' : typeof value;
+  const kinds =
+    type === undefined ? [kind] : [type].flat().map((one) => (one === 'integer' ? 'number' : one));
+  if (!kinds.includes(kind) || (closed && !closed.includes(value))) return false;
+  if (typeof value !== 'string') return true;
+  if (format === 'date-time' && !isTime(value)) return false;
+  return typeof pattern !== 'string' || new RegExp(pattern, 'u').test(value);
 }
 
 /** A member that could have been sent: a slug follows the name, lists are empty. */

@@ -3,7 +3,7 @@ import type { Operation, ServiceName } from '../../generated/operations.ts';
 import { decodeCursor, encodeCursor } from '../lib/cursors.ts';
 import { operationOf, resolve, type Document, type Schema } from './document.ts';
 import type { Kept, Memory, NewRecord } from './memory.ts';
-import { actedOn, changedRecord, isTypeId, isValues, newRecord, substituted } from './records.ts';
+import { actedOn, changedRecord, fits, isTypeId, isValues, newRecord, substituted } from './records.ts';
 import { linkTo, resourcesOf, successOf } from './resources.ts';
 import type { Deed, Item, Plan, Resource, Values } from './resources.ts';
 
@@ -34,22 +34,20 @@ export function remembering(
     const plan = plans.get(operation.id);
     if (!plan) return undefined;
     const shelf = ({ name: resource }: Resource) => `${name} ${resource} ${tenant ?? ''}`;
-    const records = (resource: Resource) =>
-      memory.records(shelf(resource), () => seeds(resource).map((seed) => ownedBy(tenant, seed)));
+    const owned = ({ members }: Resource, { values, places }: NewRecord): NewRecord => {
+      const schema = members['tenant_id'];
+      const isNamed = tenant !== undefined && schema && fits(document, schema, tenant);
+      return { values: isNamed ? { ...values, tenant_id: tenant } : values, places };
+    };
     return new Call(document, operation, request, plan, {
       items,
-      records,
-      add: (resource, record) => memory.add(shelf(resource), ownedBy(tenant, record)),
+      records: (resource) =>
+        memory.records(shelf(resource), () => seeds(resource).map((seed) => owned(resource, seed))),
+      add: (resource, record) => memory.add(shelf(resource), owned(resource, record)),
       remove: (record) => memory.remove(record),
     }).outcome();
   };
 }
-
-/** Whose record it is; the example's tenant where the request named none. */
-const ownedBy = (tenant: string | undefined, { values, places }: NewRecord): NewRecord => ({
-  values: tenant !== undefined && 'tenant_id' in values ? { ...values, tenant_id: tenant } : values,
-  places,
-});
 
 interface Store {
   readonly items: readonly Item[];

@@ -159,7 +159,8 @@ class Contract {
     const name = own !== undefined && known.has(own) ? own : inCollection[0];
     const resource = name === undefined ? undefined : this.#resource(name);
     const schema = parameterSchema(this.#document, operationOf(this.#document, operation.id), parameter);
-    if (!resource || !schema) return undefined;
+    // A choice among a few names no record.
+    if (!resource || !schema || resolve(this.#document, schema).enum) return undefined;
     const example = String(exampleOf(this.#document, schema));
     const keys = keysOf(resource, schema, example);
     return keys.length === 0 ? undefined : { path, parameter, example, resource, keys };

@@ -97,7 +97,7 @@ async function answer(
   const types = Object.keys(operationOf(document, operation.id).responses[status]?.content ?? {});
   const contentType = contentTypeFor(types, req.headers.accept, params) ?? null;
   const outgoing = await answers(operation, { ...wish, code: status }, contentType);
-  if (remembered?.body !== undefined)
+  if (remembered?.body !== undefined && !isRaw(contentType))
     return {
       ...outgoing,
       contentType,
