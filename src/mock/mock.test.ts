@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPlinth } from '../../sdk/src/index.ts';
 import { operations, services } from '../../generated/operations.ts';
-import { operationOf, readDocument } from './document.ts';
 import { startMock, type Mock } from './index.ts';
 
 const lines: string[] = [];
@@ -30,19 +29,6 @@ describe('the answers of the mock', () => {
       metadata: { tier: 'premium' },
     });
   });
-
-  it.each(operations.filter(({ verb }) => verb === 'GET'))(
-    'of $service $id are no made-up text',
-    async (operation) => {
-      const document = readDocument(operation.service);
-      const path = operation.path.replaceAll(/\{([^}]+)\}/g, (_, name: string) =>
-        exampleOfParameter(document, operation.id, name),
-      );
-      const response = await send(`/${operation.service}${path}`);
-      expect(response.status).toBe(200);
-      expect(await response.text()).not.toMatch(/"string"|^string|-2147483648|lorem/i);
-    },
-  );
 
   it('carry the documented headers and a request id', async () => {
     const response = await post('/authz/v1/roles', { name: 'Editor' });
@@ -285,12 +271,3 @@ describe('the start', () => {
       'there is no service kyes',
     ));
 });
-
-function exampleOfParameter(document: ReturnType<typeof readDocument>, id: string, name: string): string {
-  const { parameters = [] } = operationOf(document, id) as {
-    parameters?: { name: string; schema: { $ref: string } }[];
-  };
-  const reference = parameters.find((parameter) => parameter.name === name)!.schema.$ref;
-  const [example] = document.components.schemas[reference.replace('#/components/schemas/', '')]!.examples!;
-  return String(example);
-}
