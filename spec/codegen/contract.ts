@@ -25,6 +25,8 @@ export interface Parameter {
   required: boolean;
   description?: string;
   schema: Schema;
+  /** Whether an array is written as a parameter for each value; as one for all of them where it is false. */
+  explode?: boolean;
   'x-greedy'?: boolean;
 }
 
@@ -164,6 +166,9 @@ export function resolve(schemas: Record<string, Schema>, schema: Schema): Schema
   if (!found) throw new Error(`${schema.$ref} is not in the document`);
   return resolve(schemas, found);
 }
+
+export const successes = (operation: Operation): Response[] =>
+  operation.responses.filter((response) => response.status < 400);
 
 export const refName = (ref: string): string => ref.replace('#/components/schemas/', '');
 
