@@ -28,3 +28,6 @@ export function exampleMembers(operation: Operation): Record<string, unknown> {
   const body = exampleBody(operation);
   return { ...requiredParameters(operation), ...(body === undefined ? {} : { body }) };
 }
+
+/** A WebSocket is opened by the platform's own means: the SDK has no method for it. */
+export const isFeed = ({ responses }: Operation): boolean => responses.some(({ status }) => status === 101);

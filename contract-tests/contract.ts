@@ -30,6 +30,8 @@ export interface DocumentOperation {
   >;
   /** Event name → schema of its data, for a stream of server-sent events. */
   readonly 'x-events'?: Readonly<Record<string, Schema>>;
+  /** Type of a message → its schema, for a WebSocket. */
+  readonly 'x-messages'?: Readonly<Record<string, Schema>>;
 }
 
 export interface ParameterObject {

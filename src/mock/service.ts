@@ -104,7 +104,7 @@ async function answer(
       headers: remembered.headers(outgoing.headers),
       body: JSON.stringify(remembered.body),
     };
-  if (!isRaw(contentType)) return { ...outgoing, headers: lastPage(request, outgoing.headers) };
+  if (!isRaw(contentType)) return request['cursor'] === undefined ? outgoing : lastPage(outgoing);
   const body =
     contentType === 'text/event-stream'
       ? eventStream(document, operation.id)
@@ -125,11 +125,18 @@ const isRaw = (contentType: string | null): contentType is string =>
 /** Bytes of any type are sent as such. */
 const sent = (contentType: string) => (contentType === '*/*' ? 'application/octet-stream' : contentType);
 
-/** Every list of the mock has two pages, so that clients can be tried that walk to the end. */
-function lastPage(request: Record<string, unknown>, headers: Outgoing['headers']): Outgoing['headers'] {
-  if (request['cursor'] === undefined) return headers;
+/** Every list of the mock has two pages, so that clients can be tried that walk to the end: nothing leads on from the second. */
+function lastPage({ headers, body, ...rest }: Outgoing): Outgoing {
   const { 'X-Next-Cursor': _more, ...others } = headers;
-  return others;
+  const ended = (name: string, value: unknown): unknown => {
+    if (/^(next_)?cursor$/.test(name)) return null;
+    return /^(has_more|truncated)$/.test(name) ? false : value;
+  };
+  return {
+    ...rest,
+    headers: others,
+    body: typeof body === 'string' ? JSON.stringify(JSON.parse(body), ended) : body,
+  };
 }
 
 /** Whose records are meant; undefined where the request does not say. */
