@@ -103,20 +103,34 @@ describe('the README', () => {
       'true - role "editor" grants "document:write"\nrole editor\n403 missing scope authz:write\n',
     );
   });
+});
 
-  it('shows mock examples that answer what it says', async () => {
-    const mock = await start(['mock'], data);
-    try {
-      const shown = examples('sh mock');
-      const answers = await shell(
-        shown.map((example) => example.script),
-        { 'http://127.0.0.1:4010': mock.url },
-      );
-      expect(shown.map((_, at) => JSON.parse(answers[at] ?? ''))).toEqual(
-        shown.map(({ printed }) => printed),
-      );
-    } finally {
-      mock.child.kill('SIGTERM');
-    }
+describe('the first five minutes with the mock and the SDK', () => {
+  let mock: Awaited<ReturnType<typeof start>>;
+
+  beforeAll(async () => {
+    mock = await start(['mock', '--stateful'], tmpdir());
+  }, 30_000);
+
+  afterAll(() => void mock.child.kill('SIGTERM'));
+
+  it('are the script of examples/, which prints what is shown', async () => {
+    const at = blocks.findIndex(({ language }) => language === 'ts mock');
+    const [script, printed] = blocks.slice(at, at + 2);
+    expect(script?.text).toBe(await readFile(join(root, 'examples/mock-calls.ts'), 'utf8'));
+    expect(printed?.language).toBe('text');
+    const running = run(process.execPath, ['--input-type=module-typescript', '-'], { cwd: root });
+    running.child.stdin?.end(script?.text.replace('http://127.0.0.1:4010', mock.url));
+    expect((await running).stdout).toBe(printed?.text);
+  });
+
+  it('have commands that answer what is shown', async () => {
+    const shown = examples('sh mock');
+    const answers = await shell(
+      shown.map((example) => example.script),
+      { 'http://127.0.0.1:4010': mock.url },
+    );
+    expect(shown.length).toBeGreaterThan(0);
+    expect(shown.map((_, at) => JSON.parse(answers[at] ?? ''))).toEqual(shown.map(({ printed }) => printed));
   });
 });
