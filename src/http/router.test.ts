@@ -18,6 +18,8 @@ describe('a path leads to', () => {
     '/keys/{keyId}/rotate',
     '/s/{kind}/{id}/roles',
     '/o/{+key}',
+    '/o/{+key}/enable',
+    '/o/match',
     '/.well-known/x',
   );
   test.each([
@@ -29,6 +31,10 @@ describe('a path leads to', () => {
     ['/s/user/a%2Fb%20c/roles', '/s/{kind}/{id}/roles', { kind: 'user', id: 'a/b c' }],
     ['/s/user/%00/roles', '/s/{kind}/{id}/roles', { kind: 'user', id: '\0' }],
     ['/o/a/b%2Fc', '/o/{+key}', { key: 'a/b/c' }],
+    ['/o/a/b%2Fc/enable', '/o/{+key}/enable', { key: 'a/b/c' }],
+    ['/o/enable', '/o/{+key}', { key: 'enable' }],
+    ['/o/match', '/o/match', {}],
+    ['/o/match/enable', '/o/{+key}/enable', { key: 'match' }],
     ['/.well-known/x', '/.well-known/x', {}],
   ])('%s', (url, target, params) => {
     expect(find(url)).toEqual({ target, params });

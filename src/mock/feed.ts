@@ -18,7 +18,8 @@ export function upgrader(mocked: readonly MockedService[]) {
   return ({ url = '', headers }: IncomingMessage, socket: Duplex): void => {
     const messages = feeds.get(url.split('?', 1)[0] ?? '');
     const key = headers['sec-websocket-key'];
-    socket.on('error', () => socket.destroy());
+    // What clients say is read and dropped: a socket that nobody reads never ends.
+    socket.on('error', () => socket.destroy()).resume();
     if (!messages || key === undefined) {
       socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
       return;

@@ -17,7 +17,7 @@ afterAll(() => Promise.all([mock.close(), stateful.close()]));
 
 const names = Object.keys(services) as ServiceName[];
 
-describe.each(names)('%s', (service) => {
+describe.each(names)('%s', { timeout: 60_000 }, (service) => {
   const own = operations.filter((operation) => operation.service === service);
   const document = readDocument(service);
 

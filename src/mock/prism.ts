@@ -35,6 +35,12 @@ export async function prismAnswers(document: Document): Promise<Answers> {
   return async ({ id, verb }, preference, wanted) => {
     const operation = known.find(({ iid }) => iid === id);
     if (!operation) throw new Error(`${id} is not in the document: run npm run generate`);
+    const { code, exampleKey } = preference;
+    const contents = operation.responses.find((response) => response.code === String(code))?.contents ?? [];
+    const examples = contents.find(({ mediaType }) => mediaType === wanted)?.examples ?? [];
+    // Prism would answer another status instead.
+    if (exampleKey !== undefined && contents.length > 0 && !examples.some(({ key }) => key === exampleKey))
+      throw Invalid(`Prefer: there is no example ${exampleKey}`);
     const input = {
       method: operation.method as 'get',
       url: { path: operation.path, query: {} },

@@ -54,25 +54,29 @@ export function changedRecord(
   return touched(changed, now);
 }
 
-/**
- * The record after an action: what an action does is what the example of its answer has other than the example of the resource,
- * and what its request says of members.
- */
+/** The members in which an example of an answer is other than the example of the resource: what the operation does. */
+export function effectOf({ example }: Resource, own: Values): Values {
+  const others = Object.entries(own).filter(
+    ([name, value]) => !ownOfEach.has(name) && JSON.stringify(value) !== JSON.stringify(example[name]),
+  );
+  return Object.fromEntries(others);
+}
+
+const ownOfEach = new Set(['id', 'tenant_id', 'app_id', 'updated_at']);
+
+/** The record after an action: what its request says of members, and its effect; what is a time in the effect is now. */
 export function actedOn(
   document: Document,
   resource: Resource,
   values: Values,
-  own: Values | undefined,
+  effect: Values,
   sent: Values,
   now: Date,
 ): Record<string, unknown> {
   const changed = changedRecord(document, resource, values, sent, now);
-  for (const [name, value] of Object.entries(own ?? {})) {
-    const isOther = JSON.stringify(value) !== JSON.stringify(resource.example[name]);
-    if (name !== 'id' && name !== 'tenant_id' && !(name in sent) && isOther)
-      changed[name] = isTime(value) ? now.toISOString() : value;
-  }
-  return touched(changed, now);
+  for (const [name, value] of Object.entries(effect))
+    if (!(name in sent)) changed[name] = isTime(value) ? now.toISOString() : value;
+  return changed;
 }
 
 /** The value with other texts in place of some. */

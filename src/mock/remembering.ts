@@ -1,10 +1,19 @@
 /** The stateful mock: what operations do to the records of a tenant, planned by what the contract says about resources. */
 import type { Operation, ServiceName } from '../../generated/operations.ts';
 import { decodeCursor, encodeCursor } from '../lib/cursors.ts';
-import { operationOf, resolve, type Document, type Schema } from './document.ts';
+import { operationOf, parameterSchema, resolve, type Document, type Schema } from './document.ts';
 import type { Kept, Memory, NewRecord } from './memory.ts';
-import { actedOn, changedRecord, fits, isTypeId, isValues, newRecord, substituted } from './records.ts';
-import { linkTo, resourcesOf, successOf } from './resources.ts';
+import {
+  actedOn,
+  changedRecord,
+  effectOf,
+  fits,
+  isTypeId,
+  isValues,
+  newRecord,
+  substituted,
+} from './records.ts';
+import { linksTo, resourcesOf, successOf } from './resources.ts';
 import type { Deed, Item, Plan, Resource, Values } from './resources.ts';
 
 /** What an operation answers from the memory. Without a body it is the example of the status. */
@@ -30,6 +39,7 @@ export function remembering(
 ): Remember {
   const { items, plans } = resourcesOf(document, operations);
   const seeds = seedsOf(document, operations, plans);
+  const effects = effectsOf(document, operations, plans);
   return (operation, request, tenant) => {
     const plan = plans.get(operation.id);
     if (!plan) return undefined;
@@ -41,6 +51,7 @@ export function remembering(
     };
     return new Call(document, operation, request, plan, {
       items,
+      effect: effects.get(operation.id) ?? {},
       records: (resource) =>
         memory.records(shelf(resource), () => seeds(resource).map((seed) => owned(resource, seed))),
       add: (resource, record) => memory.add(shelf(resource), owned(resource, record)),
@@ -51,6 +62,8 @@ export function remembering(
 
 interface Store {
   readonly items: readonly Item[];
+  /** What the operation does to the record that it acts on. */
+  readonly effect: Values;
   records(resource: Resource): Kept[];
   add(resource: Resource, record: NewRecord): Kept;
   remove(record: Kept): void;
@@ -148,8 +161,7 @@ class Call {
       now: this.#now,
     });
     for (const { item, record } of steps) {
-      const link = linkTo(resource, item);
-      if (link !== undefined) values[link] = linkValue(resource, link, item, record);
+      for (const link of linksTo(resource, item)) values[link] = linkValue(resource, link, item, record);
     }
     return this.#store.add(resource, { values, places: new Set([placeOf(path, steps)]) });
   }
@@ -200,15 +212,16 @@ class Call {
   #act(steps: readonly Step[]): Outcome | undefined {
     const step = steps.at(-1);
     if (!step) return undefined;
-    const { schema, own } = successOf(this.#document, this.#operation);
+    const { schema } = successOf(this.#document, this.#operation);
     const { resource } = step.item;
-    if (schema?.$ref !== `#/components/schemas/${resource.name}`) return this.#example(steps);
+    if (schema?.$ref !== referenceTo(resource)) return this.#example(steps);
+    const { record } = step;
     if (this.#operation.verb !== 'GET')
-      step.record.values = actedOn(
+      record.values = actedOn(
         this.#document,
         resource,
-        step.record.values,
-        isOf(resource, own) ? own : undefined,
+        record.values,
+        this.#store.effect,
         this.#sent(),
         this.#now,
       );
@@ -263,16 +276,21 @@ class Call {
     return this.#store.records(resource).find(({ values }) => named.some((key) => values[key] === sent[key]));
   }
 
-  #isWanted({ values }: Kept, { members }: Resource): boolean {
-    const filters = this.#operation.parameters.filter(
-      ({ in: place, name }) => place === 'query' && name in members,
-    );
-    return filters.every(({ name }) => {
+  /** Whether a record has what the query, and the path beyond its items, ask for. */
+  #isWanted({ values }: Kept, resource: Resource): boolean {
+    return this.#operation.parameters.every(({ in: place, name }) => {
       const wanted = this.#request[name];
-      if (wanted === undefined) return true;
-      const value = values[name];
+      const member = place === 'query' ? name : this.#memberInPath(place, name, resource);
+      if (wanted === undefined || member === undefined || !(member in resource.members)) return true;
+      const value = values[member];
       return [wanted].flat().some((one) => (Array.isArray(value) ? value.includes(one) : value === one));
     });
+  }
+
+  #memberInPath(place: string, name: string, { members }: Resource): string | undefined {
+    if (place !== 'path' || this.#plan.within.some(({ parameter }) => parameter === name)) return undefined;
+    const schema = parameterSchema(this.#document, operationOf(this.#document, this.#operation.id), name);
+    return Object.keys(members).find((member) => members[member]!.$ref === schema?.$ref);
   }
 
   #sent(): Values {
@@ -304,6 +322,8 @@ class Call {
   }
 }
 
+const referenceTo = ({ name }: Resource) => `#/components/schemas/${name}`;
+
 const failure = (status: number): Outcome => ({ status, body: undefined, headers: (headers) => headers });
 
 /** A collection below records: its path with their names in it. */
@@ -318,7 +338,7 @@ function placeOf(path: string, steps: readonly Step[]): string {
 function isIn({ values, places }: Kept, resource: Resource, path: string, steps: readonly Step[]): boolean {
   const above = steps.at(-1);
   if (!above) return true;
-  const link = linkTo(resource, above.item);
+  const [link] = linksTo(resource, above.item);
   if (link === undefined) return places.has(placeOf(path, steps));
   const { values: owner } = above.record;
   return Object.keys(above.item.resource.members).some(
@@ -359,7 +379,7 @@ function withRecord(
   resource: Resource,
   values: Values,
 ): unknown {
-  const reference = `#/components/schemas/${resource.name}`;
+  const reference = referenceTo(resource);
   if (schema.$ref === reference) return values;
   const { properties = {} } = resolve(document, schema);
   if (!isValues(example)) return example;
@@ -416,6 +436,32 @@ function seedsOf(document: Document, operations: readonly Operation[], plans: Re
     }
     return [...found.values()];
   };
+}
+
+/**
+ * What each action does, told by its examples. One without an example of its own brings back what the others change: `enable`
+ * after `disable`.
+ */
+function effectsOf(
+  document: Document,
+  operations: readonly Operation[],
+  plans: ReadonlyMap<string, Plan>,
+): Map<string, Values> {
+  const actions = operations.flatMap((operation) => {
+    const plan = plans.get(operation.id);
+    const resource = plan?.within.at(-1)?.resource;
+    const { schema, own } = successOf(document, operation);
+    const acts = plan?.deed.does === 'act' && resource && schema?.$ref === referenceTo(resource);
+    return acts ? [{ id: operation.id, resource, own: isOf(resource, own) ? own : undefined }] : [];
+  });
+  return new Map(
+    actions.map(({ id, resource, own }) => {
+      if (own) return [id, effectOf(resource, own)];
+      const siblings = actions.filter((other) => other.resource === resource && other.own);
+      const names = siblings.flatMap((other) => Object.keys(effectOf(resource, other.own!)));
+      return [id, Object.fromEntries(names.map((name) => [name, resource.example[name]]))];
+    }),
+  );
 }
 
 const asExample = (item: Item): Step => ({

@@ -260,16 +260,15 @@ function keysOf({ members, example }: Resource, { $ref }: Schema, text: string):
 }
 
 /**
- * The member of a record that says below which item it lives: of the same kind as the parameter of the path, or the same in the
- * examples.
+ * The members of a record that say below which item it lives: the first that is of the same kind as what names the item or the
+ * same in the examples, and those that repeat a name of it (`agent_id` and `agent_name`).
  */
-export function linkTo({ members, example }: Resource, item: Item): string | undefined {
-  const own = item.resource.example;
-  const kinds = new Set(item.keys.map((key) => item.resource.members[key]?.$ref));
-  const values = new Set(item.keys.map((key) => own[key]));
+export function linksTo({ members, example }: Resource, { keys, resource: above }: Item): string[] {
+  const kinds = new Set(keys.map((key) => above.members[key]?.$ref).filter((kind) => kind !== undefined));
+  const values = new Set(keys.map((key) => above.example[key]));
   const candidates = Object.keys(members).filter((name) => name !== 'id' && name !== 'name');
-  return (
-    candidates.find((name) => members[name]!.$ref !== undefined && kinds.has(members[name]!.$ref)) ??
-    candidates.find((name) => typeof example[name] === 'string' && values.has(example[name]))
-  );
+  const isSame = (name: string) => typeof example[name] === 'string' && values.has(example[name]);
+  const first = candidates.find((name) => kinds.has(members[name]!.$ref ?? '')) ?? candidates.find(isSame);
+  const repeats = candidates.filter((name) => isSame(name) && keys.some((key) => name.endsWith(`_${key}`)));
+  return [...new Set([...(first === undefined ? [] : [first]), ...repeats])];
 }
