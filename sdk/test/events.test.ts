@@ -249,6 +249,18 @@ describe('an event stream', () => {
   });
 });
 
+describe('a stream that a POST begins', () => {
+  it('is not begun again when it ends, whatever the options say', async () => {
+    const { url, requests } = await serve((_, response) => {
+      response.writeHead(200, { 'Content-Type': 'text/event-stream' });
+      response.end('retry: 1\nevent: token\ndata: x\n\n');
+      return undefined;
+    });
+    const events = await all(things({ baseUrl: url }).begin({}, { reconnect: true }));
+    expect([events.length, requests.length]).toEqual([1, 1]);
+  });
+});
+
 describe('a stream whose events are kept', () => {
   const kept: Respond = ({ headers }, response) => {
     if (headers.accept === 'application/json') return { body: [{ id: 1 }] };

@@ -64,6 +64,7 @@ export interface Things {
     options?: RequestOptions,
   ) => Answer<Thing>;
   readonly watch: (request?: { 'Last-Event-ID'?: string }, options?: EventOptions) => EventStream<ThingEvent>;
+  readonly begin: (request?: Record<never, never>, options?: EventOptions) => EventStream<ThingEvent>;
   readonly record: (
     request?: { after?: number; 'Last-Event-ID'?: string },
     options?: EventOptions,
@@ -106,6 +107,7 @@ export const things = (options: ClientOptions): Things =>
       headers: ['Last-Event-ID'],
       events: { changed: 'json', token: 'text' },
     },
+    begin: { verb: 'POST', path: '/v1/things/begin', events: { changed: 'json', token: 'text' } },
     record: {
       verb: 'GET',
       path: '/v1/things/record',

@@ -86,7 +86,8 @@ for await (const event of plinth.agents.agents.stream({ name: 'support', body: {
 }
 \`\`\`
 
-The type of \`data\` follows from \`event\`. With \`reconnect\` a stream goes on where it broke off:
+The type of \`data\` follows from \`event\`. With \`reconnect\` a stream goes on where it broke off, unless a POST begins it,
+which would begin anew:
 
 \`\`\`ts
 for await (const { event, id, data } of plinth.keys.keys.changes({}, { reconnect: true })) console.log(event, id, data);
@@ -148,10 +149,12 @@ console.log(nameOf);
 
 A service that runs alone has a base URL of its own: \`createPlinth({ baseUrl, serviceUrls: { authz: 'https://…' } })\`.
 
+What goes with every call is said once: \`createPlinth({ baseUrl, headers: { 'X-Publishable-Key': 'pk_…' } })\`.
+
 A page of another origin needs a server that allows that origin (CORS) and the headers \`Authorization\`, \`X-API-Key\`,
-\`Content-Type\`, \`Idempotency-Key\`, \`Last-Event-ID\`, \`X-Tenant-ID\`, \`X-App-ID\`, \`X-User-ID\` and \`X-Subject-ID\`, and
-that exposes \`X-Next-Cursor\` (without it a list ends after its first page), \`X-Request-ID\`, \`X-Revision\` and
-\`Retry-After\`.
+\`Content-Type\`, \`Idempotency-Key\`, \`X-Tenant-ID\`, \`X-App-ID\`, \`X-User-ID\`, \`X-Subject-ID\` and those that are
+parameters of the methods it calls, such as \`If-Match\`, and that exposes \`X-Next-Cursor\` (without it a list may end
+after its first page), \`X-Request-ID\`, \`Retry-After\` and those that it wants to read, such as \`ETag\`.
 `;
 
 export function readme(contract: ServiceContract[]): string {

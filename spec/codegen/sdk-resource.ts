@@ -55,7 +55,8 @@ function methodText(service: ServiceContract, operation: Operation): string {
   const required =
     operation.body?.required || clientParameters(operation).some((parameter) => parameter.required);
   const request = `request${required ? '' : '?'}: ${requestText(operation)}`;
-  const options = `options?: ${operation.events ? 'EventOptions' : 'RequestOptions'}`;
+  const resumes = operation.events !== null && operation.verb === 'GET';
+  const options = `options?: ${resumes ? 'EventOptions' : 'RequestOptions'}`;
   const answer = answerText(service, operation);
   return `${docComment(methodDoc(service, operation))}readonly ${memberName(operation.method)}: (${request}, ${options}) => ${answer};`;
 }

@@ -254,7 +254,8 @@ describe('the generated client', () => {
       'events',
       "{ event: 'changed'; id?: string; data: T.Thing } | { event: 'token'; id?: string; data: T.Token }",
     ],
-    ['the options of streams', 'options?: EventOptions'],
+    ['the options of streams', 'options?: EventOptions, ) => EventStream<'],
+    ['the options of streams that cannot go on', 'options?: RequestOptions, ) => RecordedStream<'],
   ])('types %s of files', (_, type) => {
     expect(files).toContain(type);
   });
@@ -284,6 +285,23 @@ describe('the generated client', () => {
     const { get } = paths['/marked'];
     const blind = { ...document, paths: { '/marked': { get: { ...get, responses: page(list(text)) } } } };
     await expect(sdkFiles([parseService('Things', JSON.stringify(blind))])).rejects.toThrow('answers none');
+  });
+
+  it('takes undefined for what may be left out of a request, but says exactly what an answer has', async () => {
+    const optional = { type: 'object', properties: { size: { type: 'integer' } } };
+    const paths = {
+      '/r': {
+        post: {
+          operationId: 'R_ask',
+          requestBody: json({ $ref: '#/components/schemas/Question' }),
+          responses: { 200: { description: 'So.', ...json({ $ref: '#/components/schemas/Reply' }) } },
+        },
+      },
+    };
+    const components = { schemas: { Error: envelope, Question: optional, Reply: optional } };
+    const one = parseService('Things', JSON.stringify({ ...document, paths, components }));
+    const text = (await sdkFiles([one])).get('sdk/src/services/things/types.ts');
+    expect(text?.match(/size\?: .*;/g)).toEqual(['size?: number | undefined;', 'size?: number;']);
   });
 
   it('refuses a resource that is named like a schema, since both are exported', async () => {

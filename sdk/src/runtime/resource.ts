@@ -39,8 +39,9 @@ function start(client: Client, target: Target, request: RequestMembers, options:
 function stream(client: Client, target: Target, request: RequestMembers, options: EventOptions | undefined) {
   const connect = (lastEventId: string | undefined) =>
     client.open(target, request, lastEventId === undefined ? options : resumed(options, lastEventId));
-  const reconnect = options?.reconnect === true;
   const { events: _, recorded, ...asJson } = target.operation;
+  // What a POST begins would begin again.
+  const reconnect = options?.reconnect === true && asJson.verb === 'GET';
   if (!recorded) return new ServerEvents(target, connect, reconnect, options?.signal);
   const ask = () => new AnswerPromise(client.send({ ...target, operation: asJson }, request, options));
   return new RecordedEvents([target, connect, reconnect, options?.signal], ask);

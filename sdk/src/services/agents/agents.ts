@@ -2,7 +2,7 @@
 
 import type { Answer, EventStream, List } from '../../runtime/answer.ts';
 import type { Client } from '../../runtime/client.ts';
-import type { EventOptions, RequestOptions } from '../../runtime/options.ts';
+import type { RequestOptions } from '../../runtime/options.ts';
 import { resource } from '../../runtime/resource.ts';
 import type * as T from './types.ts';
 
@@ -289,7 +289,7 @@ export interface Agents {
       name: T.AgentNameOrId;
       body: T.RunRequest;
     },
-    options?: EventOptions,
+    options?: RequestOptions,
   ) => EventStream<
     | { event: 'run_started'; id?: string; data: T.RunStarted }
     | { event: 'step'; id?: string; data: T.StepStarted }

@@ -237,7 +237,7 @@ export interface components {
              * @description How it treats its users.
              * @default {}
              */
-            settings?: components["schemas"]["AppSettingsCreate"];
+            settings?: components["schemas"]["AppSettingsCreate"] | undefined;
         };
         /**
          * @description An app: the product on whose behalf a tenant's data is kept.
@@ -396,49 +396,49 @@ export interface components {
              * @description Whether people can open accounts by themselves.
              * @default true
              */
-            signup_enabled?: boolean;
+            signup_enabled?: boolean | undefined;
             /**
              * @description Whether a sign-in needs a verified email address; the session of the sign-up itself does not.
              * @default false
              */
-            require_verified_email?: boolean;
+            require_verified_email?: boolean | undefined;
             /**
              * Format: int32
              * @description The least length of a password.
              * @default 8
              */
-            password_min_length?: number;
+            password_min_length?: number | undefined;
             /**
              * @description How long a session token lasts, from `1m` to `24h`.
              * @default 1h
              */
-            session_ttl?: components["schemas"]["Duration"];
+            session_ttl?: components["schemas"]["Duration"] | undefined;
             /**
              * @description How long a refresh token lasts, from `1h` to `2160h`; a session never lasts longer than 90 days.
              * @default 720h
              */
-            refresh_ttl?: components["schemas"]["Duration"];
+            refresh_ttl?: components["schemas"]["Duration"] | undefined;
             /**
              * Format: int32
              * @description Sessions that a user may have; the oldest ends when there are more. 0 is no limit.
              * @default 0
              */
-            max_sessions?: number;
+            max_sessions?: number | undefined;
             /**
              * @description Whether a trusted device needs no second factor.
              * @default false
              */
-            mfa_trusted_devices?: boolean;
+            mfa_trusted_devices?: boolean | undefined;
             /**
              * @description The slug of the role that new users hold.
              * @default user
              */
-            default_role?: components["schemas"]["Slug"];
+            default_role?: components["schemas"]["Slug"] | undefined;
             /**
              * @description Origins whose browsers may call.
              * @default []
              */
-            allowed_origins?: components["schemas"]["Origin"][];
+            allowed_origins?: components["schemas"]["Origin"][] | undefined;
             /**
              * @description Where the links of messages lead; replaced whole.
              * @default {
@@ -447,12 +447,12 @@ export interface components {
              *       "invitation": null
              *     }
              */
-            links?: components["schemas"]["AppLinks"];
+            links?: components["schemas"]["AppLinks"] | undefined;
             /**
              * @description From whom messages come; the server's own address when null.
              * @default null
              */
-            mail_from?: string | null;
+            mail_from?: (string | null) | undefined;
         };
         /**
          * @description What is sent to change: AppSettings. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
@@ -478,33 +478,33 @@ export interface components {
          */
         AppSettingsUpdate: {
             /** @description Whether people can open accounts by themselves. */
-            signup_enabled?: boolean;
+            signup_enabled?: boolean | undefined;
             /** @description Whether a sign-in needs a verified email address; the session of the sign-up itself does not. */
-            require_verified_email?: boolean;
+            require_verified_email?: boolean | undefined;
             /**
              * Format: int32
              * @description The least length of a password.
              */
-            password_min_length?: number;
+            password_min_length?: number | undefined;
             /** @description How long a session token lasts, from `1m` to `24h`. */
-            session_ttl?: components["schemas"]["Duration"];
+            session_ttl?: components["schemas"]["Duration"] | undefined;
             /** @description How long a refresh token lasts, from `1h` to `2160h`; a session never lasts longer than 90 days. */
-            refresh_ttl?: components["schemas"]["Duration"];
+            refresh_ttl?: components["schemas"]["Duration"] | undefined;
             /**
              * Format: int32
              * @description Sessions that a user may have; the oldest ends when there are more. 0 is no limit.
              */
-            max_sessions?: number;
+            max_sessions?: number | undefined;
             /** @description Whether a trusted device needs no second factor. */
-            mfa_trusted_devices?: boolean;
+            mfa_trusted_devices?: boolean | undefined;
             /** @description The slug of the role that new users hold. */
-            default_role?: components["schemas"]["Slug"];
+            default_role?: components["schemas"]["Slug"] | undefined;
             /** @description Origins whose browsers may call. */
-            allowed_origins?: components["schemas"]["Origin"][];
+            allowed_origins?: components["schemas"]["Origin"][] | undefined;
             /** @description Where the links of messages lead; replaced whole. */
-            links?: components["schemas"]["AppLinks"];
+            links?: components["schemas"]["AppLinks"] | undefined;
             /** @description From whom messages come; the server's own address when null. */
-            mail_from?: string | null;
+            mail_from?: (string | null) | undefined;
         };
         /**
          * @description What to change of an app. Absent members keep their value; read-only members are accepted and ignored.
@@ -534,11 +534,11 @@ export interface components {
          */
         AppUpdate: {
             /** @description Its name for people. */
-            name?: components["schemas"]["Name"];
+            name?: components["schemas"]["Name"] | undefined;
             /** @description Its name for machines, unique in the tenant. An update accepts it unchanged. */
-            slug?: components["schemas"]["Slug"];
+            slug?: components["schemas"]["Slug"] | undefined;
             /** @description How it treats its users; settings that are absent keep their value. */
-            settings?: components["schemas"]["AppSettingsUpdate"];
+            settings?: components["schemas"]["AppSettingsUpdate"] | undefined;
         };
         /**
          * @description The user holds the role.
@@ -643,12 +643,12 @@ export interface components {
              * @description Why.
              * @default null
              */
-            reason?: components["schemas"]["Reason"] | null;
+            reason?: (components["schemas"]["Reason"] | null) | undefined;
             /**
              * @description When the ban ends, in the future; never when null.
              * @default null
              */
-            expires_at?: components["schemas"]["Timestamp"] | null;
+            expires_at?: (components["schemas"]["Timestamp"] | null) | undefined;
         };
         /**
          * @description How the hosted pages look, for an app or for one of its organizations; at most one for each.
@@ -713,52 +713,52 @@ export interface components {
          */
         BrandCreate: {
             /** @description The app it belongs to; the caller's own when absent on creation. An update accepts it unchanged. */
-            app_id?: components["schemas"]["AppId"];
+            app_id?: components["schemas"]["AppId"] | undefined;
             /**
              * @description The organization it is for; the whole app when null. An update accepts it unchanged.
              * @default null
              */
-            org_id?: components["schemas"]["OrgId"] | null;
+            org_id?: (components["schemas"]["OrgId"] | null) | undefined;
             /**
              * @description The address of the logo.
              * @default null
              */
-            logo_url?: components["schemas"]["Url"] | null;
+            logo_url?: (components["schemas"]["Url"] | null) | undefined;
             /**
              * @description The colour of texts and buttons.
              * @default #18181b
              */
-            primary_color?: components["schemas"]["Color"];
+            primary_color?: components["schemas"]["Color"] | undefined;
             /**
              * @description The colour behind everything.
              * @default #ffffff
              */
-            background_color?: components["schemas"]["Color"];
+            background_color?: components["schemas"]["Color"] | undefined;
             /**
              * @description The colour of links and of what has the focus.
              * @default #7c3aed
              */
-            accent_color?: components["schemas"]["Color"];
+            accent_color?: components["schemas"]["Color"] | undefined;
             /**
              * @description The fonts, as in CSS.
              * @default system-ui, sans-serif
              */
-            font_family?: string;
+            font_family?: string | undefined;
             /**
              * @description The name on the pages.
              * @default
              */
-            company_name?: string;
+            company_name?: string | undefined;
             /**
              * @description The line below the name.
              * @default
              */
-            tagline?: string;
+            tagline?: string | undefined;
             /**
              * @description More CSS, without `url(`, `@import`, `expression`, backslashes and `<`.
              * @default
              */
-            custom_css?: string;
+            custom_css?: string | undefined;
         };
         /**
          * @description What is sent to change: Brand. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
@@ -777,25 +777,25 @@ export interface components {
          */
         BrandUpdate: {
             /** @description The app it belongs to; the caller's own when absent on creation. An update accepts it unchanged. */
-            app_id?: components["schemas"]["AppId"];
+            app_id?: components["schemas"]["AppId"] | undefined;
             /** @description The organization it is for; the whole app when null. An update accepts it unchanged. */
-            org_id?: components["schemas"]["OrgId"] | null;
+            org_id?: (components["schemas"]["OrgId"] | null) | undefined;
             /** @description The address of the logo. */
-            logo_url?: components["schemas"]["Url"] | null;
+            logo_url?: (components["schemas"]["Url"] | null) | undefined;
             /** @description The colour of texts and buttons. */
-            primary_color?: components["schemas"]["Color"];
+            primary_color?: components["schemas"]["Color"] | undefined;
             /** @description The colour behind everything. */
-            background_color?: components["schemas"]["Color"];
+            background_color?: components["schemas"]["Color"] | undefined;
             /** @description The colour of links and of what has the focus. */
-            accent_color?: components["schemas"]["Color"];
+            accent_color?: components["schemas"]["Color"] | undefined;
             /** @description The fonts, as in CSS. */
-            font_family?: string;
+            font_family?: string | undefined;
             /** @description The name on the pages. */
-            company_name?: string;
+            company_name?: string | undefined;
             /** @description The line below the name. */
-            tagline?: string;
+            tagline?: string | undefined;
             /** @description More CSS, without `url(`, `@import`, `expression`, backslashes and `<`. */
-            custom_css?: string;
+            custom_css?: string | undefined;
         };
         /**
          * @description Id of a branding.
@@ -1034,19 +1034,19 @@ export interface components {
          */
         ClientCreate: {
             /** @description The app it belongs to; the caller's own when absent on creation. An update accepts it unchanged. */
-            app_id?: components["schemas"]["AppId"];
+            app_id?: components["schemas"]["AppId"] | undefined;
             /** @description Its name; users see it when they consent. */
             name: components["schemas"]["Name"];
             /**
              * @description Where users may be sent with a code; at least one with `authorization_code`.
              * @default []
              */
-            redirect_uris?: components["schemas"]["RedirectUri"][];
+            redirect_uris?: components["schemas"]["RedirectUri"][] | undefined;
             /**
              * @description Where users may be sent after a sign-out.
              * @default []
              */
-            post_logout_redirect_uris?: components["schemas"]["RedirectUri"][];
+            post_logout_redirect_uris?: components["schemas"]["RedirectUri"][] | undefined;
             /**
              * @description What it may ask for.
              * @default [
@@ -1055,7 +1055,7 @@ export interface components {
              *       "email"
              *     ]
              */
-            scopes?: components["schemas"]["ScopeName"][];
+            scopes?: components["schemas"]["ScopeName"][] | undefined;
             /**
              * @description How it gets tokens.
              * @default [
@@ -1063,30 +1063,30 @@ export interface components {
              *       "refresh_token"
              *     ]
              */
-            grant_types?: components["schemas"]["GrantType"][];
+            grant_types?: components["schemas"]["GrantType"][] | undefined;
             /**
              * @description Whether it cannot keep a secret: an app on a device or in a browser. An update accepts it unchanged.
              * @default false
              */
-            public?: boolean;
+            public?: boolean | undefined;
             /**
              * @description Whether users are not asked for their consent: a client of one's own.
              * @default false
              */
-            skip_consent?: boolean;
+            skip_consent?: boolean | undefined;
             /** @description Whether it must use PKCE; true for public clients, and for others false when absent. */
-            require_pkce?: boolean;
+            require_pkce?: boolean | undefined;
             /**
              * Format: int32
              * @description Seconds that its access tokens last.
              * @default 3600
              */
-            access_token_ttl?: number;
+            access_token_ttl?: number | undefined;
             /**
              * @description Resource servers that it may ask tokens for, besides the platform.
              * @default []
              */
-            audiences?: components["schemas"]["Audience"][];
+            audiences?: components["schemas"]["Audience"][] | undefined;
         };
         /**
          * @description Id of an OAuth client, which is its `client_id`.
@@ -1164,30 +1164,30 @@ export interface components {
          */
         ClientUpdate: {
             /** @description The app it belongs to; the caller's own when absent on creation. An update accepts it unchanged. */
-            app_id?: components["schemas"]["AppId"];
+            app_id?: components["schemas"]["AppId"] | undefined;
             /** @description Its name; users see it when they consent. */
-            name?: components["schemas"]["Name"];
+            name?: components["schemas"]["Name"] | undefined;
             /** @description Where users may be sent with a code; at least one with `authorization_code`. */
-            redirect_uris?: components["schemas"]["RedirectUri"][];
+            redirect_uris?: components["schemas"]["RedirectUri"][] | undefined;
             /** @description Where users may be sent after a sign-out. */
-            post_logout_redirect_uris?: components["schemas"]["RedirectUri"][];
+            post_logout_redirect_uris?: components["schemas"]["RedirectUri"][] | undefined;
             /** @description What it may ask for. */
-            scopes?: components["schemas"]["ScopeName"][];
+            scopes?: components["schemas"]["ScopeName"][] | undefined;
             /** @description How it gets tokens. */
-            grant_types?: components["schemas"]["GrantType"][];
+            grant_types?: components["schemas"]["GrantType"][] | undefined;
             /** @description Whether it cannot keep a secret: an app on a device or in a browser. An update accepts it unchanged. */
-            public?: boolean;
+            public?: boolean | undefined;
             /** @description Whether users are not asked for their consent: a client of one's own. */
-            skip_consent?: boolean;
+            skip_consent?: boolean | undefined;
             /** @description Whether it must use PKCE; true for public clients, and for others false when absent. */
-            require_pkce?: boolean;
+            require_pkce?: boolean | undefined;
             /**
              * Format: int32
              * @description Seconds that its access tokens last.
              */
-            access_token_ttl?: number;
+            access_token_ttl?: number | undefined;
             /** @description Resource servers that it may ask tokens for, besides the platform. */
-            audiences?: components["schemas"]["Audience"][];
+            audiences?: components["schemas"]["Audience"][] | undefined;
         };
         /**
          * @description A code of a second factor, a message or a recovery code; hyphens and case do not count in recovery codes.
@@ -1519,7 +1519,7 @@ export interface components {
             /** @description The email address. */
             email: components["schemas"]["Email"];
             /** @description The app; required unless a publishable key is sent. */
-            app_id?: components["schemas"]["AppId"];
+            app_id?: components["schemas"]["AppId"] | undefined;
         };
         /**
          * @description An email address to verify, by the token of a message.
@@ -1762,22 +1762,22 @@ export interface components {
          */
         FormCreate: {
             /** @description The app it belongs to; the caller's own when absent on creation. An update accepts it unchanged. */
-            app_id?: components["schemas"]["AppId"];
+            app_id?: components["schemas"]["AppId"] | undefined;
             /**
              * @description What it is for.
              * @default signup
              */
-            form_type?: components["schemas"]["FormType"];
+            form_type?: components["schemas"]["FormType"] | undefined;
             /**
              * @description Whether it counts.
              * @default false
              */
-            active?: boolean;
+            active?: boolean | undefined;
             /**
              * @description The questions.
              * @default []
              */
-            fields?: components["schemas"]["FormFieldInput"][];
+            fields?: components["schemas"]["FormFieldInput"][] | undefined;
         };
         /**
          * @description A question of a form.
@@ -1847,33 +1847,33 @@ export interface components {
              * @description What people see in it while it is empty.
              * @default
              */
-            placeholder?: string;
+            placeholder?: string | undefined;
             /**
              * @description What it is for.
              * @default
              */
-            description?: string;
+            description?: string | undefined;
             /**
              * @description What it holds at first.
              * @default null
              */
-            default?: string | null;
+            default?: (string | null) | undefined;
             /**
              * @description The choices of `select` and `radio`.
              * @default []
              */
-            options?: components["schemas"]["FieldOption"][];
+            options?: components["schemas"]["FieldOption"][] | undefined;
             /**
              * Format: int32
              * @description Its place; lower comes first.
              * @default 0
              */
-            order?: number;
+            order?: number | undefined;
             /**
              * @description What the answer must fulfil.
              * @default {}
              */
-            validation?: components["schemas"]["FieldValidation"];
+            validation?: components["schemas"]["FieldValidation"] | undefined;
         };
         /**
          * @description Id of a form.
@@ -1947,13 +1947,13 @@ export interface components {
          */
         FormUpdate: {
             /** @description The app it belongs to; the caller's own when absent on creation. An update accepts it unchanged. */
-            app_id?: components["schemas"]["AppId"];
+            app_id?: components["schemas"]["AppId"] | undefined;
             /** @description What it is for. */
-            form_type?: components["schemas"]["FormType"];
+            form_type?: components["schemas"]["FormType"] | undefined;
             /** @description Whether it counts. */
-            active?: boolean;
+            active?: boolean | undefined;
             /** @description The questions. */
-            fields?: components["schemas"]["FormFieldInput"][];
+            fields?: components["schemas"]["FormFieldInput"][] | undefined;
         };
         /**
          * @description The stream no longer reaches back to where the caller was.
@@ -2018,12 +2018,12 @@ export interface components {
             /** @description The user: of the same app, not banned, and with no scope that the caller lacks. */
             target_user_id: components["schemas"]["UserId"];
             /** @description The app; the caller's own when absent. */
-            app_id?: components["schemas"]["AppId"];
+            app_id?: components["schemas"]["AppId"] | undefined;
             /**
              * @description Why; recorded with the event.
              * @default null
              */
-            reason?: components["schemas"]["Reason"] | null;
+            reason?: (components["schemas"]["Reason"] | null) | undefined;
         };
         /**
          * @description A session as another user.
@@ -2168,11 +2168,11 @@ export interface components {
             /** @description The token. */
             token: components["schemas"]["SentToken"];
             /** @description What kind of token it is likely to be. */
-            token_type_hint?: components["schemas"]["TokenTypeHint"];
+            token_type_hint?: components["schemas"]["TokenTypeHint"] | undefined;
             /** @description The client. */
-            client_id?: components["schemas"]["SentClientId"];
+            client_id?: components["schemas"]["SentClientId"] | undefined;
             /** @description Its secret; public clients have none. */
-            client_secret?: components["schemas"]["SentClientSecret"];
+            client_secret?: components["schemas"]["SentClientSecret"] | undefined;
         } & {
             [key: string]: unknown;
         };
@@ -2296,7 +2296,7 @@ export interface components {
              * @description What the person may do in it.
              * @default member
              */
-            role?: components["schemas"]["OrgRole"];
+            role?: components["schemas"]["OrgRole"] | undefined;
         };
         /**
          * @description What the invited person decides.
@@ -2547,7 +2547,7 @@ export interface components {
             /** @description What the page carries against forged requests. */
             xsrf: string;
             /** @description `yes` to sign out everywhere; absent to stay signed in. */
-            logout?: string;
+            logout?: string | undefined;
         } & {
             [key: string]: unknown;
         };
@@ -2561,13 +2561,13 @@ export interface components {
          */
         LogoutRequest: {
             /** @description An id token of the user who signs out. */
-            id_token_hint?: components["schemas"]["IdToken"];
+            id_token_hint?: components["schemas"]["IdToken"] | undefined;
             /** @description Where the user is sent then: one of the client's `post_logout_redirect_uris`. */
-            post_logout_redirect_uri?: components["schemas"]["RedirectTarget"];
+            post_logout_redirect_uri?: components["schemas"]["RedirectTarget"] | undefined;
             /** @description What the client gets back. */
-            state?: components["schemas"]["State"];
+            state?: components["schemas"]["State"] | undefined;
             /** @description The client, where there is no `id_token_hint`. */
-            client_id?: components["schemas"]["SentClientId"];
+            client_id?: components["schemas"]["SentClientId"] | undefined;
         } & {
             [key: string]: unknown;
         };
@@ -2628,7 +2628,7 @@ export interface components {
              * @description What the user may do in it.
              * @default member
              */
-            role?: components["schemas"]["OrgRole"];
+            role?: components["schemas"]["OrgRole"] | undefined;
         };
         /**
          * @description Id of a membership.
@@ -2671,7 +2671,7 @@ export interface components {
             /** @description The role. */
             role: components["schemas"]["OrgRole"];
             /** @description The user, accepted unchanged. */
-            user_id?: components["schemas"]["UserId"];
+            user_id?: components["schemas"]["UserId"] | undefined;
         };
         /**
          * @description What members see of each other.
@@ -2829,9 +2829,9 @@ export interface components {
              * @description What it is.
              * @default totp
              */
-            method?: components["schemas"]["MfaMethod"];
+            method?: components["schemas"]["MfaMethod"] | undefined;
             /** @description The phone that codes are sent to; required for `sms`. */
-            phone?: components["schemas"]["PhoneNumber"];
+            phone?: components["schemas"]["PhoneNumber"] | undefined;
         };
         /**
          * @description A second factor of a user.
@@ -2890,7 +2890,7 @@ export interface components {
          */
         MfaVerification: {
             /** @description Which factor; the unverified one when absent. */
-            method?: components["schemas"]["MfaMethod"];
+            method?: components["schemas"]["MfaMethod"] | undefined;
             /** @description Its code. */
             code: components["schemas"]["Code"];
         };
@@ -3113,7 +3113,7 @@ export interface components {
              * @description The organization, of which the caller is a member; none when null.
              * @default null
              */
-            org_id?: components["schemas"]["OrgId"] | null;
+            org_id?: (components["schemas"]["OrgId"] | null) | undefined;
         };
         /**
          * @description A group of users in an app.
@@ -3161,7 +3161,7 @@ export interface components {
          */
         OrganizationCreate: {
             /** @description The app it belongs to; the caller's own when absent on creation. An update accepts it unchanged. */
-            app_id?: components["schemas"]["AppId"];
+            app_id?: components["schemas"]["AppId"] | undefined;
             /** @description Its name for people. */
             name: components["schemas"]["Name"];
             /** @description Its name for machines, unique in the app. */
@@ -3170,12 +3170,12 @@ export interface components {
              * @description The address of its logo.
              * @default null
              */
-            logo?: components["schemas"]["Url"] | null;
+            logo?: (components["schemas"]["Url"] | null) | undefined;
             /**
              * @description Free data of the app's own.
              * @default {}
              */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | undefined;
         };
         /**
          * @description A page of organizations.
@@ -3211,15 +3211,15 @@ export interface components {
          */
         OrganizationUpdate: {
             /** @description The app it belongs to; the caller's own when absent on creation. An update accepts it unchanged. */
-            app_id?: components["schemas"]["AppId"];
+            app_id?: components["schemas"]["AppId"] | undefined;
             /** @description Its name for people. */
-            name?: components["schemas"]["Name"];
+            name?: components["schemas"]["Name"] | undefined;
             /** @description Its name for machines, unique in the app. */
-            slug?: components["schemas"]["Slug"];
+            slug?: components["schemas"]["Slug"] | undefined;
             /** @description The address of its logo. */
-            logo?: components["schemas"]["Url"] | null;
+            logo?: (components["schemas"]["Url"] | null) | undefined;
             /** @description Free data of the app's own. */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | undefined;
         };
         /**
          * @description An origin of browsers: scheme, host and port.
@@ -3488,7 +3488,7 @@ export interface components {
             /** @description The phone number. */
             phone: components["schemas"]["PhoneNumber"];
             /** @description The app; `default` when neither it nor a publishable key is sent. */
-            app_id?: components["schemas"]["AppId"];
+            app_id?: components["schemas"]["AppId"] | undefined;
         };
         /**
          * @description A phone number in E.164 form, valid for its region.
@@ -3509,7 +3509,7 @@ export interface components {
             /** @description The code; good once and for five minutes. */
             code: components["schemas"]["Code"];
             /** @description The app; `default` when neither it nor a publishable key is sent. */
-            app_id?: components["schemas"]["AppId"];
+            app_id?: components["schemas"]["AppId"] | undefined;
         };
         /**
          * @description A secret string that was handed out before; any that is not good is refused the same way.
@@ -3559,15 +3559,15 @@ export interface components {
          */
         ProfileUpdate: {
             /** @description The name to sign in with, unique in the app. */
-            username?: components["schemas"]["Username"] | null;
+            username?: (components["schemas"]["Username"] | null) | undefined;
             /** @description The name of the person. */
-            name?: components["schemas"]["PersonName"] | null;
+            name?: (components["schemas"]["PersonName"] | null) | undefined;
             /** @description The picture of the person. */
-            image?: components["schemas"]["ImageUrl"] | null;
+            image?: (components["schemas"]["ImageUrl"] | null) | undefined;
             /** @description Free data of the app's own. */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | undefined;
             /** @description The email address as it is. */
-            email?: components["schemas"]["Email"] | null;
+            email?: (components["schemas"]["Email"] | null) | undefined;
         };
         /**
          * @description What to show: `none`, `login`, `consent`, or several of them separated by spaces.
@@ -3688,31 +3688,31 @@ export interface components {
          */
         PushedAuthorization: {
             /** @description What to answer: `code`. */
-            response_type?: components["schemas"]["ResponseType"];
+            response_type?: components["schemas"]["ResponseType"] | undefined;
             /** @description Where the user is sent then. */
-            redirect_uri?: components["schemas"]["RedirectTarget"];
+            redirect_uri?: components["schemas"]["RedirectTarget"] | undefined;
             /** @description What is asked for. */
-            scope?: components["schemas"]["ScopeList"];
+            scope?: components["schemas"]["ScopeList"] | undefined;
             /** @description What the client gets back with the answer. */
-            state?: components["schemas"]["State"];
+            state?: components["schemas"]["State"] | undefined;
             /** @description The hash of the code verifier. */
-            code_challenge?: components["schemas"]["CodeChallenge"];
+            code_challenge?: components["schemas"]["CodeChallenge"] | undefined;
             /** @description How the hash was made. */
-            code_challenge_method?: components["schemas"]["CodeChallengeMethod"];
+            code_challenge_method?: components["schemas"]["CodeChallengeMethod"] | undefined;
             /** @description What the id token repeats. */
-            nonce?: components["schemas"]["Nonce"];
+            nonce?: components["schemas"]["Nonce"] | undefined;
             /** @description What to show. */
-            prompt?: components["schemas"]["Prompt"];
+            prompt?: components["schemas"]["Prompt"] | undefined;
             /** @description Seconds since the sign-in, after which the user has to sign in again. */
-            max_age?: components["schemas"]["MaxAge"];
+            max_age?: components["schemas"]["MaxAge"] | undefined;
             /** @description Who is likely to sign in. */
-            login_hint?: components["schemas"]["LoginHint"];
+            login_hint?: components["schemas"]["LoginHint"] | undefined;
             /** @description The resource server that the token is for. */
-            resource?: components["schemas"]["ResourceIndicator"];
+            resource?: components["schemas"]["ResourceIndicator"] | undefined;
             /** @description The client. */
-            client_id?: components["schemas"]["SentClientId"];
+            client_id?: components["schemas"]["SentClientId"] | undefined;
             /** @description Its secret; public clients have none. */
-            client_secret?: components["schemas"]["SentClientSecret"];
+            client_secret?: components["schemas"]["SentClientSecret"] | undefined;
         } & {
             [key: string]: unknown;
         };
@@ -3771,11 +3771,11 @@ export interface components {
          */
         Reauthentication: {
             /** @description The password. */
-            password?: components["schemas"]["Password"];
+            password?: components["schemas"]["Password"] | undefined;
             /** @description The second factor. */
-            method?: components["schemas"]["ChallengeMethod"];
+            method?: components["schemas"]["ChallengeMethod"] | undefined;
             /** @description Its code. */
-            code?: components["schemas"]["Code"];
+            code?: components["schemas"]["Code"] | undefined;
         };
         /**
          * @description To whom a message goes: an email address or phone number.
@@ -3892,13 +3892,13 @@ export interface components {
          */
         RevocationRequest: {
             /** @description The token; whoever holds it may end it. */
-            token?: components["schemas"]["SentToken"];
+            token?: components["schemas"]["SentToken"] | undefined;
             /** @description What kind of token it is likely to be. */
-            token_type_hint?: components["schemas"]["TokenTypeHint"];
+            token_type_hint?: components["schemas"]["TokenTypeHint"] | undefined;
             /** @description The client. */
-            client_id?: components["schemas"]["SentClientId"];
+            client_id?: components["schemas"]["SentClientId"] | undefined;
             /** @description Its secret; public clients have none. */
-            client_secret?: components["schemas"]["SentClientSecret"];
+            client_secret?: components["schemas"]["SentClientSecret"] | undefined;
         } & {
             [key: string]: unknown;
         };
@@ -3979,7 +3979,7 @@ export interface components {
              * @description The organization in which it counts; everywhere in the app when null.
              * @default null
              */
-            org_id?: components["schemas"]["OrgId"] | null;
+            org_id?: (components["schemas"]["OrgId"] | null) | undefined;
         };
         /**
          * @description What is sent to create: Role. Read-only members are accepted and ignored; `null` means absent.
@@ -3993,7 +3993,7 @@ export interface components {
          */
         RoleCreate: {
             /** @description The app it belongs to; the caller's own when absent on creation. An update accepts it unchanged. */
-            app_id?: components["schemas"]["AppId"];
+            app_id?: components["schemas"]["AppId"] | undefined;
             /** @description Its name for people. */
             name: components["schemas"]["Name"];
             /** @description Its name for machines, unique in the app. An update accepts it unchanged. */
@@ -4002,12 +4002,12 @@ export interface components {
              * @description What it is for.
              * @default
              */
-            description?: string;
+            description?: string | undefined;
             /**
              * @description The role whose permissions it has too; at most 8 roles in a chain, no cycles.
              * @default null
              */
-            parent_id?: components["schemas"]["RoleId"] | null;
+            parent_id?: (components["schemas"]["RoleId"] | null) | undefined;
         };
         /**
          * @description Id of a role.
@@ -4046,7 +4046,7 @@ export interface components {
             /** @description The user. */
             user_id: components["schemas"]["UserId"];
             /** @description Only the assignment in this organization; every assignment of the role when absent. */
-            org_id?: components["schemas"]["OrgId"];
+            org_id?: components["schemas"]["OrgId"] | undefined;
         };
         /**
          * @description What is sent to change: Role. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
@@ -4060,15 +4060,15 @@ export interface components {
          */
         RoleUpdate: {
             /** @description The app it belongs to; the caller's own when absent on creation. An update accepts it unchanged. */
-            app_id?: components["schemas"]["AppId"];
+            app_id?: components["schemas"]["AppId"] | undefined;
             /** @description Its name for people. */
-            name?: components["schemas"]["Name"];
+            name?: components["schemas"]["Name"] | undefined;
             /** @description Its name for machines, unique in the app. An update accepts it unchanged. */
-            slug?: components["schemas"]["Slug"];
+            slug?: components["schemas"]["Slug"] | undefined;
             /** @description What it is for. */
-            description?: string;
+            description?: string | undefined;
             /** @description The role whose permissions it has too; at most 8 roles in a chain, no cycles. */
-            parent_id?: components["schemas"]["RoleId"] | null;
+            parent_id?: (components["schemas"]["RoleId"] | null) | undefined;
         };
         /**
          * @description Scopes, separated by spaces.
@@ -4091,7 +4091,7 @@ export interface components {
              * @description How long the old secret goes on working, from `0s` to `720h`.
              * @default 24h
              */
-            grace_period?: components["schemas"]["Duration"];
+            grace_period?: components["schemas"]["Duration"] | undefined;
         };
         /**
          * @description A `client_id`, as it was sent.
@@ -4227,13 +4227,13 @@ export interface components {
          */
         Signin: {
             /** @description The email address. */
-            email?: components["schemas"]["Email"];
+            email?: components["schemas"]["Email"] | undefined;
             /** @description The username. */
-            username?: components["schemas"]["Username"];
+            username?: components["schemas"]["Username"] | undefined;
             /** @description The password. */
             password: components["schemas"]["Password"];
             /** @description The app; required unless a publishable key is sent. */
-            app_id?: components["schemas"]["AppId"];
+            app_id?: components["schemas"]["AppId"] | undefined;
         };
         /**
          * @description The user is banned or has to verify their email address first, or the app takes no sign-ups; `reason` says which.
@@ -4384,19 +4384,19 @@ export interface components {
              * @description The name of the person.
              * @default null
              */
-            name?: components["schemas"]["PersonName"] | null;
+            name?: (components["schemas"]["PersonName"] | null) | undefined;
             /**
              * @description A name to sign in with, unique in the app.
              * @default null
              */
-            username?: components["schemas"]["Username"] | null;
+            username?: (components["schemas"]["Username"] | null) | undefined;
             /** @description The app; required unless a publishable key is sent. */
-            app_id?: components["schemas"]["AppId"];
+            app_id?: components["schemas"]["AppId"] | undefined;
             /**
              * @description Free data; the app's active form says what it must hold.
              * @default {}
              */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | undefined;
         };
         /**
          * @description A short name for machines.
@@ -4547,9 +4547,9 @@ export interface components {
          */
         TeamUpdate: {
             /** @description Its name for people. */
-            name?: components["schemas"]["Name"];
+            name?: components["schemas"]["Name"] | undefined;
             /** @description Its name for machines, unique in the organization. */
-            slug?: components["schemas"]["Slug"];
+            slug?: components["schemas"]["Slug"] | undefined;
         };
         /**
          * @description A tenant. Every record belongs to exactly one.
@@ -4593,21 +4593,21 @@ export interface components {
             /** @description The grant. */
             grant_type: components["schemas"]["GrantTypeName"];
             /** @description With `authorization_code`: the code. */
-            code?: components["schemas"]["AuthorizationCode"];
+            code?: components["schemas"]["AuthorizationCode"] | undefined;
             /** @description With `authorization_code`: the redirect URI of the authorization. */
-            redirect_uri?: components["schemas"]["RedirectTarget"];
+            redirect_uri?: components["schemas"]["RedirectTarget"] | undefined;
             /** @description With `authorization_code`: the code verifier, where the authorization had a challenge. */
-            code_verifier?: components["schemas"]["CodeVerifier"];
+            code_verifier?: components["schemas"]["CodeVerifier"] | undefined;
             /** @description With `refresh_token`: the token, which is replaced. */
-            refresh_token?: components["schemas"]["GrantRefreshToken"];
+            refresh_token?: components["schemas"]["GrantRefreshToken"] | undefined;
             /** @description With `client_credentials`, what is asked for; with `refresh_token`, less than was granted. All of it when absent. */
-            scope?: components["schemas"]["ScopeList"];
+            scope?: components["schemas"]["ScopeList"] | undefined;
             /** @description The resource server that the access token is for; the platform when absent. */
-            resource?: components["schemas"]["ResourceIndicator"];
+            resource?: components["schemas"]["ResourceIndicator"] | undefined;
             /** @description The client. */
-            client_id?: components["schemas"]["SentClientId"];
+            client_id?: components["schemas"]["SentClientId"] | undefined;
             /** @description Its secret; public clients have none. */
-            client_secret?: components["schemas"]["SentClientSecret"];
+            client_secret?: components["schemas"]["SentClientSecret"] | undefined;
         } & {
             [key: string]: unknown;
         };
@@ -4859,44 +4859,44 @@ export interface components {
          */
         UserCreate: {
             /** @description The app it belongs to; the caller's own when absent on creation, ignored later. */
-            app_id?: components["schemas"]["AppId"];
+            app_id?: components["schemas"]["AppId"] | undefined;
             /**
              * @description The email address, unique in the app; null for an account that has only a phone number.
              * @default null
              */
-            email?: components["schemas"]["Email"] | null;
+            email?: (components["schemas"]["Email"] | null) | undefined;
             /**
              * @description The name to sign in with, unique in the app.
              * @default null
              */
-            username?: components["schemas"]["Username"] | null;
+            username?: (components["schemas"]["Username"] | null) | undefined;
             /**
              * @description The name of the person.
              * @default null
              */
-            name?: components["schemas"]["PersonName"] | null;
+            name?: (components["schemas"]["PersonName"] | null) | undefined;
             /**
              * @description The picture of the person.
              * @default null
              */
-            image?: components["schemas"]["ImageUrl"] | null;
+            image?: (components["schemas"]["ImageUrl"] | null) | undefined;
             /**
              * @description Whether the email address is proved to be the user's; an address that is changed is not.
              * @default false
              */
-            email_verified?: boolean;
+            email_verified?: boolean | undefined;
             /**
              * @description The phone number, unique in the app; fixed.
              * @default null
              */
-            phone?: components["schemas"]["PhoneNumber"] | null;
+            phone?: (components["schemas"]["PhoneNumber"] | null) | undefined;
             /**
              * @description Free data of the app's own.
              * @default {}
              */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | undefined;
             /** @description The password; without one the user sets it by a reset, or signs in by phone. */
-            password?: components["schemas"]["NewPassword"];
+            password?: components["schemas"]["NewPassword"] | undefined;
         };
         /**
          * @description Id of a user.
@@ -5009,17 +5009,17 @@ export interface components {
          */
         UserUpdate: {
             /** @description The email address, unique in the app; null for an account that has only a phone number. */
-            email?: components["schemas"]["Email"] | null;
+            email?: (components["schemas"]["Email"] | null) | undefined;
             /** @description The name to sign in with, unique in the app. */
-            username?: components["schemas"]["Username"] | null;
+            username?: (components["schemas"]["Username"] | null) | undefined;
             /** @description The name of the person. */
-            name?: components["schemas"]["PersonName"] | null;
+            name?: (components["schemas"]["PersonName"] | null) | undefined;
             /** @description The picture of the person. */
-            image?: components["schemas"]["ImageUrl"] | null;
+            image?: (components["schemas"]["ImageUrl"] | null) | undefined;
             /** @description Whether the email address is proved to be the user's; an address that is changed is not. */
-            email_verified?: boolean;
+            email_verified?: boolean | undefined;
             /** @description Free data of the app's own. */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | undefined;
         };
         /**
          * @description The access token, where it is not in the header (RFC 6750, section 2.2).
@@ -5029,7 +5029,7 @@ export interface components {
          */
         UserinfoRequest: {
             /** @description The access token. */
-            access_token?: components["schemas"]["AccessToken"];
+            access_token?: components["schemas"]["AccessToken"] | undefined;
         } & {
             [key: string]: unknown;
         };
@@ -5099,7 +5099,7 @@ export interface components {
          */
         WebhookCreate: {
             /** @description The app it belongs to; the caller's own when absent on creation. An update accepts it unchanged. */
-            app_id?: components["schemas"]["AppId"];
+            app_id?: components["schemas"]["AppId"] | undefined;
             /** @description Where events are sent. */
             url: components["schemas"]["Url"];
             /**
@@ -5108,12 +5108,12 @@ export interface components {
              *       "*"
              *     ]
              */
-            events?: components["schemas"]["EventSelector"][];
+            events?: components["schemas"]["EventSelector"][] | undefined;
             /**
              * @description Whether anything is sent. It is switched off by an answer 410 and after five days without a success.
              * @default true
              */
-            active?: boolean;
+            active?: boolean | undefined;
         };
         /**
          * @description Id of a webhook.
@@ -5163,13 +5163,13 @@ export interface components {
          */
         WebhookUpdate: {
             /** @description The app it belongs to; the caller's own when absent on creation. An update accepts it unchanged. */
-            app_id?: components["schemas"]["AppId"];
+            app_id?: components["schemas"]["AppId"] | undefined;
             /** @description Where events are sent. */
-            url?: components["schemas"]["Url"];
+            url?: components["schemas"]["Url"] | undefined;
             /** @description What is sent. */
-            events?: components["schemas"]["EventSelector"][];
+            events?: components["schemas"]["EventSelector"][] | undefined;
             /** @description Whether anything is sent. It is switched off by an answer 410 and after five days without a success. */
-            active?: boolean;
+            active?: boolean | undefined;
         };
     };
     responses: never;

@@ -169,17 +169,17 @@ export interface components {
          */
         BillingAddressInput: {
             /** @description Street and number. */
-            line1?: components["schemas"]["AddressLine"] | null;
+            line1?: (components["schemas"]["AddressLine"] | null) | undefined;
             /** @description What more there is to say. */
-            line2?: components["schemas"]["AddressLine"] | null;
+            line2?: (components["schemas"]["AddressLine"] | null) | undefined;
             /** @description The town. */
-            city?: components["schemas"]["AddressLine"] | null;
+            city?: (components["schemas"]["AddressLine"] | null) | undefined;
             /** @description The state or province. */
-            state?: components["schemas"]["AddressLine"] | null;
+            state?: (components["schemas"]["AddressLine"] | null) | undefined;
             /** @description The postal code. */
-            postal_code?: components["schemas"]["AddressLine"] | null;
+            postal_code?: (components["schemas"]["AddressLine"] | null) | undefined;
             /** @description The country. */
-            country?: components["schemas"]["Country"] | null;
+            country?: (components["schemas"]["Country"] | null) | undefined;
         };
         /**
          * @description The stretch that one base amount covers.
@@ -213,7 +213,7 @@ export interface components {
              * @description Whether it ends now, instead of at the end of its period.
              * @default false
              */
-            immediately?: boolean;
+            immediately?: boolean | undefined;
         };
         /**
          * @description A country by its two letters (ISO 3166-1); answered in capitals.
@@ -313,50 +313,50 @@ export interface components {
             /** @description What people enter to redeem it; fixed. */
             code: components["schemas"]["CouponCode"];
             /** @description Its name for people; the code when absent. */
-            name?: components["schemas"]["Title"];
+            name?: components["schemas"]["Title"] | undefined;
             /** @description How it discounts; fixed. */
             type: components["schemas"]["CouponType"];
             /**
              * @description The part of the subtotal that it takes off; null for an amount.
              * @default null
              */
-            percentage?: components["schemas"]["Percentage"] | null;
+            percentage?: (components["schemas"]["Percentage"] | null) | undefined;
             /**
              * @description How many invoices it discounts; fixed.
              * @default once
              */
-            duration?: components["schemas"]["CouponDuration"];
+            duration?: components["schemas"]["CouponDuration"] | undefined;
             /**
              * @description How many invoices a repeating one discounts; null for the others.
              * @default null
              */
-            duration_periods?: number | null;
+            duration_periods?: (number | null) | undefined;
             /**
              * Format: int32
              * @description How often it may be redeemed in all; 0 is unlimited.
              * @default 0
              */
-            max_redemptions?: number;
+            max_redemptions?: number | undefined;
             /**
              * @description From when on it may be redeemed; at once when null.
              * @default null
              */
-            valid_from?: components["schemas"]["Timestamp"] | null;
+            valid_from?: (components["schemas"]["Timestamp"] | null) | undefined;
             /**
              * @description Until when it may be redeemed; for ever when null.
              * @default null
              */
-            valid_until?: components["schemas"]["Timestamp"] | null;
+            valid_until?: (components["schemas"]["Timestamp"] | null) | undefined;
             /**
              * @description Free data of the app's own.
              * @default {}
              */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | undefined;
             /**
              * @description The amount that it takes off; for the type `amount`.
              * @default null
              */
-            amount?: components["schemas"]["MoneyInput"] | null;
+            amount?: (components["schemas"]["MoneyInput"] | null) | undefined;
         };
         /**
          * @description How many invoices of a subscription a coupon discounts.
@@ -471,16 +471,16 @@ export interface components {
          */
         CouponUpdate: {
             /** @description Its name for people; the code when absent. */
-            name?: components["schemas"]["Title"];
+            name?: components["schemas"]["Title"] | undefined;
             /**
              * Format: int32
              * @description How often it may be redeemed in all; 0 is unlimited.
              */
-            max_redemptions?: number;
+            max_redemptions?: number | undefined;
             /** @description Until when it may be redeemed; for ever when null. */
-            valid_until?: components["schemas"]["Timestamp"] | null;
+            valid_until?: (components["schemas"]["Timestamp"] | null) | undefined;
             /** @description Free data of the app's own. */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | undefined;
         };
         /**
          * @description Credit to give.
@@ -500,9 +500,9 @@ export interface components {
              * @description Why.
              * @default null
              */
-            reason?: components["schemas"]["Reason"] | null;
+            reason?: (components["schemas"]["Reason"] | null) | undefined;
             /** @description A key of the caller's for the credit, unique for the customer. */
-            idempotency_key?: components["schemas"]["IdempotencyKey"];
+            idempotency_key?: components["schemas"]["IdempotencyKey"] | undefined;
         };
         /**
          * @description A customer that was given credit.
@@ -618,7 +618,7 @@ export interface components {
          */
         CustomerCreate: {
             /** @description The tenant; the caller's own when absent. Another one is for the operator only. */
-            tenant_id?: components["schemas"]["TenantId"];
+            tenant_id?: components["schemas"]["TenantId"] | undefined;
             /** @description Its name. */
             name: components["schemas"]["Title"];
             /** @description Where invoices are announced; unique in the tenant and app. */
@@ -627,22 +627,22 @@ export interface components {
              * @description The currency it is billed in; fixed once it was billed.
              * @default usd
              */
-            currency?: components["schemas"]["Currency"];
+            currency?: components["schemas"]["Currency"] | undefined;
             /**
              * @description Its tax numbers.
              * @default []
              */
-            tax_ids?: components["schemas"]["TaxId"][];
+            tax_ids?: components["schemas"]["TaxId"][] | undefined;
             /**
              * @description Free data of the tenant's own.
              * @default {}
              */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | undefined;
             /**
              * @description Where it is; replaced whole.
              * @default null
              */
-            billing_address?: components["schemas"]["BillingAddressInput"] | null;
+            billing_address?: (components["schemas"]["BillingAddressInput"] | null) | undefined;
         };
         /**
          * @description What a customer may use: the features of the live subscription of the customer's tenant.
@@ -1056,17 +1056,17 @@ export interface components {
          */
         CustomerUpdate: {
             /** @description Its name. */
-            name?: components["schemas"]["Title"];
+            name?: components["schemas"]["Title"] | undefined;
             /** @description Where invoices are announced; unique in the tenant and app. */
-            email?: components["schemas"]["Email"];
+            email?: components["schemas"]["Email"] | undefined;
             /** @description The currency it is billed in; fixed once it was billed. */
-            currency?: components["schemas"]["Currency"];
+            currency?: components["schemas"]["Currency"] | undefined;
             /** @description Its tax numbers. */
-            tax_ids?: components["schemas"]["TaxId"][];
+            tax_ids?: components["schemas"]["TaxId"][] | undefined;
             /** @description Free data of the tenant's own. */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | undefined;
             /** @description Where it is; replaced whole. */
-            billing_address?: components["schemas"]["BillingAddressInput"] | null;
+            billing_address?: (components["schemas"]["BillingAddressInput"] | null) | undefined;
         };
         /**
          * @description What a customer's subscription has used.
@@ -1263,7 +1263,7 @@ export interface components {
              * @description How much of it is about to be used.
              * @default 1
              */
-            quantity?: number;
+            quantity?: number | undefined;
         };
         /**
          * @description Whether a feature may be used, as of now: the answer is never stale.
@@ -1413,21 +1413,21 @@ export interface components {
             /** @description Its key, unique in the plan. */
             key: components["schemas"]["FeatureKey"];
             /** @description Its name for people; the key when absent. */
-            name?: components["schemas"]["Title"];
+            name?: components["schemas"]["Title"] | undefined;
             /**
              * @description How it is used.
              * @default metered
              */
-            type?: components["schemas"]["FeatureType"];
+            type?: components["schemas"]["FeatureType"] | undefined;
             /** @description How much of it may be used; -1 is unlimited. When absent 1 for a boolean, which is on, and else -1. */
-            limit?: components["schemas"]["Limit"];
+            limit?: components["schemas"]["Limit"] | undefined;
             /** @description When its count starts again; when absent `monthly` for a metered feature, and else `none`. */
-            period?: components["schemas"]["FeaturePeriod"];
+            period?: components["schemas"]["FeaturePeriod"] | undefined;
             /**
              * @description Whether use beyond the limit is allowed and only reported.
              * @default false
              */
-            soft_limit?: boolean;
+            soft_limit?: boolean | undefined;
         };
         /**
          * @description The key of a feature, unique in its plan.
@@ -1967,9 +1967,9 @@ export interface components {
              * @description What it is known by elsewhere.
              * @default null
              */
-            payment_ref?: components["schemas"]["PaymentReference"] | null;
+            payment_ref?: (components["schemas"]["PaymentReference"] | null) | undefined;
             /** @description When it was made, at most 5 minutes ahead; now when absent. */
-            paid_at?: components["schemas"]["Timestamp"];
+            paid_at?: components["schemas"]["Timestamp"] | undefined;
         };
         /** @description An open JSON object of the caller's own: at most 50 keys of 1 to 64 characters, 5 levels deep, 8 KiB serialised; replaced whole. */
         Metadata: {
@@ -2029,7 +2029,7 @@ export interface components {
             /** @description The currency. */
             currency: components["schemas"]["Currency"];
             /** @description Accepted and ignored, so that what was read can be written back. */
-            display?: components["schemas"]["MoneyText"];
+            display?: components["schemas"]["MoneyText"] | undefined;
         };
         /**
          * @description An amount of money as a text.
@@ -2137,7 +2137,7 @@ export interface components {
              * @description When it resumes by itself, in the future and at most a year away; never when null.
              * @default null
              */
-            resume_at?: components["schemas"]["Timestamp"] | null;
+            resume_at?: (components["schemas"]["Timestamp"] | null) | undefined;
         };
         /**
          * @description An attempt to move money for an invoice.
@@ -2225,16 +2225,16 @@ export interface components {
              * @description The customer that pays; the one that the invoice bills when absent.
              * @default null
              */
-            customer_id?: components["schemas"]["CustomerId"] | null;
+            customer_id?: (components["schemas"]["CustomerId"] | null) | undefined;
             /** @description How much is paid; when absent, what is due and not being paid already. Never more than that. */
-            amount?: components["schemas"]["MoneyInput"];
+            amount?: components["schemas"]["MoneyInput"] | undefined;
             /**
              * @description What is paid with, of the customer's. Without one the payment is open, and `next_action` says how to finish it.
              * @default null
              */
-            payment_method_id?: components["schemas"]["PaymentMethodId"] | null;
+            payment_method_id?: (components["schemas"]["PaymentMethodId"] | null) | undefined;
             /** @description A key of the caller's for the payment, unique in the tenant. */
-            idempotency_key?: components["schemas"]["IdempotencyKey"];
+            idempotency_key?: components["schemas"]["IdempotencyKey"] | undefined;
         };
         /**
          * @description The payment failed or the card was declined.
@@ -2310,7 +2310,7 @@ export interface components {
              * @description Whether it becomes the default; the first one does anyway.
              * @default false
              */
-            set_default?: boolean;
+            set_default?: boolean | undefined;
         };
         /**
          * @description Id of a payment method.
@@ -2556,12 +2556,12 @@ export interface components {
              * @description Whether the base amount of the running period is split by time; otherwise the old one counts to its end.
              * @default true
              */
-            prorate?: boolean;
+            prorate?: boolean | undefined;
             /**
              * @description When the change counts.
              * @default now
              */
-            effective?: components["schemas"]["PlanChangeTime"];
+            effective?: components["schemas"]["PlanChangeTime"] | undefined;
         };
         /**
          * @description Why a subscription cannot change to a plan.
@@ -2659,44 +2659,44 @@ export interface components {
             /** @description Its name for people. */
             name: components["schemas"]["Title"];
             /** @description Its name for machines, unique in the app and fixed. Made from `name` when absent. */
-            slug?: components["schemas"]["Slug"];
+            slug?: components["schemas"]["Slug"] | undefined;
             /**
              * @description What it is for.
              * @default
              */
-            description?: string;
+            description?: string | undefined;
             /** @description The currency of all its prices; fixed. */
             currency: components["schemas"]["Currency"];
             /**
              * @description Whether it can be subscribed to; changed by activating and archiving.
              * @default active
              */
-            status?: components["schemas"]["PlanStatus"];
+            status?: components["schemas"]["PlanStatus"] | undefined;
             /**
              * @description How long a new subscription is free of charge.
              * @default 0
              */
-            trial_days?: components["schemas"]["TrialDays"];
+            trial_days?: components["schemas"]["TrialDays"] | undefined;
             /**
              * @description Whether a trial ends as `expired` when the customer has no payment method by then.
              * @default false
              */
-            trial_requires_payment_method?: boolean;
+            trial_requires_payment_method?: boolean | undefined;
             /**
              * @description Free data of the app's own.
              * @default {}
              */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | undefined;
             /**
              * @description What it lets its subscribers use; no key twice.
              * @default []
              */
-            features?: components["schemas"]["FeatureInput"][];
+            features?: components["schemas"]["FeatureInput"][] | undefined;
             /**
              * @description What it costs; null is free.
              * @default null
              */
-            pricing?: components["schemas"]["PricingInput"] | null;
+            pricing?: (components["schemas"]["PricingInput"] | null) | undefined;
         };
         /**
          * @description Id of a plan.
@@ -2925,19 +2925,19 @@ export interface components {
          */
         PlanUpdate: {
             /** @description Its name for people. */
-            name?: components["schemas"]["Title"];
+            name?: components["schemas"]["Title"] | undefined;
             /** @description What it is for. */
-            description?: string;
+            description?: string | undefined;
             /** @description How long a new subscription is free of charge. */
-            trial_days?: components["schemas"]["TrialDays"];
+            trial_days?: components["schemas"]["TrialDays"] | undefined;
             /** @description Whether a trial ends as `expired` when the customer has no payment method by then. */
-            trial_requires_payment_method?: boolean;
+            trial_requires_payment_method?: boolean | undefined;
             /** @description Free data of the app's own. */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | undefined;
             /** @description What it lets its subscribers use; no key twice. */
-            features?: components["schemas"]["FeatureInput"][];
+            features?: components["schemas"]["FeatureInput"][] | undefined;
             /** @description What it costs; null is free. */
-            pricing?: components["schemas"]["PricingInput"] | null;
+            pricing?: (components["schemas"]["PricingInput"] | null) | undefined;
         };
         /**
          * @description What a plan costs.
@@ -3043,22 +3043,22 @@ export interface components {
          */
         PricingInput: {
             /** @description What a period costs before any use; 0 when absent. */
-            base_amount?: components["schemas"]["MoneyInput"];
+            base_amount?: components["schemas"]["MoneyInput"] | undefined;
             /**
              * @description How long a period is.
              * @default monthly
              */
-            billing_period?: components["schemas"]["BillingPeriod"];
+            billing_period?: components["schemas"]["BillingPeriod"] | undefined;
             /**
              * @description When the base amount is billed.
              * @default arrears
              */
-            base_timing?: components["schemas"]["BaseTiming"];
+            base_timing?: components["schemas"]["BaseTiming"] | undefined;
             /**
              * @description What use costs, by feature and rising `up_to`. Features without tiers cost nothing.
              * @default []
              */
-            tiers?: components["schemas"]["PricingTierInput"][];
+            tiers?: components["schemas"]["PricingTierInput"][] | undefined;
         };
         /**
          * @description What a stretch of the quantity of a feature costs.
@@ -3119,15 +3119,15 @@ export interface components {
              * @description How the tiers of the feature make a price.
              * @default graduated
              */
-            type?: components["schemas"]["TierType"];
+            type?: components["schemas"]["TierType"] | undefined;
             /** @description Where the tier ends; the next one begins with the unit after it. */
             up_to: components["schemas"]["UpTo"];
             /** @description The price of a unit; 0 when absent. Together with `unit_amount_decimal` it must be that one, rounded half up. */
-            unit_amount?: components["schemas"]["MoneyInput"];
+            unit_amount?: components["schemas"]["MoneyInput"] | undefined;
             /** @description The exact price of a unit in minor units: `"0.5"` is half a cent. `unit_amount` when absent. */
-            unit_amount_decimal?: components["schemas"]["DecimalAmount"];
+            unit_amount_decimal?: components["schemas"]["DecimalAmount"] | undefined;
             /** @description What reaching the tier costs once; 0 when absent. */
-            flat_amount?: components["schemas"]["MoneyInput"];
+            flat_amount?: components["schemas"]["MoneyInput"] | undefined;
         };
         /**
          * @description The id of something at a payment provider.
@@ -3289,12 +3289,12 @@ export interface components {
          */
         RefundInput: {
             /** @description How much; all that is left when absent. */
-            amount?: components["schemas"]["MoneyInput"];
+            amount?: components["schemas"]["MoneyInput"] | undefined;
             /**
              * @description Why.
              * @default null
              */
-            reason?: components["schemas"]["Reason"] | null;
+            reason?: (components["schemas"]["Reason"] | null) | undefined;
         };
         /**
          * Format: int64
@@ -3411,16 +3411,16 @@ export interface components {
              * @description Who is billed, in the currency of the plan; when null, the tenant's oldest customer of that currency.
              * @default null
              */
-            customer_id?: components["schemas"]["CustomerId"] | null;
+            customer_id?: (components["schemas"]["CustomerId"] | null) | undefined;
             /**
              * @description Free data of the tenant's own.
              * @default {}
              */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | undefined;
             /** @description How it begins; when absent with a trial if there are days for one, else with a paid period. */
-            status?: components["schemas"]["InitialStatus"];
+            status?: components["schemas"]["InitialStatus"] | undefined;
             /** @description Days of the trial; those of the plan when absent. */
-            trial_days?: components["schemas"]["TrialDays"];
+            trial_days?: components["schemas"]["TrialDays"] | undefined;
         };
         /**
          * @description The tenant has a live subscription, or an `Idempotency-Key` was used with another body.
@@ -3536,7 +3536,7 @@ export interface components {
          */
         SubscriptionUpdate: {
             /** @description Free data of the tenant's own. */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | undefined;
         };
         /**
          * @description A tax of an invoice.
@@ -3625,7 +3625,7 @@ export interface components {
              * @description The state or province, which then beats the rate of the country; null for the country.
              * @default null
              */
-            state?: components["schemas"]["AddressLine"] | null;
+            state?: (components["schemas"]["AddressLine"] | null) | undefined;
             /** @description What invoices call it. */
             name: components["schemas"]["Title"];
             /** @description How much, in percent. */
@@ -4098,19 +4098,19 @@ export interface components {
              * @description How much of it; negative to correct.
              * @default 1
              */
-            quantity?: components["schemas"]["Quantity"];
+            quantity?: components["schemas"]["Quantity"] | undefined;
             /**
              * @description A key of the caller's for the event, unique in the tenant and app: the same event sent twice is stored once.
              * @default null
              */
-            idempotency_key?: components["schemas"]["IdempotencyKey"] | null;
+            idempotency_key?: (components["schemas"]["IdempotencyKey"] | null) | undefined;
             /**
              * @description Free data of the tenant's own.
              * @default {}
              */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | undefined;
             /** @description When it happened, at most 35 days ago and 5 minutes ahead; the server's time when absent. It decides the period that bills it. */
-            timestamp?: components["schemas"]["Timestamp"];
+            timestamp?: components["schemas"]["Timestamp"] | undefined;
         };
         /**
          * @description What is sent to create: UsageEvent. Read-only members are accepted and ignored; `null` means absent.
@@ -4131,19 +4131,19 @@ export interface components {
              * @description How much of it; negative to correct.
              * @default 1
              */
-            quantity?: components["schemas"]["Quantity"];
+            quantity?: components["schemas"]["Quantity"] | undefined;
             /**
              * @description A key of the caller's for the event, unique in the tenant and app: the same event sent twice is stored once.
              * @default null
              */
-            idempotency_key?: components["schemas"]["IdempotencyKey"] | null;
+            idempotency_key?: (components["schemas"]["IdempotencyKey"] | null) | undefined;
             /**
              * @description Free data of the tenant's own.
              * @default {}
              */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | undefined;
             /** @description When it happened, at most 35 days ago and 5 minutes ahead; the server's time when absent. It decides the period that bills it. */
-            timestamp?: components["schemas"]["Timestamp"];
+            timestamp?: components["schemas"]["Timestamp"] | undefined;
         };
         /**
          * @description Why an event of a batch is not stored.
@@ -4288,7 +4288,7 @@ export interface components {
              * @description Why.
              * @default null
              */
-            reason?: components["schemas"]["Reason"] | null;
+            reason?: (components["schemas"]["Reason"] | null) | undefined;
         };
         /**
          * @description The use of a feature over time.
@@ -4328,12 +4328,12 @@ export interface components {
              * @description Why.
              * @default null
              */
-            reason?: components["schemas"]["Reason"] | null;
+            reason?: (components["schemas"]["Reason"] | null) | undefined;
             /**
              * @description Whether its charges are owed again, so that the next invoice bills them.
              * @default false
              */
-            rebill?: boolean;
+            rebill?: boolean | undefined;
         };
     };
     responses: never;

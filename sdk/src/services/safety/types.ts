@@ -195,12 +195,12 @@ export interface components {
              * @description What it is for.
              * @default
              */
-            description?: components["schemas"]["Description"];
+            description?: components["schemas"]["Description"] | undefined;
             /**
              * @description Whether it is used. A disabled primitive is skipped, a disabled profile is unknown, a disabled policy not in force.
              * @default true
              */
-            enabled?: boolean;
+            enabled?: boolean | undefined;
             /**
              * @description The ways of text that it looks at.
              * @default [
@@ -208,39 +208,39 @@ export interface components {
              *       "output"
              *     ]
              */
-            directions?: components["schemas"]["Direction"][];
+            directions?: components["schemas"]["Direction"][] | undefined;
             /** @description What it perceives. */
             focus: components["schemas"]["Focus"];
             /**
              * @description Which detectors it uses; all built-in ones of the focus when empty. `custom` needs at least one.
              * @default []
              */
-            detectors?: components["schemas"]["DetectorRule"][];
+            detectors?: components["schemas"]["DetectorRule"][] | undefined;
             /**
              * @description The score from which on it finds.
              * @default 0.5
              */
-            threshold?: components["schemas"]["Score"];
+            threshold?: components["schemas"]["Score"] | undefined;
             /**
              * @description What it does with what it finds; a profile may say otherwise.
              * @default redact
              */
-            action?: components["schemas"]["AwarenessAction"];
+            action?: components["schemas"]["AwarenessAction"] | undefined;
             /**
              * @description How it redacts; as the profile says when null.
              * @default null
              */
-            redaction?: components["schemas"]["Redaction"] | null;
+            redaction?: (components["schemas"]["Redaction"] | null) | undefined;
             /**
              * @description Texts that are never a finding, compared after normalisation.
              * @default []
              */
-            allow_list?: components["schemas"]["AllowedText"][];
+            allow_list?: components["schemas"]["AllowedText"][] | undefined;
             /**
              * @description Free data of the app's own.
              * @default {}
              */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | undefined;
         };
         /**
          * @description What is sent to create: AwarenessPrimitive. Read-only members are accepted and ignored; `null` means absent.
@@ -279,12 +279,12 @@ export interface components {
              * @description What it is for.
              * @default
              */
-            description?: components["schemas"]["Description"];
+            description?: components["schemas"]["Description"] | undefined;
             /**
              * @description Whether it is used. A disabled primitive is skipped, a disabled profile is unknown, a disabled policy not in force.
              * @default true
              */
-            enabled?: boolean;
+            enabled?: boolean | undefined;
             /**
              * @description The ways of text that it looks at.
              * @default [
@@ -292,39 +292,39 @@ export interface components {
              *       "output"
              *     ]
              */
-            directions?: components["schemas"]["Direction"][];
+            directions?: components["schemas"]["Direction"][] | undefined;
             /** @description What it perceives. */
             focus: components["schemas"]["Focus"];
             /**
              * @description Which detectors it uses; all built-in ones of the focus when empty. `custom` needs at least one.
              * @default []
              */
-            detectors?: components["schemas"]["DetectorRule"][];
+            detectors?: components["schemas"]["DetectorRule"][] | undefined;
             /**
              * @description The score from which on it finds.
              * @default 0.5
              */
-            threshold?: components["schemas"]["Score"];
+            threshold?: components["schemas"]["Score"] | undefined;
             /**
              * @description What it does with what it finds; a profile may say otherwise.
              * @default redact
              */
-            action?: components["schemas"]["AwarenessAction"];
+            action?: components["schemas"]["AwarenessAction"] | undefined;
             /**
              * @description How it redacts; as the profile says when null.
              * @default null
              */
-            redaction?: components["schemas"]["Redaction"] | null;
+            redaction?: (components["schemas"]["Redaction"] | null) | undefined;
             /**
              * @description Texts that are never a finding, compared after normalisation.
              * @default []
              */
-            allow_list?: components["schemas"]["AllowedText"][];
+            allow_list?: components["schemas"]["AllowedText"][] | undefined;
             /**
              * @description Free data of the app's own.
              * @default {}
              */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | undefined;
         };
         /**
          * @description What is sent to change: AwarenessPrimitive. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
@@ -358,27 +358,27 @@ export interface components {
          */
         AwarenessPrimitiveUpdate: {
             /** @description Its name; must not begin with `builtin/`. Renaming it renames it wherever it is referred to. */
-            name?: components["schemas"]["RuleName"];
+            name?: components["schemas"]["RuleName"] | undefined;
             /** @description What it is for. */
-            description?: components["schemas"]["Description"];
+            description?: components["schemas"]["Description"] | undefined;
             /** @description Whether it is used. A disabled primitive is skipped, a disabled profile is unknown, a disabled policy not in force. */
-            enabled?: boolean;
+            enabled?: boolean | undefined;
             /** @description The ways of text that it looks at. */
-            directions?: components["schemas"]["Direction"][];
+            directions?: components["schemas"]["Direction"][] | undefined;
             /** @description What it perceives. */
-            focus?: components["schemas"]["Focus"];
+            focus?: components["schemas"]["Focus"] | undefined;
             /** @description Which detectors it uses; all built-in ones of the focus when empty. `custom` needs at least one. */
-            detectors?: components["schemas"]["DetectorRule"][];
+            detectors?: components["schemas"]["DetectorRule"][] | undefined;
             /** @description The score from which on it finds. */
-            threshold?: components["schemas"]["Score"];
+            threshold?: components["schemas"]["Score"] | undefined;
             /** @description What it does with what it finds; a profile may say otherwise. */
-            action?: components["schemas"]["AwarenessAction"];
+            action?: components["schemas"]["AwarenessAction"] | undefined;
             /** @description How it redacts; as the profile says when null. */
-            redaction?: components["schemas"]["Redaction"] | null;
+            redaction?: (components["schemas"]["Redaction"] | null) | undefined;
             /** @description Texts that are never a finding, compared after normalisation. */
-            allow_list?: components["schemas"]["AllowedText"][];
+            allow_list?: components["schemas"]["AllowedText"][] | undefined;
             /** @description Free data of the app's own. */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | undefined;
         };
         /**
          * @description A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
@@ -479,12 +479,12 @@ export interface components {
              * @description What it is for.
              * @default
              */
-            description?: components["schemas"]["Description"];
+            description?: components["schemas"]["Description"] | undefined;
             /**
              * @description Whether it is used. A disabled primitive is skipped, a disabled profile is unknown, a disabled policy not in force.
              * @default true
              */
-            enabled?: boolean;
+            enabled?: boolean | undefined;
             /**
              * @description The ways of text that it looks at.
              * @default [
@@ -492,19 +492,19 @@ export interface components {
              *       "output"
              *     ]
              */
-            directions?: components["schemas"]["Direction"][];
+            directions?: components["schemas"]["Direction"][] | undefined;
             /** @description The limits; one hit is enough. */
             limits: components["schemas"]["Limit"][];
             /**
              * @description What to show instead of a blocked text.
              * @default
              */
-            response?: components["schemas"]["Reply"];
+            response?: components["schemas"]["Reply"] | undefined;
             /**
              * @description Free data of the app's own.
              * @default {}
              */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | undefined;
         };
         /**
          * @description What is sent to create: Boundary. Read-only members are accepted and ignored; `null` means absent.
@@ -537,12 +537,12 @@ export interface components {
              * @description What it is for.
              * @default
              */
-            description?: components["schemas"]["Description"];
+            description?: components["schemas"]["Description"] | undefined;
             /**
              * @description Whether it is used. A disabled primitive is skipped, a disabled profile is unknown, a disabled policy not in force.
              * @default true
              */
-            enabled?: boolean;
+            enabled?: boolean | undefined;
             /**
              * @description The ways of text that it looks at.
              * @default [
@@ -550,19 +550,19 @@ export interface components {
              *       "output"
              *     ]
              */
-            directions?: components["schemas"]["Direction"][];
+            directions?: components["schemas"]["Direction"][] | undefined;
             /** @description The limits; one hit is enough. */
             limits: components["schemas"]["Limit"][];
             /**
              * @description What to show instead of a blocked text.
              * @default
              */
-            response?: components["schemas"]["Reply"];
+            response?: components["schemas"]["Reply"] | undefined;
             /**
              * @description Free data of the app's own.
              * @default {}
              */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | undefined;
         };
         /**
          * @description Id of a boundary.
@@ -597,19 +597,19 @@ export interface components {
          */
         BoundaryUpdate: {
             /** @description Its name; must not begin with `builtin/`. Renaming it renames it wherever it is referred to. */
-            name?: components["schemas"]["RuleName"];
+            name?: components["schemas"]["RuleName"] | undefined;
             /** @description What it is for. */
-            description?: components["schemas"]["Description"];
+            description?: components["schemas"]["Description"] | undefined;
             /** @description Whether it is used. A disabled primitive is skipped, a disabled profile is unknown, a disabled policy not in force. */
-            enabled?: boolean;
+            enabled?: boolean | undefined;
             /** @description The ways of text that it looks at. */
-            directions?: components["schemas"]["Direction"][];
+            directions?: components["schemas"]["Direction"][] | undefined;
             /** @description The limits; one hit is enough. */
-            limits?: components["schemas"]["Limit"][];
+            limits?: components["schemas"]["Limit"][] | undefined;
             /** @description What to show instead of a blocked text. */
-            response?: components["schemas"]["Reply"];
+            response?: components["schemas"]["Reply"] | undefined;
             /** @description Free data of the app's own. */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | undefined;
         };
         /**
          * @description A marked string that must not turn up in a text.
@@ -810,14 +810,14 @@ export interface components {
          */
         EraseRequest: {
             /** @description Those of one scan. */
-            scan_id?: components["schemas"]["ScanId"];
+            scan_id?: components["schemas"]["ScanId"] | undefined;
             /** @description Those of the scans of one user. */
-            user_id?: components["schemas"]["UserId"];
+            user_id?: components["schemas"]["UserId"] | undefined;
             /**
              * @description All of the tenant.
              * @enum {boolean}
              */
-            all?: true;
+            all?: true | undefined;
         };
         /**
          * @description What was erased.
@@ -951,32 +951,32 @@ export interface components {
              * @description Instincts.
              * @default []
              */
-            instincts?: components["schemas"]["InstinctCreateItem"][];
+            instincts?: components["schemas"]["InstinctCreateItem"][] | undefined;
             /**
              * @description Awarenesses.
              * @default []
              */
-            awareness?: components["schemas"]["AwarenessPrimitiveCreateItem"][];
+            awareness?: components["schemas"]["AwarenessPrimitiveCreateItem"][] | undefined;
             /**
              * @description Boundaries.
              * @default []
              */
-            boundaries?: components["schemas"]["BoundaryCreateItem"][];
+            boundaries?: components["schemas"]["BoundaryCreateItem"][] | undefined;
             /**
              * @description Values.
              * @default []
              */
-            values?: components["schemas"]["ValueCreateItem"][];
+            values?: components["schemas"]["ValueCreateItem"][] | undefined;
             /**
              * @description Judgments.
              * @default []
              */
-            judgments?: components["schemas"]["JudgmentCreateItem"][];
+            judgments?: components["schemas"]["JudgmentCreateItem"][] | undefined;
             /**
              * @description Reflexes.
              * @default []
              */
-            reflexes?: components["schemas"]["ReflexCreateItem"][];
+            reflexes?: components["schemas"]["ReflexCreateItem"][] | undefined;
         };
         /**
          * @description Recognises attacks: injection, jailbreak, exfiltration or manipulation.
@@ -1079,12 +1079,12 @@ export interface components {
              * @description What it is for.
              * @default
              */
-            description?: components["schemas"]["Description"];
+            description?: components["schemas"]["Description"] | undefined;
             /**
              * @description Whether it is used. A disabled primitive is skipped, a disabled profile is unknown, a disabled policy not in force.
              * @default true
              */
-            enabled?: boolean;
+            enabled?: boolean | undefined;
             /**
              * @description The ways of text that it looks at.
              * @default [
@@ -1092,7 +1092,7 @@ export interface components {
              *       "output"
              *     ]
              */
-            directions?: components["schemas"]["Direction"][];
+            directions?: components["schemas"]["Direction"][] | undefined;
             /** @description The attack that it looks for. */
             category: components["schemas"]["AttackCategory"];
             /**
@@ -1120,22 +1120,22 @@ export interface components {
              *       }
              *     ]
              */
-            strategies?: components["schemas"]["Strategy"][];
+            strategies?: components["schemas"]["Strategy"][] | undefined;
             /**
              * @description How little it takes; a profile may say otherwise.
              * @default balanced
              */
-            sensitivity?: components["schemas"]["Sensitivity"];
+            sensitivity?: components["schemas"]["Sensitivity"] | undefined;
             /**
              * @description What it does when it triggers.
              * @default block
              */
-            action?: components["schemas"]["InstinctAction"];
+            action?: components["schemas"]["InstinctAction"] | undefined;
             /**
              * @description Free data of the app's own.
              * @default {}
              */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | undefined;
         };
         /**
          * @description What is sent to create: Instinct. Read-only members are accepted and ignored; `null` means absent.
@@ -1171,12 +1171,12 @@ export interface components {
              * @description What it is for.
              * @default
              */
-            description?: components["schemas"]["Description"];
+            description?: components["schemas"]["Description"] | undefined;
             /**
              * @description Whether it is used. A disabled primitive is skipped, a disabled profile is unknown, a disabled policy not in force.
              * @default true
              */
-            enabled?: boolean;
+            enabled?: boolean | undefined;
             /**
              * @description The ways of text that it looks at.
              * @default [
@@ -1184,7 +1184,7 @@ export interface components {
              *       "output"
              *     ]
              */
-            directions?: components["schemas"]["Direction"][];
+            directions?: components["schemas"]["Direction"][] | undefined;
             /** @description The attack that it looks for. */
             category: components["schemas"]["AttackCategory"];
             /**
@@ -1212,22 +1212,22 @@ export interface components {
              *       }
              *     ]
              */
-            strategies?: components["schemas"]["Strategy"][];
+            strategies?: components["schemas"]["Strategy"][] | undefined;
             /**
              * @description How little it takes; a profile may say otherwise.
              * @default balanced
              */
-            sensitivity?: components["schemas"]["Sensitivity"];
+            sensitivity?: components["schemas"]["Sensitivity"] | undefined;
             /**
              * @description What it does when it triggers.
              * @default block
              */
-            action?: components["schemas"]["InstinctAction"];
+            action?: components["schemas"]["InstinctAction"] | undefined;
             /**
              * @description Free data of the app's own.
              * @default {}
              */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | undefined;
         };
         /**
          * @description Id of an instinct.
@@ -1265,23 +1265,23 @@ export interface components {
          */
         InstinctUpdate: {
             /** @description Its name; must not begin with `builtin/`. Renaming it renames it wherever it is referred to. */
-            name?: components["schemas"]["RuleName"];
+            name?: components["schemas"]["RuleName"] | undefined;
             /** @description What it is for. */
-            description?: components["schemas"]["Description"];
+            description?: components["schemas"]["Description"] | undefined;
             /** @description Whether it is used. A disabled primitive is skipped, a disabled profile is unknown, a disabled policy not in force. */
-            enabled?: boolean;
+            enabled?: boolean | undefined;
             /** @description The ways of text that it looks at. */
-            directions?: components["schemas"]["Direction"][];
+            directions?: components["schemas"]["Direction"][] | undefined;
             /** @description The attack that it looks for. */
-            category?: components["schemas"]["AttackCategory"];
+            category?: components["schemas"]["AttackCategory"] | undefined;
             /** @description How it looks for it. */
-            strategies?: components["schemas"]["Strategy"][];
+            strategies?: components["schemas"]["Strategy"][] | undefined;
             /** @description How little it takes; a profile may say otherwise. */
-            sensitivity?: components["schemas"]["Sensitivity"];
+            sensitivity?: components["schemas"]["Sensitivity"] | undefined;
             /** @description What it does when it triggers. */
-            action?: components["schemas"]["InstinctAction"];
+            action?: components["schemas"]["InstinctAction"] | undefined;
             /** @description Free data of the app's own. */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | undefined;
         };
         /**
          * @description The store or the engine failed; the log has the cause under the request id.
@@ -1395,12 +1395,12 @@ export interface components {
              * @description What it is for.
              * @default
              */
-            description?: components["schemas"]["Description"];
+            description?: components["schemas"]["Description"] | undefined;
             /**
              * @description Whether it is used. A disabled primitive is skipped, a disabled profile is unknown, a disabled policy not in force.
              * @default true
              */
-            enabled?: boolean;
+            enabled?: boolean | undefined;
             /**
              * @description The ways of text that it looks at.
              * @default [
@@ -1408,34 +1408,34 @@ export interface components {
              *       "output"
              *     ]
              */
-            directions?: components["schemas"]["Direction"][];
+            directions?: components["schemas"]["Direction"][] | undefined;
             /** @description The risk that it weighs. */
             domain: components["schemas"]["Domain"];
             /**
              * @description How it weighs it; as is usual for the domain when empty.
              * @default []
              */
-            assessors?: components["schemas"]["Assessor"][];
+            assessors?: components["schemas"]["Assessor"][] | undefined;
             /**
              * @description The risk from which on it finds; a profile may say otherwise.
              * @default 0.6
              */
-            threshold?: components["schemas"]["Score"];
+            threshold?: components["schemas"]["Score"] | undefined;
             /**
              * @description What it does then.
              * @default flag
              */
-            action?: components["schemas"]["JudgmentAction"];
+            action?: components["schemas"]["JudgmentAction"] | undefined;
             /**
              * @description What it does when the judge fails.
              * @default skip
              */
-            on_error?: components["schemas"]["JudgmentFallback"];
+            on_error?: components["schemas"]["JudgmentFallback"] | undefined;
             /**
              * @description Free data of the app's own.
              * @default {}
              */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | undefined;
         };
         /**
          * @description What is sent to create: Judgment. Read-only members are accepted and ignored; `null` means absent.
@@ -1469,12 +1469,12 @@ export interface components {
              * @description What it is for.
              * @default
              */
-            description?: components["schemas"]["Description"];
+            description?: components["schemas"]["Description"] | undefined;
             /**
              * @description Whether it is used. A disabled primitive is skipped, a disabled profile is unknown, a disabled policy not in force.
              * @default true
              */
-            enabled?: boolean;
+            enabled?: boolean | undefined;
             /**
              * @description The ways of text that it looks at.
              * @default [
@@ -1482,34 +1482,34 @@ export interface components {
              *       "output"
              *     ]
              */
-            directions?: components["schemas"]["Direction"][];
+            directions?: components["schemas"]["Direction"][] | undefined;
             /** @description The risk that it weighs. */
             domain: components["schemas"]["Domain"];
             /**
              * @description How it weighs it; as is usual for the domain when empty.
              * @default []
              */
-            assessors?: components["schemas"]["Assessor"][];
+            assessors?: components["schemas"]["Assessor"][] | undefined;
             /**
              * @description The risk from which on it finds; a profile may say otherwise.
              * @default 0.6
              */
-            threshold?: components["schemas"]["Score"];
+            threshold?: components["schemas"]["Score"] | undefined;
             /**
              * @description What it does then.
              * @default flag
              */
-            action?: components["schemas"]["JudgmentAction"];
+            action?: components["schemas"]["JudgmentAction"] | undefined;
             /**
              * @description What it does when the judge fails.
              * @default skip
              */
-            on_error?: components["schemas"]["JudgmentFallback"];
+            on_error?: components["schemas"]["JudgmentFallback"] | undefined;
             /**
              * @description Free data of the app's own.
              * @default {}
              */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | undefined;
         };
         /**
          * @description What a judgment does when the judge fails.
@@ -1550,25 +1550,25 @@ export interface components {
          */
         JudgmentUpdate: {
             /** @description Its name; must not begin with `builtin/`. Renaming it renames it wherever it is referred to. */
-            name?: components["schemas"]["RuleName"];
+            name?: components["schemas"]["RuleName"] | undefined;
             /** @description What it is for. */
-            description?: components["schemas"]["Description"];
+            description?: components["schemas"]["Description"] | undefined;
             /** @description Whether it is used. A disabled primitive is skipped, a disabled profile is unknown, a disabled policy not in force. */
-            enabled?: boolean;
+            enabled?: boolean | undefined;
             /** @description The ways of text that it looks at. */
-            directions?: components["schemas"]["Direction"][];
+            directions?: components["schemas"]["Direction"][] | undefined;
             /** @description The risk that it weighs. */
-            domain?: components["schemas"]["Domain"];
+            domain?: components["schemas"]["Domain"] | undefined;
             /** @description How it weighs it; as is usual for the domain when empty. */
-            assessors?: components["schemas"]["Assessor"][];
+            assessors?: components["schemas"]["Assessor"][] | undefined;
             /** @description The risk from which on it finds; a profile may say otherwise. */
-            threshold?: components["schemas"]["Score"];
+            threshold?: components["schemas"]["Score"] | undefined;
             /** @description What it does then. */
-            action?: components["schemas"]["JudgmentAction"];
+            action?: components["schemas"]["JudgmentAction"] | undefined;
             /** @description What it does when the judge fails. */
-            on_error?: components["schemas"]["JudgmentFallback"];
+            on_error?: components["schemas"]["JudgmentFallback"] | undefined;
             /** @description Free data of the app's own. */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | undefined;
         };
         /**
          * @description A word or phrase; case, width and invisible characters do not count.
@@ -1781,37 +1781,37 @@ export interface components {
              * @description What it is for.
              * @default
              */
-            description?: components["schemas"]["Description"];
+            description?: components["schemas"]["Description"] | undefined;
             /**
              * @description Whether it is used. A disabled primitive is skipped, a disabled profile is unknown, a disabled policy not in force.
              * @default true
              */
-            enabled?: boolean;
+            enabled?: boolean | undefined;
             /**
              * @description For whom it is in force.
              * @default tenant
              */
-            scope_level?: components["schemas"]["ScopeLevel"];
+            scope_level?: components["schemas"]["ScopeLevel"] | undefined;
             /**
              * @description The profile that scans use which name none. The first policy in force that has one decides.
              * @default null
              */
-            profile?: components["schemas"]["RuleName"] | null;
+            profile?: (components["schemas"]["RuleName"] | null) | undefined;
             /**
              * @description Which policy comes first.
              * @default 0
              */
-            priority?: components["schemas"]["Priority"];
+            priority?: components["schemas"]["Priority"] | undefined;
             /**
              * @description Its rules. Decisions only rise.
              * @default []
              */
-            rules?: components["schemas"]["PolicyRule"][];
+            rules?: components["schemas"]["PolicyRule"][] | undefined;
             /**
              * @description Free data of the app's own.
              * @default {}
              */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | undefined;
         };
         /**
          * @description Id of a policy.
@@ -1861,7 +1861,7 @@ export interface components {
          */
         PolicyTarget: {
             /** @description The tenant; the caller's own when absent. Another one may be named by the operator only. */
-            tenant_id?: components["schemas"]["TenantId"];
+            tenant_id?: components["schemas"]["TenantId"] | undefined;
         };
         /**
          * @description What is sent to change: Policy. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
@@ -1886,21 +1886,21 @@ export interface components {
          */
         PolicyUpdate: {
             /** @description Its name; must not begin with `builtin/`. Renaming it renames it wherever it is referred to. */
-            name?: components["schemas"]["RuleName"];
+            name?: components["schemas"]["RuleName"] | undefined;
             /** @description What it is for. */
-            description?: components["schemas"]["Description"];
+            description?: components["schemas"]["Description"] | undefined;
             /** @description Whether it is used. A disabled primitive is skipped, a disabled profile is unknown, a disabled policy not in force. */
-            enabled?: boolean;
+            enabled?: boolean | undefined;
             /** @description For whom it is in force. */
-            scope_level?: components["schemas"]["ScopeLevel"];
+            scope_level?: components["schemas"]["ScopeLevel"] | undefined;
             /** @description The profile that scans use which name none. The first policy in force that has one decides. */
-            profile?: components["schemas"]["RuleName"] | null;
+            profile?: (components["schemas"]["RuleName"] | null) | undefined;
             /** @description Which policy comes first. */
-            priority?: components["schemas"]["Priority"];
+            priority?: components["schemas"]["Priority"] | undefined;
             /** @description Its rules. Decisions only rise. */
-            rules?: components["schemas"]["PolicyRule"][];
+            rules?: components["schemas"]["PolicyRule"][] | undefined;
             /** @description Free data of the app's own. */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | undefined;
         };
         /**
          * @description A text to scan without a trace.
@@ -1917,24 +1917,24 @@ export interface components {
              * @description Facts about the text.
              * @default {}
              */
-            context?: components["schemas"]["ScanContext"];
+            context?: components["schemas"]["ScanContext"] | undefined;
             /**
              * @description Free data of the tenant's own; stored and answered.
              * @default {}
              */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | undefined;
             /**
              * @description The profile to use. When absent: that of the first policy in force that names one, else the app's profile named
              *     `default`, else the built-in `default`.
              */
-            profile?: components["schemas"]["RuleName"];
+            profile?: components["schemas"]["RuleName"] | undefined;
             /** @description The way that the text takes. */
             direction: components["schemas"]["Direction"];
             /**
              * @description Primitives to try.
              * @default {}
              */
-            primitives?: components["schemas"]["InlinePrimitives"];
+            primitives?: components["schemas"]["InlinePrimitives"] | undefined;
         };
         /**
          * @description What a rule of a value stands up for.
@@ -2098,42 +2098,42 @@ export interface components {
              * @description What it is for.
              * @default
              */
-            description?: components["schemas"]["Description"];
+            description?: components["schemas"]["Description"] | undefined;
             /**
              * @description Whether it is used. A disabled primitive is skipped, a disabled profile is unknown, a disabled policy not in force.
              * @default true
              */
-            enabled?: boolean;
+            enabled?: boolean | undefined;
             /**
              * @description The instincts that run.
              * @default []
              */
-            instincts?: components["schemas"]["ProfileInstinct"][];
+            instincts?: components["schemas"]["ProfileInstinct"][] | undefined;
             /**
              * @description The awarenesses that run.
              * @default []
              */
-            awareness?: components["schemas"]["ProfileAwareness"][];
+            awareness?: components["schemas"]["ProfileAwareness"][] | undefined;
             /**
              * @description The names of the boundaries that run.
              * @default []
              */
-            boundaries?: components["schemas"]["RuleName"][];
+            boundaries?: components["schemas"]["RuleName"][] | undefined;
             /**
              * @description The names of the values that run.
              * @default []
              */
-            values?: components["schemas"]["RuleName"][];
+            values?: components["schemas"]["RuleName"][] | undefined;
             /**
              * @description The judgments that run.
              * @default []
              */
-            judgments?: components["schemas"]["ProfileJudgment"][];
+            judgments?: components["schemas"]["ProfileJudgment"][] | undefined;
             /**
              * @description The names of the reflexes that run.
              * @default []
              */
-            reflexes?: components["schemas"]["RuleName"][];
+            reflexes?: components["schemas"]["RuleName"][] | undefined;
             /**
              * @description How is redacted where an awareness does not say.
              * @default {
@@ -2141,22 +2141,22 @@ export interface components {
              *       "config": {}
              *     }
              */
-            redaction?: components["schemas"]["Redaction"];
+            redaction?: components["schemas"]["Redaction"] | undefined;
             /**
              * @description Whether the layers up to judgment are skipped once one has decided to block.
              * @default true
              */
-            short_circuit?: boolean;
+            short_circuit?: boolean | undefined;
             /**
              * @description What becomes of a scan that takes too long.
              * @default fail
              */
-            on_error?: components["schemas"]["ScanFallback"];
+            on_error?: components["schemas"]["ScanFallback"] | undefined;
             /**
              * @description Free data of the app's own.
              * @default {}
              */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | undefined;
         };
         /**
          * @description Id of a profile.
@@ -2241,31 +2241,31 @@ export interface components {
          */
         ProfileUpdate: {
             /** @description Its name; must not begin with `builtin/`. Renaming it renames it wherever it is referred to. */
-            name?: components["schemas"]["RuleName"];
+            name?: components["schemas"]["RuleName"] | undefined;
             /** @description What it is for. */
-            description?: components["schemas"]["Description"];
+            description?: components["schemas"]["Description"] | undefined;
             /** @description Whether it is used. A disabled primitive is skipped, a disabled profile is unknown, a disabled policy not in force. */
-            enabled?: boolean;
+            enabled?: boolean | undefined;
             /** @description The instincts that run. */
-            instincts?: components["schemas"]["ProfileInstinct"][];
+            instincts?: components["schemas"]["ProfileInstinct"][] | undefined;
             /** @description The awarenesses that run. */
-            awareness?: components["schemas"]["ProfileAwareness"][];
+            awareness?: components["schemas"]["ProfileAwareness"][] | undefined;
             /** @description The names of the boundaries that run. */
-            boundaries?: components["schemas"]["RuleName"][];
+            boundaries?: components["schemas"]["RuleName"][] | undefined;
             /** @description The names of the values that run. */
-            values?: components["schemas"]["RuleName"][];
+            values?: components["schemas"]["RuleName"][] | undefined;
             /** @description The judgments that run. */
-            judgments?: components["schemas"]["ProfileJudgment"][];
+            judgments?: components["schemas"]["ProfileJudgment"][] | undefined;
             /** @description The names of the reflexes that run. */
-            reflexes?: components["schemas"]["RuleName"][];
+            reflexes?: components["schemas"]["RuleName"][] | undefined;
             /** @description How is redacted where an awareness does not say. */
-            redaction?: components["schemas"]["Redaction"];
+            redaction?: components["schemas"]["Redaction"] | undefined;
             /** @description Whether the layers up to judgment are skipped once one has decided to block. */
-            short_circuit?: boolean;
+            short_circuit?: boolean | undefined;
             /** @description What becomes of a scan that takes too long. */
-            on_error?: components["schemas"]["ScanFallback"];
+            on_error?: components["schemas"]["ScanFallback"] | undefined;
             /** @description Free data of the app's own. */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | undefined;
         };
         /**
          * @description How parts of the text are replaced.
@@ -2430,12 +2430,12 @@ export interface components {
              * @description What it is for.
              * @default
              */
-            description?: components["schemas"]["Description"];
+            description?: components["schemas"]["Description"] | undefined;
             /**
              * @description Whether it is used. A disabled primitive is skipped, a disabled profile is unknown, a disabled policy not in force.
              * @default true
              */
-            enabled?: boolean;
+            enabled?: boolean | undefined;
             /**
              * @description The ways of text that it looks at.
              * @default [
@@ -2443,26 +2443,26 @@ export interface components {
              *       "output"
              *     ]
              */
-            directions?: components["schemas"]["Direction"][];
+            directions?: components["schemas"]["Direction"][] | undefined;
             /** @description What sets it off. */
             triggers: components["schemas"]["Trigger"][];
             /**
              * @description How many of the triggers must fire.
              * @default any
              */
-            match?: components["schemas"]["TriggerMatch"];
+            match?: components["schemas"]["TriggerMatch"] | undefined;
             /** @description What it does then, in this order. */
             actions: components["schemas"]["ReflexAction"][];
             /**
              * @description Which reflex comes first.
              * @default 0
              */
-            priority?: components["schemas"]["Priority"];
+            priority?: components["schemas"]["Priority"] | undefined;
             /**
              * @description Free data of the app's own.
              * @default {}
              */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | undefined;
         };
         /**
          * @description What is sent to create: Reflex. Read-only members are accepted and ignored; `null` means absent.
@@ -2498,12 +2498,12 @@ export interface components {
              * @description What it is for.
              * @default
              */
-            description?: components["schemas"]["Description"];
+            description?: components["schemas"]["Description"] | undefined;
             /**
              * @description Whether it is used. A disabled primitive is skipped, a disabled profile is unknown, a disabled policy not in force.
              * @default true
              */
-            enabled?: boolean;
+            enabled?: boolean | undefined;
             /**
              * @description The ways of text that it looks at.
              * @default [
@@ -2511,26 +2511,26 @@ export interface components {
              *       "output"
              *     ]
              */
-            directions?: components["schemas"]["Direction"][];
+            directions?: components["schemas"]["Direction"][] | undefined;
             /** @description What sets it off. */
             triggers: components["schemas"]["Trigger"][];
             /**
              * @description How many of the triggers must fire.
              * @default any
              */
-            match?: components["schemas"]["TriggerMatch"];
+            match?: components["schemas"]["TriggerMatch"] | undefined;
             /** @description What it does then, in this order. */
             actions: components["schemas"]["ReflexAction"][];
             /**
              * @description Which reflex comes first.
              * @default 0
              */
-            priority?: components["schemas"]["Priority"];
+            priority?: components["schemas"]["Priority"] | undefined;
             /**
              * @description Free data of the app's own.
              * @default {}
              */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | undefined;
         };
         /**
          * @description Id of a reflex.
@@ -2568,23 +2568,23 @@ export interface components {
          */
         ReflexUpdate: {
             /** @description Its name; must not begin with `builtin/`. Renaming it renames it wherever it is referred to. */
-            name?: components["schemas"]["RuleName"];
+            name?: components["schemas"]["RuleName"] | undefined;
             /** @description What it is for. */
-            description?: components["schemas"]["Description"];
+            description?: components["schemas"]["Description"] | undefined;
             /** @description Whether it is used. A disabled primitive is skipped, a disabled profile is unknown, a disabled policy not in force. */
-            enabled?: boolean;
+            enabled?: boolean | undefined;
             /** @description The ways of text that it looks at. */
-            directions?: components["schemas"]["Direction"][];
+            directions?: components["schemas"]["Direction"][] | undefined;
             /** @description What sets it off. */
-            triggers?: components["schemas"]["Trigger"][];
+            triggers?: components["schemas"]["Trigger"][] | undefined;
             /** @description How many of the triggers must fire. */
-            match?: components["schemas"]["TriggerMatch"];
+            match?: components["schemas"]["TriggerMatch"] | undefined;
             /** @description What it does then, in this order. */
-            actions?: components["schemas"]["ReflexAction"][];
+            actions?: components["schemas"]["ReflexAction"][] | undefined;
             /** @description Which reflex comes first. */
-            priority?: components["schemas"]["Priority"];
+            priority?: components["schemas"]["Priority"] | undefined;
             /** @description Free data of the app's own. */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | undefined;
         };
         /**
          * @description An expression in RE2 syntax, inline flags allowed, no look-around; its program has at most 2,000 instructions.
@@ -2655,19 +2655,19 @@ export interface components {
          */
         ScanContext: {
             /** @description Whose text it is: a string of at most 256 characters; the caller's user or key when absent. */
-            user_id?: unknown;
+            user_id?: unknown | undefined;
             /** @description What the text answers: a string, cut at 32,768 characters. Read by judgments. */
-            question?: unknown;
+            question?: unknown | undefined;
             /** @description What the text must rest on: at most 200 strings, each cut at 65,536 characters. Read by judgments. */
-            sources?: unknown;
+            sources?: unknown | undefined;
             /** @description The model's instructions: a string, cut at 65,536 characters. Outputs must not repeat it. */
-            system_prompt?: unknown;
+            system_prompt?: unknown | undefined;
             /** @description Strings that must not turn up: at most 32 of 8 to 256 characters. */
-            canaries?: unknown;
+            canaries?: unknown | undefined;
             /** @description What is about to be done, such as names of tools: a string of at most 256 characters, or at most 256 of them. */
-            action?: unknown;
+            action?: unknown | undefined;
             /** @description The country whose phone numbers need no prefix: ISO 3166 alpha-2. */
-            region?: unknown;
+            region?: unknown | undefined;
         } & {
             [key: string]: unknown;
         };
@@ -2790,17 +2790,17 @@ export interface components {
              * @description Facts about the text.
              * @default {}
              */
-            context?: components["schemas"]["ScanContext"];
+            context?: components["schemas"]["ScanContext"] | undefined;
             /**
              * @description Free data of the tenant's own; stored and answered.
              * @default {}
              */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | undefined;
             /**
              * @description The profile to use. When absent: that of the first policy in force that names one, else the app's profile named
              *     `default`, else the built-in `default`.
              */
-            profile?: components["schemas"]["RuleName"];
+            profile?: components["schemas"]["RuleName"] | undefined;
         };
         /**
          * @description What a scan came to. A blocked text is no error: the decision is the answer.
@@ -3206,12 +3206,12 @@ export interface components {
              * @description What it is for.
              * @default
              */
-            description?: components["schemas"]["Description"];
+            description?: components["schemas"]["Description"] | undefined;
             /**
              * @description Whether it is used. A disabled primitive is skipped, a disabled profile is unknown, a disabled policy not in force.
              * @default true
              */
-            enabled?: boolean;
+            enabled?: boolean | undefined;
             /**
              * @description The ways of text that it looks at.
              * @default [
@@ -3219,24 +3219,24 @@ export interface components {
              *       "output"
              *     ]
              */
-            directions?: components["schemas"]["Direction"][];
+            directions?: components["schemas"]["Direction"][] | undefined;
             /** @description The rules; one that is offended is enough. */
             rules: components["schemas"]["ValueRule"][];
             /**
              * @description How grave its findings are.
              * @default warning
              */
-            severity?: components["schemas"]["Severity"];
+            severity?: components["schemas"]["Severity"] | undefined;
             /**
              * @description What it does when it is offended.
              * @default flag
              */
-            action?: components["schemas"]["ValueAction"];
+            action?: components["schemas"]["ValueAction"] | undefined;
             /**
              * @description Free data of the app's own.
              * @default {}
              */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | undefined;
         };
         /**
          * @description What is sent to create: Value. Read-only members are accepted and ignored; `null` means absent.
@@ -3272,12 +3272,12 @@ export interface components {
              * @description What it is for.
              * @default
              */
-            description?: components["schemas"]["Description"];
+            description?: components["schemas"]["Description"] | undefined;
             /**
              * @description Whether it is used. A disabled primitive is skipped, a disabled profile is unknown, a disabled policy not in force.
              * @default true
              */
-            enabled?: boolean;
+            enabled?: boolean | undefined;
             /**
              * @description The ways of text that it looks at.
              * @default [
@@ -3285,24 +3285,24 @@ export interface components {
              *       "output"
              *     ]
              */
-            directions?: components["schemas"]["Direction"][];
+            directions?: components["schemas"]["Direction"][] | undefined;
             /** @description The rules; one that is offended is enough. */
             rules: components["schemas"]["ValueRule"][];
             /**
              * @description How grave its findings are.
              * @default warning
              */
-            severity?: components["schemas"]["Severity"];
+            severity?: components["schemas"]["Severity"] | undefined;
             /**
              * @description What it does when it is offended.
              * @default flag
              */
-            action?: components["schemas"]["ValueAction"];
+            action?: components["schemas"]["ValueAction"] | undefined;
             /**
              * @description Free data of the app's own.
              * @default {}
              */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | undefined;
         };
         /**
          * @description Id of a value.
@@ -3383,21 +3383,21 @@ export interface components {
          */
         ValueUpdate: {
             /** @description Its name; must not begin with `builtin/`. Renaming it renames it wherever it is referred to. */
-            name?: components["schemas"]["RuleName"];
+            name?: components["schemas"]["RuleName"] | undefined;
             /** @description What it is for. */
-            description?: components["schemas"]["Description"];
+            description?: components["schemas"]["Description"] | undefined;
             /** @description Whether it is used. A disabled primitive is skipped, a disabled profile is unknown, a disabled policy not in force. */
-            enabled?: boolean;
+            enabled?: boolean | undefined;
             /** @description The ways of text that it looks at. */
-            directions?: components["schemas"]["Direction"][];
+            directions?: components["schemas"]["Direction"][] | undefined;
             /** @description The rules; one that is offended is enough. */
-            rules?: components["schemas"]["ValueRule"][];
+            rules?: components["schemas"]["ValueRule"][] | undefined;
             /** @description How grave its findings are. */
-            severity?: components["schemas"]["Severity"];
+            severity?: components["schemas"]["Severity"] | undefined;
             /** @description What it does when it is offended. */
-            action?: components["schemas"]["ValueAction"];
+            action?: components["schemas"]["ValueAction"] | undefined;
             /** @description Free data of the app's own. */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | undefined;
         };
     };
     responses: never;

@@ -192,9 +192,9 @@ export interface components {
              * @description Only those that failed longer ago than this; `0s` for all.
              * @default 720h
              */
-            older_than?: components["schemas"]["Duration"];
+            older_than?: components["schemas"]["Duration"] | undefined;
             /** @description Only those of this endpoint. */
-            endpoint_id?: components["schemas"]["EndpointId"];
+            endpoint_id?: components["schemas"]["EndpointId"] | undefined;
         };
         /**
          * @description How many dead letters were removed.
@@ -419,60 +419,60 @@ export interface components {
          */
         EndpointCreate: {
             /** @description The tenant whose events it receives; the caller's own when absent, and fixed. */
-            tenant_id?: components["schemas"]["TenantId"];
+            tenant_id?: components["schemas"]["TenantId"] | undefined;
             /** @description Where deliveries are sent; kept as the URL standard writes it. It must not lead into a private network. */
             url: components["schemas"]["EndpointUrl"];
             /**
              * @description What it is for.
              * @default
              */
-            description?: components["schemas"]["Description"];
+            description?: components["schemas"]["Description"] | undefined;
             /** @description What it subscribes to; types need not be registered yet, duplicates are removed. One event comes once, however many match. */
             event_types: components["schemas"]["EventTypePattern"][];
             /**
              * @description Headers of its own.
              * @default {}
              */
-            headers?: components["schemas"]["CustomHeaders"];
+            headers?: components["schemas"]["CustomHeaders"] | undefined;
             /**
              * Format: int32
              * @description Most attempts a second, retries included; 0 for no limit.
              * @default 0
              */
-            rate_limit?: number;
+            rate_limit?: number | undefined;
             /**
              * @description Free data of the tenant's own.
              * @default {}
              */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | undefined;
             /**
              * @description Whether it receives anything. It is fixed after creation and changed by enabling and disabling.
              * @default true
              */
-            enabled?: boolean;
+            enabled?: boolean | undefined;
             /**
              * @description What the body of a delivery is.
              * @default standard
              */
-            payload_format?: components["schemas"]["PayloadFormat"];
+            payload_format?: components["schemas"]["PayloadFormat"] | undefined;
             /**
              * Format: int32
              * @description Most attempts in flight at once.
              * @default 20
              */
-            max_concurrency?: number;
+            max_concurrency?: number | undefined;
             /**
              * @description How long an attempt waits for the answer, from `1s` to `30s`.
              * @default 15s
              */
-            timeout?: components["schemas"]["Duration"];
+            timeout?: components["schemas"]["Duration"] | undefined;
             /**
              * @description How many times a delivery is attempted before it fails; ten attempts span about three days.
              * @default 10
              */
-            max_attempts?: components["schemas"]["MaxAttempts"];
+            max_attempts?: components["schemas"]["MaxAttempts"] | undefined;
             /** @description With which deliveries are signed; made by the server when absent. */
-            secret?: components["schemas"]["Secret"];
+            secret?: components["schemas"]["Secret"] | undefined;
         };
         /**
          * @description How an endpoint is doing, and since when.
@@ -540,31 +540,31 @@ export interface components {
          */
         EndpointUpdate: {
             /** @description Where deliveries are sent; kept as the URL standard writes it. It must not lead into a private network. */
-            url?: components["schemas"]["EndpointUrl"];
+            url?: components["schemas"]["EndpointUrl"] | undefined;
             /** @description What it is for. */
-            description?: components["schemas"]["Description"];
+            description?: components["schemas"]["Description"] | undefined;
             /** @description What it subscribes to; types need not be registered yet, duplicates are removed. One event comes once, however many match. */
-            event_types?: components["schemas"]["EventTypePattern"][];
+            event_types?: components["schemas"]["EventTypePattern"][] | undefined;
             /** @description Headers of its own. */
-            headers?: components["schemas"]["CustomHeaders"];
+            headers?: components["schemas"]["CustomHeaders"] | undefined;
             /**
              * Format: int32
              * @description Most attempts a second, retries included; 0 for no limit.
              */
-            rate_limit?: number;
+            rate_limit?: number | undefined;
             /** @description Free data of the tenant's own. */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | undefined;
             /** @description What the body of a delivery is. */
-            payload_format?: components["schemas"]["PayloadFormat"];
+            payload_format?: components["schemas"]["PayloadFormat"] | undefined;
             /**
              * Format: int32
              * @description Most attempts in flight at once.
              */
-            max_concurrency?: number;
+            max_concurrency?: number | undefined;
             /** @description How long an attempt waits for the answer, from `1s` to `30s`. */
-            timeout?: components["schemas"]["Duration"];
+            timeout?: components["schemas"]["Duration"] | undefined;
             /** @description How many times a delivery is attempted before it fails; ten attempts span about three days. */
-            max_attempts?: components["schemas"]["MaxAttempts"];
+            max_attempts?: components["schemas"]["MaxAttempts"] | undefined;
         };
         /**
          * @description Where deliveries are sent: an absolute `https` URL without user information and fragment.
@@ -738,17 +738,17 @@ export interface components {
             /** @description Its type, registered and not deprecated. */
             type: components["schemas"]["EventTypeName"];
             /** @description The tenant whose endpoints receive it; the caller's own when absent. */
-            tenant_id?: components["schemas"]["TenantId"];
+            tenant_id?: components["schemas"]["TenantId"] | undefined;
             /**
              * @description What it says; it satisfies the schema of its type.
              * @default {}
              */
-            data?: components["schemas"]["EventData"];
+            data?: components["schemas"]["EventData"] | undefined;
             /**
              * @description The sender's name for it, unique in the tenant and app; a repeat answers the first event, whatever else it says.
              * @default null
              */
-            idempotency_key?: components["schemas"]["IdempotencyKey"] | null;
+            idempotency_key?: (components["schemas"]["IdempotencyKey"] | null) | undefined;
         };
         /** @description A page of events. */
         EventList: components["schemas"]["Event"][];
@@ -845,21 +845,21 @@ export interface components {
              * @description When such an event happens.
              * @default
              */
-            description?: components["schemas"]["Description"];
+            description?: components["schemas"]["Description"] | undefined;
             /** @description What it is grouped with; the first segment of the name, at most 64 characters of it, when absent. */
-            group?: components["schemas"]["EventTypeGroup"];
+            group?: components["schemas"]["EventTypeGroup"] | undefined;
             /** @description The version of the schema; today's date in UTC when absent. */
-            version?: components["schemas"]["EventTypeVersion"];
+            version?: components["schemas"]["EventTypeVersion"] | undefined;
             /**
              * @description What `data` of such events has to be; anything when null.
              * @default null
              */
-            schema?: components["schemas"]["PayloadSchema"] | null;
+            schema?: (components["schemas"]["PayloadSchema"] | null) | undefined;
             /**
              * @description What `data` of such an event looks like, at most 16 KiB; it satisfies `schema`.
              * @default null
              */
-            example?: components["schemas"]["EventData"] | null;
+            example?: (components["schemas"]["EventData"] | null) | undefined;
         };
         /**
          * @description What event types a name is grouped with.
@@ -910,15 +910,15 @@ export interface components {
          */
         EventTypeUpdate: {
             /** @description When such an event happens. */
-            description?: components["schemas"]["Description"];
+            description?: components["schemas"]["Description"] | undefined;
             /** @description What it is grouped with; the first segment of the name, at most 64 characters of it, when absent. */
-            group?: components["schemas"]["EventTypeGroup"];
+            group?: components["schemas"]["EventTypeGroup"] | undefined;
             /** @description The version of the schema; today's date in UTC when absent. */
-            version?: components["schemas"]["EventTypeVersion"];
+            version?: components["schemas"]["EventTypeVersion"] | undefined;
             /** @description What `data` of such events has to be; anything when null. */
-            schema?: components["schemas"]["PayloadSchema"] | null;
+            schema?: (components["schemas"]["PayloadSchema"] | null) | undefined;
             /** @description What `data` of such an event looks like, at most 16 KiB; it satisfies `schema`. */
-            example?: components["schemas"]["EventData"] | null;
+            example?: (components["schemas"]["EventData"] | null) | undefined;
         };
         /**
          * @description A label for people, such as a date: kept and shown, not interpreted.
@@ -1147,7 +1147,7 @@ export interface components {
             /** @description The first moment. */
             since: components["schemas"]["Timestamp"];
             /** @description The moment after the last one; now when absent. */
-            until?: components["schemas"]["Timestamp"];
+            until?: components["schemas"]["Timestamp"] | undefined;
         };
         /**
          * @description Which dead letters to replay: `ids`, or at least one of the other members.
@@ -1160,15 +1160,15 @@ export interface components {
          */
         ReplayInput: {
             /** @description Those with these ids. */
-            ids?: components["schemas"]["DeadLetterId"][];
+            ids?: components["schemas"]["DeadLetterId"][] | undefined;
             /** @description Those of this endpoint. */
-            endpoint_id?: components["schemas"]["EndpointId"];
+            endpoint_id?: components["schemas"]["EndpointId"] | undefined;
             /** @description Those of events of this type. */
-            event_type?: components["schemas"]["EventTypeName"];
+            event_type?: components["schemas"]["EventTypeName"] | undefined;
             /** @description Those that failed at this moment or later. */
-            from?: components["schemas"]["Timestamp"];
+            from?: components["schemas"]["Timestamp"] | undefined;
             /** @description Those that failed before this moment. */
-            to?: components["schemas"]["Timestamp"];
+            to?: components["schemas"]["Timestamp"] | undefined;
         };
         /**
          * @description What was replayed.
@@ -1227,12 +1227,12 @@ export interface components {
          */
         SecretRotation: {
             /** @description The new secret; made by the server when absent. */
-            secret?: components["schemas"]["Secret"];
+            secret?: components["schemas"]["Secret"] | undefined;
             /**
              * @description How long the old one goes on signing, from `0s` to `168h`; `0s` ends all old ones now.
              * @default 24h
              */
-            overlap?: components["schemas"]["Duration"];
+            overlap?: components["schemas"]["Duration"] | undefined;
         };
         /**
          * @description Numbers of what is kept.
@@ -1288,9 +1288,9 @@ export interface components {
              * @description The type of the event.
              * @default webhook.test
              */
-            event_type?: components["schemas"]["EventTypeName"];
+            event_type?: components["schemas"]["EventTypeName"] | undefined;
             /** @description What it says; the example of its type, or nothing, when absent. */
-            data?: components["schemas"]["EventData"];
+            data?: components["schemas"]["EventData"] | undefined;
         };
         /**
          * Format: date-time
