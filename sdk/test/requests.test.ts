@@ -14,6 +14,18 @@ describe('a request', () => {
     expect(requests.map((request) => request.url)).toEqual(['/authz/v1/roles', '/keys/v1/scopes']);
   });
 
+  it('goes through services that are made once, each when it is first used', () => {
+    const plinth = createPlinth({ baseUrl: 'http://unused.invalid' });
+    const made = () =>
+      Object.entries(Object.getOwnPropertyDescriptors(plinth)).flatMap(([name, { value }]) =>
+        value === undefined ? [] : [name],
+      );
+    expect(made()).toEqual([]);
+    expect(plinth.authz).toBe(plinth.authz);
+    expect(made()).toEqual(['authz']);
+    expect(Object.keys(plinth)).toHaveLength(14);
+  });
+
   it('reaches a service that runs alone at its own URL', async () => {
     const { url, requests } = await echo();
     await createPlinth({ baseUrl: 'http://unused.invalid', serviceUrls: { authz: url } }).authz.roles.list();
