@@ -60,8 +60,9 @@ function written(body: unknown, type: string | undefined): string {
  * and those of the examples grow too old.
  */
 export function exampleBody(operation: Operation): unknown {
-  const schema = bodySchema(operation);
-  if (!schema) return undefined;
+  const [media] = Object.values(documented(operation).entry.requestBody?.content ?? {});
+  if (!media?.schema) return undefined;
+  const { schema } = media;
   if (schema['contentMediaType'] !== undefined) return 'example';
   const example = exampleOf(operation, schema);
   if (example === undefined) return undefined;
@@ -70,9 +71,9 @@ export function exampleBody(operation: Operation): unknown {
   );
 }
 
+/** The schema of the request body where that is JSON. */
 export function bodySchema(operation: Operation): Schema | undefined {
-  const [media] = Object.values(documented(operation).entry.requestBody?.content ?? {});
-  return media?.schema;
+  return documented(operation).entry.requestBody?.content['application/json']?.schema;
 }
 
 /** The nearest example: a model made from another one has that one's examples before its own. */
