@@ -19,6 +19,7 @@ const help = `Plinth: platform services behind one schema-first project
 
   node src/main.ts serve [service …]   serve all services, or these (${serviceNames.join(', ')})
   node src/main.ts mock                serve examples for every operation of the contract
+                        --stateful     and remember what is created, changed and deleted
   node src/main.ts migrate             bring the database up to date and end
 
   --port <number>    where to listen (4000; PORT)
@@ -33,6 +34,7 @@ const flags = {
   port: { type: 'string' },
   host: { type: 'string' },
   data: { type: 'string' },
+  stateful: { type: 'boolean', default: false },
   help: { type: 'boolean', short: 'h', default: false },
 } as const;
 
@@ -40,6 +42,7 @@ interface Command {
   readonly config: Config;
   readonly modules: readonly ServiceModule[];
   readonly log: Logger;
+  readonly stateful: boolean;
 }
 
 const commands: Readonly<Record<string, (command: Command) => Promise<void>>> = {
@@ -48,9 +51,9 @@ const commands: Readonly<Record<string, (command: Command) => Promise<void>>> = 
     await checkPort(command.config);
     return command.config.workers > 1 ? serveByWorkers(command) : serveHere(command);
   },
-  mock: async ({ config: { host, port } }) => {
+  mock: async ({ config: { host, port }, stateful }) => {
     const { startMock } = await import('./mock/index.ts');
-    const mock = await startMock({ host, port });
+    const mock = await startMock({ host, port, stateful });
     onSignal(() => mock.close());
   },
   migrate: async ({ config, modules, log }) => {
@@ -80,10 +83,11 @@ async function main(words: string[]): Promise<void> {
   const command = commands[name];
   if (!command || (services.length > 0 && name !== 'serve'))
     throw new UsageError(`There is no command ${positionals.join(' ')}. See --help.`);
+  if (values.stateful && name !== 'mock') throw new UsageError('Only the mock can be --stateful.');
   const modules = await loadServices(serviceNames);
   const config = readConfig(modules, { ...values, services: services.length > 0 ? services : undefined });
   const log = createLog({ level: config.logLevel, readable: process.stdout.isTTY });
-  await command({ config, modules, log });
+  await command({ config, modules, log, stateful: values.stateful });
 }
 
 async function serveHere({ config, modules, log }: Command): Promise<void> {

@@ -675,7 +675,7 @@ export interface components {
          *       "decision": {
          *         "decision": "approved",
          *         "approved": true,
-         *         "decided_by": "user_01h455vb4pex5vsknk084sn030",
+         *         "decided_by": "user_01m7w6qgepfq9s8v7qdkvzwn91",
          *         "reason": "",
          *         "decided_at": "2026-11-20T09:30:59.000Z",
          *         "arguments": null,
@@ -720,7 +720,7 @@ export interface components {
          * @example {
          *       "decision": "approved",
          *       "approved": true,
-         *       "decided_by": "user_01h455vb4pex5vsknk084sn030",
+         *       "decided_by": "user_01m7w6qgepfq9s8v7qdkvzwn91",
          *       "reason": "",
          *       "decided_at": "2026-11-20T09:30:59.000Z",
          *       "arguments": null,
@@ -759,7 +759,7 @@ export interface components {
          * @description A decision on a checkpoint.
          * @example {
          *       "decision": "approved",
-         *       "decided_by": "user_01h455vb4pex5vsknk084sn030",
+         *       "decided_by": "user_01m7w6qgepfq9s8v7qdkvzwn91",
          *       "reason": ""
          *     }
          */
@@ -814,7 +814,7 @@ export interface components {
         Cursor: string;
         /**
          * @description Who decides, in the words of the caller.
-         * @example user_01h455vb4pex5vsknk084sn030
+         * @example user_01m7w6qgepfq9s8v7qdkvzwn91
          */
         Decider: string;
         /**
@@ -3199,7 +3199,7 @@ export interface components {
         };
         /**
          * @description A user, in the tenant's own terms.
-         * @example user_01h455vb4pex5vsknk084sn030
+         * @example user_01m7w6qgepfq9s8v7qdkvzwn91
          */
         UserId: string;
         /**

@@ -2779,11 +2779,11 @@ export interface components {
         /**
          * @description A second factor to set up.
          * @example {
-         *       "method": "totp"
-         *     }
-         * @example {
          *       "method": "sms",
          *       "phone": "+4930901820"
+         *     }
+         * @example {
+         *       "method": "totp"
          *     }
          */
         MfaEnroll: {

@@ -3,7 +3,7 @@ export interface components {
     schemas: {
         /**
          * @description Who did it: the id of a user or key, `root` or `system`.
-         * @example user_01h455vb4pex5vsknk084sn02v
+         * @example user_01m7w6qgepfq9s8v7qdkvzwn91
          */
         ActorId: string;
         /**
@@ -32,7 +32,7 @@ export interface components {
          * @example {
          *       "id": "aud_01h455vb4pex5vsknk084sn036",
          *       "tenant_id": "ten_01h455vb4pex5vsknk084sn02q",
-         *       "actor_id": "user_01h455vb4pex5vsknk084sn02v",
+         *       "actor_id": "user_01m7w6qgepfq9s8v7qdkvzwn91",
          *       "actor_type": "user",
          *       "resource": "instance",
          *       "resource_id": "inst_01h455vb4pex5vsknk084sn02r",
@@ -84,7 +84,7 @@ export interface components {
          *         {
          *           "id": "aud_01h455vb4pex5vsknk084sn036",
          *           "tenant_id": "ten_01h455vb4pex5vsknk084sn02q",
-         *           "actor_id": "user_01h455vb4pex5vsknk084sn02v",
+         *           "actor_id": "user_01m7w6qgepfq9s8v7qdkvzwn91",
          *           "actor_type": "user",
          *           "resource": "instance",
          *           "resource_id": "inst_01h455vb4pex5vsknk084sn02r",
@@ -412,7 +412,7 @@ export interface components {
          *       },
          *       "notes": "second release",
          *       "commit_sha": "9f2c1ab",
-         *       "initiator": "user_01h455vb4pex5vsknk084sn02v",
+         *       "initiator": "user_01m7w6qgepfq9s8v7qdkvzwn91",
          *       "rollback_of": null,
          *       "timeout": "10m",
          *       "ready_timeout": "2m",
@@ -522,7 +522,7 @@ export interface components {
          *           },
          *           "notes": "second release",
          *           "commit_sha": "9f2c1ab",
-         *           "initiator": "user_01h455vb4pex5vsknk084sn02v",
+         *           "initiator": "user_01m7w6qgepfq9s8v7qdkvzwn91",
          *           "rollback_of": null,
          *           "timeout": "10m",
          *           "ready_timeout": "2m",
@@ -819,7 +819,7 @@ export interface components {
         ExpectedStatus: string;
         /**
          * @description The tenant of callers' credentials that this tenant stands for.
-         * @example org_01h455vb4pex5vsknk084sn035
+         * @example org_01m7w6qgepfq9s8v9m3zmg852m
          */
         ExternalId: string;
         /**
@@ -2167,7 +2167,7 @@ export interface components {
          *       "secret_versions": {
          *         "DATABASE_URL": 1
          *       },
-         *       "created_by": "user_01h455vb4pex5vsknk084sn02v",
+         *       "created_by": "user_01m7w6qgepfq9s8v7qdkvzwn91",
          *       "created_at": "2026-01-05T10:00:00.000Z",
          *       "updated_at": "2026-01-05T10:00:00.000Z"
          *     }
@@ -2243,7 +2243,7 @@ export interface components {
          *           "secret_versions": {
          *             "DATABASE_URL": 1
          *           },
-         *           "created_by": "user_01h455vb4pex5vsknk084sn02v",
+         *           "created_by": "user_01m7w6qgepfq9s8v7qdkvzwn91",
          *           "created_at": "2026-01-05T10:00:00.000Z",
          *           "updated_at": "2026-01-05T10:00:00.000Z"
          *         }
@@ -2918,7 +2918,7 @@ export interface components {
          *       "name": "Acme",
          *       "slug": "acme",
          *       "plan": "free",
-         *       "external_id": "org_01h455vb4pex5vsknk084sn035",
+         *       "external_id": "org_01m7w6qgepfq9s8v9m3zmg852m",
          *       "metadata": {},
          *       "status": "active",
          *       "quota": {
@@ -2975,7 +2975,7 @@ export interface components {
          *       "name": "Acme",
          *       "slug": "acme",
          *       "plan": "free",
-         *       "external_id": "org_01h455vb4pex5vsknk084sn035",
+         *       "external_id": "org_01m7w6qgepfq9s8v9m3zmg852m",
          *       "metadata": {},
          *       "quota": {
          *         "max_instances": 5,
@@ -3019,7 +3019,7 @@ export interface components {
          *           "name": "Acme",
          *           "slug": "acme",
          *           "plan": "free",
-         *           "external_id": "org_01h455vb4pex5vsknk084sn035",
+         *           "external_id": "org_01m7w6qgepfq9s8v9m3zmg852m",
          *           "metadata": {},
          *           "status": "active",
          *           "quota": {

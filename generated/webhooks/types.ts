@@ -125,7 +125,7 @@ export interface components {
          *       "tenant_id": "acme",
          *       "url": "https://hooks.acme.example/plinth",
          *       "payload": {
-         *         "invoice_id": "inv_01h455vb4pex5vsknk084sn02q",
+         *         "invoice_id": "inv_01khgbwb6gfcvt5fwr9s2r6n64",
          *         "amount": 4900
          *       },
          *       "error": "http 503",
@@ -579,7 +579,7 @@ export interface components {
          *       "tenant_id": "acme",
          *       "app_id": "default",
          *       "data": {
-         *         "invoice_id": "inv_01h455vb4pex5vsknk084sn02q",
+         *         "invoice_id": "inv_01khgbwb6gfcvt5fwr9s2r6n64",
          *         "amount": 4900
          *       },
          *       "idempotency_key": "inv-4711-paid",
@@ -616,7 +616,7 @@ export interface components {
          *           "type": "invoice.paid",
          *           "tenant_id": "acme",
          *           "data": {
-         *             "invoice_id": "inv_01h455vb4pex5vsknk084sn02q",
+         *             "invoice_id": "inv_01khgbwb6gfcvt5fwr9s2r6n64",
          *             "amount": 4900
          *           },
          *           "idempotency_key": "inv-4711-paid"
@@ -643,7 +643,7 @@ export interface components {
          *         "tenant_id": "acme",
          *         "app_id": "default",
          *         "data": {
-         *           "invoice_id": "inv_01h455vb4pex5vsknk084sn02q",
+         *           "invoice_id": "inv_01khgbwb6gfcvt5fwr9s2r6n64",
          *           "amount": 4900
          *         },
          *         "idempotency_key": "inv-4711-paid",
@@ -676,7 +676,7 @@ export interface components {
          *             "tenant_id": "acme",
          *             "app_id": "default",
          *             "data": {
-         *               "invoice_id": "inv_01h455vb4pex5vsknk084sn02q",
+         *               "invoice_id": "inv_01khgbwb6gfcvt5fwr9s2r6n64",
          *               "amount": 4900
          *             },
          *             "idempotency_key": "inv-4711-paid",
@@ -700,7 +700,7 @@ export interface components {
         /**
          * @description What an event says, as its type describes it: at most 256 KiB serialised, 64 levels deep. The order of keys is kept.
          * @example {
-         *       "invoice_id": "inv_01h455vb4pex5vsknk084sn02q",
+         *       "invoice_id": "inv_01khgbwb6gfcvt5fwr9s2r6n64",
          *       "amount": 4900
          *     }
          */
@@ -718,7 +718,7 @@ export interface components {
          *       "type": "invoice.paid",
          *       "tenant_id": "acme",
          *       "data": {
-         *         "invoice_id": "inv_01h455vb4pex5vsknk084sn02q",
+         *         "invoice_id": "inv_01khgbwb6gfcvt5fwr9s2r6n64",
          *         "amount": 4900
          *       },
          *       "idempotency_key": "inv-4711-paid"
@@ -767,7 +767,7 @@ export interface components {
          *         }
          *       },
          *       "example": {
-         *         "invoice_id": "inv_01h455vb4pex5vsknk084sn02q",
+         *         "invoice_id": "inv_01khgbwb6gfcvt5fwr9s2r6n64",
          *         "amount": 4900
          *       },
          *       "deprecated": false,
@@ -823,7 +823,7 @@ export interface components {
          *         }
          *       },
          *       "example": {
-         *         "invoice_id": "inv_01h455vb4pex5vsknk084sn02q",
+         *         "invoice_id": "inv_01khgbwb6gfcvt5fwr9s2r6n64",
          *         "amount": 4900
          *       }
          *     }
@@ -893,7 +893,7 @@ export interface components {
          *         }
          *       },
          *       "example": {
-         *         "invoice_id": "inv_01h455vb4pex5vsknk084sn02q",
+         *         "invoice_id": "inv_01khgbwb6gfcvt5fwr9s2r6n64",
          *         "amount": 4900
          *       }
          *     }
@@ -1268,7 +1268,7 @@ export interface components {
          * @example {
          *       "event_type": "invoice.paid",
          *       "data": {
-         *         "invoice_id": "inv_01h455vb4pex5vsknk084sn02q",
+         *         "invoice_id": "inv_01khgbwb6gfcvt5fwr9s2r6n64",
          *         "amount": 4900
          *       }
          *     }

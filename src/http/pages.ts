@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { escapeHtml, type HtmlPage, sendHtml } from './html.ts';
-import { type IndexEntry, indexPage } from './index-page.ts';
+import { type IndexEntry, indexPage, type OwnLink } from './index-page.ts';
 import { mergeDocuments, type OpenApi } from './merged-document.ts';
 
 /** A service as the pages show it. */
@@ -18,11 +18,17 @@ export interface Page {
 
 export type Pages = RequestHandler;
 
+const ownLinks: readonly OwnLink[] = [
+  ['/healthz', 'health'],
+  ['/readyz', 'readiness'],
+  ['/metrics', 'metrics'],
+];
+
 /**
  * For people: an index of the services, and for each its OpenAPI document and its API reference (Scalar, no CDN). Several
  * services have one document together besides.
  */
-export function createPages(services: readonly Page[]): Pages {
+export function createPages(services: readonly Page[], own: readonly OwnLink[] = ownLinks): Pages {
   const router = express.Router();
   const read = services.map((page) => ({ page, document: once(() => documentOf(page)) }));
   const index = once(() => read.map(({ page, document }) => entry(page, document())));
@@ -30,7 +36,7 @@ export function createPages(services: readonly Page[]): Pages {
     res.vary('Accept');
     if (req.accepts(['json', 'html']) === 'json')
       res.json({ name: 'Plinth', document: '/openapi.json', services: index() });
-    else sendHtml(res, indexPage(index()));
+    else sendHtml(res, indexPage(index(), own));
   });
   for (const { page, document } of read) {
     router.get(`${page.prefix}/openapi.json`, (_req, res) => void res.json(document()));

@@ -20,6 +20,8 @@ describe('a path leads to', () => {
     '/o/{+key}',
     '/o/{+key}/lock',
     '/o/{+key}/lock/renew',
+    '/o/{+key}/enable',
+    '/o/match',
     '/.well-known/x',
   );
   test.each([
@@ -35,6 +37,10 @@ describe('a path leads to', () => {
     ['/o/a%2Flock', '/o/{+key}/lock', { key: 'a' }],
     ['/o/lock', '/o/{+key}', { key: 'lock' }],
     ['/o/a/lock/renew', '/o/{+key}/lock/renew', { key: 'a' }],
+    ['/o/a/b%2Fc/enable', '/o/{+key}/enable', { key: 'a/b/c' }],
+    ['/o/enable', '/o/{+key}', { key: 'enable' }],
+    ['/o/match', '/o/match', {}],
+    ['/o/match/enable', '/o/{+key}/enable', { key: 'match' }],
     ['/.well-known/x', '/.well-known/x', {}],
   ])('%s', (url, target, params) => {
     expect(find(url)).toEqual({ target, params });

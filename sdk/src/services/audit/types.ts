@@ -369,9 +369,6 @@ export interface components {
          *       "tenant_id": "acme",
          *       "generated_by": "usr_7",
          *       "title": "Deletions in the first quarter",
-         *       "categories": [
-         *         "access"
-         *       ],
          *       "sections": [
          *         {
          *           "title": "Deletions",

@@ -74,7 +74,7 @@ export interface Mfa {
    *
    * @example
    * ```ts
-   * await plinth.auth.mfa.enroll({ body: { method: 'totp' } });
+   * await plinth.auth.mfa.enroll({ body: { method: 'sms' } });
    * ```
    */
   readonly enroll: (

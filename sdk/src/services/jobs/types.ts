@@ -753,6 +753,14 @@ export interface components {
          *       },
          *       "unique_key": null
          *     }
+         * @example {
+         *       "name": "email.send",
+         *       "queue": "emails",
+         *       "payload": {
+         *         "to": "ada@example.com",
+         *         "template": "welcome"
+         *       }
+         *     }
          */
         JobInput: {
             /** @description What kind of work it is. */

@@ -125,7 +125,7 @@ export interface components {
          *       "tenant_id": "acme",
          *       "url": "https://hooks.acme.example/plinth",
          *       "payload": {
-         *         "invoice_id": "inv_01h455vb4pex5vsknk084sn02q",
+         *         "invoice_id": "inv_01khgbwb6gfcvt5fwr9s2r6n64",
          *         "amount": 4900
          *       },
          *       "error": "http 503",
@@ -573,7 +573,7 @@ export interface components {
          *       "tenant_id": "acme",
          *       "app_id": "default",
          *       "data": {
-         *         "invoice_id": "inv_01h455vb4pex5vsknk084sn02q",
+         *         "invoice_id": "inv_01khgbwb6gfcvt5fwr9s2r6n64",
          *         "amount": 4900
          *       },
          *       "idempotency_key": "inv-4711-paid",
@@ -610,7 +610,7 @@ export interface components {
          *           "type": "invoice.paid",
          *           "tenant_id": "acme",
          *           "data": {
-         *             "invoice_id": "inv_01h455vb4pex5vsknk084sn02q",
+         *             "invoice_id": "inv_01khgbwb6gfcvt5fwr9s2r6n64",
          *             "amount": 4900
          *           },
          *           "idempotency_key": "inv-4711-paid"
@@ -637,7 +637,7 @@ export interface components {
          *         "tenant_id": "acme",
          *         "app_id": "default",
          *         "data": {
-         *           "invoice_id": "inv_01h455vb4pex5vsknk084sn02q",
+         *           "invoice_id": "inv_01khgbwb6gfcvt5fwr9s2r6n64",
          *           "amount": 4900
          *         },
          *         "idempotency_key": "inv-4711-paid",
@@ -670,7 +670,7 @@ export interface components {
          *             "tenant_id": "acme",
          *             "app_id": "default",
          *             "data": {
-         *               "invoice_id": "inv_01h455vb4pex5vsknk084sn02q",
+         *               "invoice_id": "inv_01khgbwb6gfcvt5fwr9s2r6n64",
          *               "amount": 4900
          *             },
          *             "idempotency_key": "inv-4711-paid",
@@ -694,7 +694,7 @@ export interface components {
         /**
          * @description What an event says, as its type describes it: at most 256 KiB serialised, 64 levels deep. The order of keys is kept.
          * @example {
-         *       "invoice_id": "inv_01h455vb4pex5vsknk084sn02q",
+         *       "invoice_id": "inv_01khgbwb6gfcvt5fwr9s2r6n64",
          *       "amount": 4900
          *     }
          */
@@ -712,7 +712,7 @@ export interface components {
          *       "type": "invoice.paid",
          *       "tenant_id": "acme",
          *       "data": {
-         *         "invoice_id": "inv_01h455vb4pex5vsknk084sn02q",
+         *         "invoice_id": "inv_01khgbwb6gfcvt5fwr9s2r6n64",
          *         "amount": 4900
          *       },
          *       "idempotency_key": "inv-4711-paid"
@@ -761,7 +761,7 @@ export interface components {
          *         }
          *       },
          *       "example": {
-         *         "invoice_id": "inv_01h455vb4pex5vsknk084sn02q",
+         *         "invoice_id": "inv_01khgbwb6gfcvt5fwr9s2r6n64",
          *         "amount": 4900
          *       },
          *       "deprecated": false,
@@ -817,7 +817,7 @@ export interface components {
          *         }
          *       },
          *       "example": {
-         *         "invoice_id": "inv_01h455vb4pex5vsknk084sn02q",
+         *         "invoice_id": "inv_01khgbwb6gfcvt5fwr9s2r6n64",
          *         "amount": 4900
          *       }
          *     }
@@ -887,7 +887,7 @@ export interface components {
          *         }
          *       },
          *       "example": {
-         *         "invoice_id": "inv_01h455vb4pex5vsknk084sn02q",
+         *         "invoice_id": "inv_01khgbwb6gfcvt5fwr9s2r6n64",
          *         "amount": 4900
          *       }
          *     }
@@ -1262,7 +1262,7 @@ export interface components {
          * @example {
          *       "event_type": "invoice.paid",
          *       "data": {
-         *         "invoice_id": "inv_01h455vb4pex5vsknk084sn02q",
+         *         "invoice_id": "inv_01khgbwb6gfcvt5fwr9s2r6n64",
          *         "amount": 4900
          *       }
          *     }
