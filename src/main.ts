@@ -19,12 +19,12 @@ const help = `Plinth: platform services behind one schema-first project
 
   node src/main.ts serve [service …]   serve all services, or these (${serviceNames.join(', ')})
   node src/main.ts mock                serve examples for every operation of the contract
-                        --stateful     and remember what is created, changed and deleted
   node src/main.ts migrate             bring the database up to date and end
 
   --port <number>    where to listen (4000; PORT)
   --host <address>   on which address (127.0.0.1; HOST)
   --data <folder>    embedded database and root token (.plinth; PLINTH_DATA_DIR)
+  --stateful         the mock remembers what is created, changed and deleted
   --help             this text
 
 Everything else is said by the environment; README.md has the table.
