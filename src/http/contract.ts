@@ -27,6 +27,8 @@ const frameHeaders = new Set(['cache-control', 'retry-after', 'www-authenticate'
 export function strictContract(document: URL, onBreach: (breach: ContractBreach) => void): Contract {
   const common = {
     apiSpec: readSpec(document),
+    // As strictly as the generated validators.
+    ajvFormats: { mode: 'full' },
     validateSecurity: false,
     fileUploader: false,
     validateApiSpec: false,
