@@ -37,7 +37,7 @@ export interface Branding {
   /**
    * Answers the branding of an organization, or else of its app. Without key and `app_id`, `org_id` or credentials tell the app.
    *
-   * `GET /v1/auth/branding`
+   * `GET /v1/auth/branding`, which needs no credentials
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.

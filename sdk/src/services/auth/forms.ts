@@ -61,7 +61,7 @@ export interface Forms {
   /**
    * Answers the active form of an app. Without key and `app_id`, credentials tell the app.
    *
-   * `GET /v1/auth/forms/active`
+   * `GET /v1/auth/forms/active`, which needs no credentials
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
