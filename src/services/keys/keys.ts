@@ -8,7 +8,7 @@ import { type IssuanceRules, issueKey, rotateKey } from './issuance.ts';
 import { changeKey, deleteKey, endGrace, reactivateKey, revokeKey, suspendKey } from './key-changes.ts';
 import { assignScopes, removeScopes } from './key-scopes.ts';
 import { keyStore } from './keys.store.ts';
-import { answerPage, newestFirst, placeOf } from './pages.ts';
+import { answerPage, newestFirst, placeOf } from '../../http/lists.ts';
 import { rotationStore } from './rotations.store.ts';
 import type { Validator } from './validation/validator.ts';
 import type { Writer } from './writes.ts';
