@@ -38,6 +38,7 @@ const because = (reason: ErrorReason) => ({ details: { reason } });
 export const WeakPassword = (problem: string) => Invalid(`password: ${problem}`, because('weak_password'));
 /** A one-time token that is unknown, used, replaced or expired; which of them is not said. */
 export const InvalidToken = () => Invalid('token: invalid or expired', because('invalid_token'));
+export const RoleCycle = () => Invalid('parent_id: cycle', because('role_cycle'));
 /** Nobody learns whether it was the account, the password, the code or the token. */
 export const InvalidCredentials = () => Unauthenticated('invalid credentials');
 export const UserBanned = () => Forbidden('user is banned', because('user_banned'));

@@ -13,6 +13,7 @@
  */
 import { changes as createChanges } from '../../db/changes.ts';
 import type { Service, ServiceModule } from '../../http/service.ts';
+import { apps } from './apps.ts';
 import { createDirectory } from './directory.ts';
 import { encodeError } from './errors.ts';
 import { ensureFirstApp } from './first-app.ts';
@@ -20,6 +21,7 @@ import { me } from './me.ts';
 import { createMessages } from './messages.ts';
 import { createPasswords } from './passwords.ts';
 import { createPrincipals } from './principals.ts';
+import { roles } from './roles.ts';
 import { settings } from './settings.ts';
 import { createWriter } from './writes.ts';
 
@@ -27,7 +29,7 @@ export const auth: ServiceModule<typeof settings> = {
   name: 'auth',
   migrations: new URL('./migrations/', import.meta.url),
   settings,
-  built: ['Me'],
+  built: ['Apps', 'Me', 'Roles'],
   async create({ db, settings, sealer, production, log }): Promise<Service> {
     await ensureFirstApp(db);
     const changes = createChanges({ db, schema: 'auth', log });
@@ -48,7 +50,7 @@ export const auth: ServiceModule<typeof settings> = {
       log,
     };
     return {
-      handlers: { Me: me(deps) },
+      handlers: { Apps: apps(deps), Me: me(deps), Roles: roles(deps) },
       encodeError,
       ofSession: principals.ofSession,
       start: () => changes.start(),

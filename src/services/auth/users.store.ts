@@ -42,6 +42,15 @@ export const userStore = (sql: Sql) => ({
     if (!user) throw NotFound('user');
     return user;
   },
+
+  /** The user is one of the app, and is not removed for as long as the transaction lasts. */
+  async hold(tenant: string, app: string, id: string): Promise<void> {
+    const [found] = await sql`
+      select from auth.users
+      where tenant_id = ${tenant} and app_id = ${app} and id = ${id}
+      for key share`;
+    if (!found) throw NotFound('user');
+  },
 });
 
 /** A ban that has ended by itself is none. */
