@@ -12,10 +12,10 @@ import type { Deps } from './deps.ts';
 import type { Directory, KnownApp } from './directory.ts';
 import { AppMismatch } from './errors.ts';
 import { checkFixed } from './fixed.ts';
-import { checkMayGive } from './grants.ts';
+import { checkMayGive } from './guarded-scopes.ts';
 import { inheritedScopes } from './inheritance.ts';
 import { roleStore } from './roles.store.ts';
-import { cleanName } from './text-rules.ts';
+import { cleanLabel } from './labels.ts';
 import type { Write } from './writes.ts';
 
 /** Publishable keys of one app. */
@@ -31,7 +31,7 @@ export const apps = ({ db, directory, write, production }: Deps) =>
       const app = {
         id,
         tenant_id: tenant,
-        name: cleanName('name', name),
+        name: cleanLabel('name', name),
         slug,
         settings: cleanSettings(settings, production),
       };
@@ -59,7 +59,7 @@ export const apps = ({ db, directory, write, production }: Deps) =>
     async update({ appId, body: { name, slug, settings = {} } }, context) {
       const known = await appInReach(directory, context, appId);
       const change = {
-        ...(name === undefined ? {} : { name: cleanName('name', name) }),
+        ...(name === undefined ? {} : { name: cleanLabel('name', name) }),
         settings: cleanSettings(settings, production),
       };
       return write(authorOf(context, known), async (tx) => {

@@ -35,7 +35,8 @@ export const encodeError = (error: DomainError) => ({
 
 const because = (reason: ErrorReason) => ({ details: { reason } });
 
-export const WeakPassword = (problem: string) => Invalid(`password: ${problem}`, because('weak_password'));
+export const WeakPassword = (problem: string, field = 'password') =>
+  Invalid(`${field}: ${problem}`, because('weak_password'));
 /** A one-time token that is unknown, used, replaced or expired; which of them is not said. */
 export const InvalidToken = () => Invalid('token: invalid or expired', because('invalid_token'));
 export const RoleCycle = () => Invalid('parent_id: cycle', because('role_cycle'));

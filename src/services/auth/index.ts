@@ -13,23 +13,25 @@
  */
 import { changes as createChanges } from '../../db/changes.ts';
 import type { Service, ServiceModule } from '../../http/service.ts';
+import { admin } from './admin.ts';
+import { startAppRemoval } from './app-removal.ts';
 import { apps } from './apps.ts';
 import { createDirectory } from './directory.ts';
 import { encodeError } from './errors.ts';
 import { ensureFirstApp } from './first-app.ts';
-import { me } from './me.ts';
 import { createMessages } from './messages.ts';
 import { createPasswords } from './passwords.ts';
 import { createPrincipals } from './principals.ts';
 import { roles } from './roles.ts';
 import { settings } from './settings.ts';
+import { users } from './users.ts';
 import { createWriter } from './writes.ts';
 
 export const auth: ServiceModule<typeof settings> = {
   name: 'auth',
   migrations: new URL('./migrations/', import.meta.url),
   settings,
-  built: ['Apps', 'Me', 'Roles'],
+  built: ['Admin', 'Apps', 'Roles', 'Users'],
   async create({ db, settings, sealer, production, log }): Promise<Service> {
     await ensureFirstApp(db);
     const changes = createChanges({ db, schema: 'auth', log });
@@ -49,12 +51,24 @@ export const auth: ServiceModule<typeof settings> = {
       production,
       log,
     };
+    let appRemoval: ReturnType<typeof startAppRemoval> | undefined;
     return {
-      handlers: { Apps: apps(deps), Me: me(deps), Roles: roles(deps) },
+      handlers: {
+        Admin: admin(deps),
+        Apps: apps(deps),
+        Roles: roles(deps),
+        Users: users(deps),
+      },
       encodeError,
       ofSession: principals.ofSession,
-      start: () => changes.start(),
-      stop: () => changes.stop(),
+      async start() {
+        await changes.start();
+        appRemoval = startAppRemoval({ db, log });
+      },
+      async stop() {
+        await appRemoval?.stop();
+        await changes.stop();
+      },
     };
   },
 };

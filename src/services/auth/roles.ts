@@ -9,11 +9,12 @@ import { appStore } from './apps.store.ts';
 import { assignmentStore } from './assignments.store.ts';
 import type { Deps } from './deps.ts';
 import { checkFixed } from './fixed.ts';
-import { checkMayGive, scopeOf } from './grants.ts';
+import { checkMayGive, scopeOf } from './guarded-scopes.ts';
 import { inheritedScopes } from './inheritance.ts';
+import { cleanLabel } from './labels.ts';
 import { checkChain } from './role-chains.ts';
 import { roleStore } from './roles.store.ts';
-import { cleanName, cleanText } from './text-rules.ts';
+import { cleanText } from './text-rules.ts';
 import { userStore } from './users.store.ts';
 import type { Write } from './writes.ts';
 
@@ -27,7 +28,7 @@ export const roles = ({ db, directory, write }: Deps) =>
       const app = await appOfCaller(directory, context, app_id);
       const role = {
         ...body,
-        name: cleanName('name', body.name),
+        name: cleanLabel('name', body.name),
         description: cleanText('description', body.description),
       };
       return write(authorOf(context, app), async (tx) => {
@@ -148,7 +149,7 @@ async function changeRole(
   checkFixed('slug', slug, role.slug);
   const next = {
     ...role,
-    ...(body.name === undefined ? {} : { name: cleanName('name', body.name) }),
+    ...(body.name === undefined ? {} : { name: cleanLabel('name', body.name) }),
     ...(body.description === undefined ? {} : { description: cleanText('description', body.description) }),
     ...(body.parent_id === undefined ? {} : { parent_id: body.parent_id }),
   };

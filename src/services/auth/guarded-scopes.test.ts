@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { services } from '../../../generated/operations.ts';
 import { covers } from '../../http/caller.ts';
-import { checkMayGive, isGuarded, scopeOf } from './grants.ts';
+import { checkMayGive, isGuarded, scopeOf } from './guarded-scopes.ts';
 
 it.each([
   ['documents', 'write', 'documents:write'],
