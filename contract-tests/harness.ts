@@ -28,6 +28,8 @@ export interface Tenant extends Credential {
   readonly id: string;
   /** The same tenant through an API key that holds these scopes and nothing else, under a policy if one is named. */
   withKey(scopes: string[], policyId?: string): Promise<Credential>;
+  /** A session of one of its users, by its token. */
+  withSession(token: string): Credential;
   /** The same tenant without any credentials. */
   anonymous(): Credential;
 }
@@ -88,6 +90,7 @@ function rootOf(connection: Connection, id: string, headers: Readonly<Record<str
   return {
     id,
     ...own,
+    withSession: (token) => credential(connection, { authorization: `Bearer ${token}` }),
     anonymous: () => credential(connection, {}),
     async withKey(scopes, policyId) {
       const { raw_key } = await own.plinth.keys.keys.create({

@@ -20,18 +20,23 @@ import { createDirectory } from './directory.ts';
 import { encodeError } from './errors.ts';
 import { ensureFirstApp } from './first-app.ts';
 import { formChecker, forms } from './forms.ts';
+import { admin } from './admin.ts';
+import { startAppRemoval } from './app-removal.ts';
+import { apps } from './apps.ts';
 import { createMessages } from './messages.ts';
 import { createPasswords } from './passwords.ts';
 import { createPrincipals } from './principals.ts';
+import { roles } from './roles.ts';
 import { settings } from './settings.ts';
 import { webhooks } from './webhooks.ts';
+import { users } from './users.ts';
 import { createWriter } from './writes.ts';
 
 export const auth: ServiceModule<typeof settings> = {
   name: 'auth',
   migrations: new URL('./migrations/', import.meta.url),
   settings,
-  built: ['Branding', 'Forms', 'Webhooks'],
+  built: ['Admin', 'Apps', 'Branding', 'Forms', 'Roles', 'Users', 'Webhooks'],
   async create({ db, settings, sealer, production, allowPrivateTargets, log }): Promise<Service> {
     await ensureFirstApp(db);
     const changes = createChanges({ db, schema: 'auth', log });
@@ -59,16 +64,26 @@ export const auth: ServiceModule<typeof settings> = {
       production,
       log,
     };
+    let appRemoval: ReturnType<typeof startAppRemoval> | undefined;
     return {
-      handlers: { Branding: branding(deps), Forms: forms(deps), Webhooks: webhooks(deps) },
+      handlers: {
+        Admin: admin(deps),
+        Apps: apps(deps),
+        Branding: branding(deps),
+        Forms: forms(deps),
+        Roles: roles(deps),
+        Users: users(deps),
+        Webhooks: webhooks(deps),
+      },
       encodeError,
       ofSession: principals.ofSession,
       async start() {
         await changes.start();
         deliveries.start();
+        appRemoval = startAppRemoval({ db, log });
       },
       async stop() {
-        await deliveries.stop();
+        await Promise.all([deliveries.stop(), appRemoval?.stop()]);
         await outbound.close();
         await changes.stop();
       },
