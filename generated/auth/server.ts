@@ -187,6 +187,7 @@ export interface Branding<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
    * - 403: The credentials do not allow it; `reason` says why.
+   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
    * - 409: The change collides with what is stored, or its state does not allow it.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
@@ -505,6 +506,7 @@ export interface Forms<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
    * - 403: The credentials do not allow it; `reason` says why.
+   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
    * - 409: The change collides with what is stored, or its state does not allow it.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
@@ -521,6 +523,7 @@ export interface Forms<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
    * - 403: The credentials do not allow it; `reason` says why.
+   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
    * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
    * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
    */
@@ -1035,6 +1038,7 @@ export interface Clients<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
    * - 403: The credentials do not allow it; `reason` says why.
+   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
    * - 409: The change collides with what is stored, or its state does not allow it.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
@@ -1051,6 +1055,7 @@ export interface Clients<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
    * - 403: The credentials do not allow it; `reason` says why.
+   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
    * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
    * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
    */
@@ -1303,6 +1308,7 @@ export interface Organizations<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
    * - 403: The credentials do not allow it; `reason` says why.
+   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
    * - 409: The change collides with what is stored, or its state does not allow it.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
@@ -1319,6 +1325,7 @@ export interface Organizations<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
    * - 403: The credentials do not allow it; `reason` says why.
+   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
    * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
    * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
    */
@@ -2028,6 +2035,7 @@ export interface Webhooks<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
    * - 403: The credentials do not allow it; `reason` says why.
+   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
    * - 409: The change collides with what is stored, or its state does not allow it.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
@@ -2044,6 +2052,7 @@ export interface Webhooks<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
    * - 403: The credentials do not allow it; `reason` says why.
+   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
    * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
    * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
    */
