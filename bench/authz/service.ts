@@ -21,6 +21,7 @@ export async function withService<Result>(
     settings: readSettings(authz.settings, env),
     sealer: createSealer(Buffer.alloc(32)),
     production: true,
+    prefix: '',
     log,
     ports: {},
   });

@@ -31,6 +31,8 @@ export interface ServiceDeps<Settings = unknown> {
   readonly sealer: Sealer;
   /** Whether the server is said to be in production (`NODE_ENV`). */
   readonly production: boolean;
+  /** What stands before the service's paths: `/<service>`, or nothing where it is alone. */
+  readonly prefix: string;
   /** Lines carry the service's name. */
   readonly log: Logger;
   /** The other services, each by its generated interfaces. */

@@ -7,6 +7,7 @@ import type { Directory } from './directory.ts';
 import type { Messages } from './messages.ts';
 import type { Passwords } from './passwords.ts';
 import type { Principals } from './principals.ts';
+import type { RateLimits } from './rate-limits.ts';
 import type { settings } from './settings.ts';
 import type { Writer } from './writes.ts';
 
@@ -19,6 +20,9 @@ export interface Deps {
   readonly principals: Principals;
   readonly passwords: Passwords;
   readonly messages: Messages;
+  readonly limits: RateLimits;
+  /** The public address of the service, without a slash at its end. */
+  readonly issuer: string;
   readonly sealer: Sealer;
   readonly settings: SettingsOf<typeof settings>;
   readonly production: boolean;

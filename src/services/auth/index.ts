@@ -13,22 +13,26 @@
  */
 import { changes as createChanges } from '../../db/changes.ts';
 import type { Service, ServiceModule } from '../../http/service.ts';
+import { accounts } from './accounts.ts';
 import { createDirectory } from './directory.ts';
 import { encodeError } from './errors.ts';
 import { ensureFirstApp } from './first-app.ts';
-import { me } from './me.ts';
+import { issuerOf } from './issuer.ts';
 import { createMessages } from './messages.ts';
 import { createPasswords } from './passwords.ts';
 import { createPrincipals } from './principals.ts';
+import { createRateLimits } from './rate-limits.ts';
+import { startRequests } from './requests.ts';
 import { settings } from './settings.ts';
+import { startAccountSweep } from './account-sweep.ts';
 import { createWriter } from './writes.ts';
 
 export const auth: ServiceModule<typeof settings> = {
   name: 'auth',
   migrations: new URL('./migrations/', import.meta.url),
   settings,
-  built: ['Me'],
-  async create({ db, settings, sealer, production, log }): Promise<Service> {
+  built: ['Accounts'],
+  async create({ db, settings, sealer, production, prefix, log }): Promise<Service> {
     await ensureFirstApp(db);
     const changes = createChanges({ db, schema: 'auth', log });
     const directory = createDirectory({ db, changes });
@@ -42,17 +46,30 @@ export const auth: ServiceModule<typeof settings> = {
       principals,
       passwords: createPasswords(settings.hashCost),
       messages: createMessages(),
+      limits: createRateLimits({ on: limitsByAddress(settings.rateLimit, production) }),
+      issuer: issuerOf(settings, prefix),
       sealer,
       settings,
       production,
       log,
     };
+    const background: { stop(): Promise<unknown> }[] = [];
     return {
-      handlers: { Me: me(deps) },
+      handlers: { Accounts: accounts(deps) },
       encodeError,
       ofSession: principals.ofSession,
-      start: () => changes.start(),
-      stop: () => changes.stop(),
+      async start() {
+        await changes.start();
+        background.push(startRequests(deps), startAccountSweep(deps));
+      },
+      async stop() {
+        await Promise.all(background.map((work) => work.stop()));
+        await changes.stop();
+      },
     };
   },
 };
+
+/** `auto` is `on` in production. */
+const limitsByAddress = (rateLimit: 'auto' | 'on' | 'off', production: boolean) =>
+  rateLimit === 'on' || (rateLimit === 'auto' && production);

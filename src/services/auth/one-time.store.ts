@@ -48,6 +48,18 @@ export const oneTimeStore = (sql: Sql) => ({
     return found;
   },
 
+  /** Deletes what has expired. Answers how many, at most `batch`. */
+  async forget(batch: number): Promise<number> {
+    const { count } = await sql`
+      delete from auth.one_time
+      where (tenant_id, app_id, purpose, subject) in (
+        select tenant_id, app_id, purpose, subject from auth.one_time
+        where expires_at <= now()
+        limit ${batch}
+      )`;
+    return count;
+  },
+
   async void(tenant: string, app: string, purpose: OneTimePurpose, subject: string): Promise<void> {
     await sql`
       delete from auth.one_time

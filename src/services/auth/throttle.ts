@@ -31,13 +31,16 @@ export interface Counter {
  * A known device has a counter of its own beside that of its network, so whoever attacks from elsewhere cannot lock the owner out.
  */
 export function throttleKeys({ app, identifier, ip, deviceId }: Attempt): ThrottleKeys {
-  const account = digest('account', app, identifier);
+  const account = accountKey(app, identifier);
   return {
     account,
     network: digest('network', app, identifier, networkOf(ip)),
     everywhere: deviceId === null ? account : digest('device', app, identifier, deviceId),
   };
 }
+
+/** By which all counters of an account are found. */
+export const accountKey = (app: string, identifier: string): Buffer => digest('account', app, identifier);
 
 /** Seconds that have to pass after so many failures of the account from one network. */
 export const networkWait = (failures: number): number =>

@@ -10,7 +10,7 @@ export const throttleStore = (sql: Sql) => ({
     const rows = await sql<(Counter & { hash: string })[]>`
       select encode(hash, 'hex') as hash, failures, extract(epoch from now() - last_at)::float8 as seconds
       from auth.throttles
-      where tenant_id = ${tenant} and hash = any(${[network, everywhere]}::bytea[])
+      where tenant_id = ${tenant} and hash = any(${sql.array([network, everywhere])}::bytea[])
         and last_at > now() - ${memory(sql)}`;
     const counter = (key: Buffer) => rows.find(({ hash }) => hash === key.toString('hex'));
     return { network: counter(network), everywhere: counter(everywhere) };
@@ -35,10 +35,10 @@ export const throttleStore = (sql: Sql) => ({
 
   /** Forgets all failures of these accounts. */
   async clearAccounts(tenant: string, accounts: readonly Buffer[]): Promise<void> {
-    await sql`delete from auth.throttles where tenant_id = ${tenant} and account = any(${[...accounts]}::bytea[])`;
+    await sql`delete from auth.throttles where tenant_id = ${tenant} and account = any(${sql.array([...accounts])}::bytea[])`;
   },
 
-  /** Deletes what counts no more. Answers how many at most `batch`. */
+  /** Deletes what counts no more. Answers how many, at most `batch`. */
   async forget(batch: number): Promise<number> {
     const { count } = await sql`
       delete from auth.throttles
