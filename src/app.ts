@@ -91,7 +91,8 @@ export async function createApp({ db, modules, config, log, prefixed }: Composit
     await credentialResolvers(config, services),
     config.anonymousRoot ? anonymousRoot : undefined,
   );
-  const repeats = idempotency({ db, log });
+  const mac = (tenant: string, text: string) => config.sealer.mac('plinth/idempotency/v1', tenant, text);
+  const repeats = idempotency({ db, log, mac });
   const runtime = createRuntime(mounted, {
     identify,
     operatorTenant: config.operatorTenant,
