@@ -3,7 +3,7 @@ import type { Database } from '../../db/index.ts';
 import type { Log } from '../../db/log.ts';
 import type { Sealer } from '../../lib/seal.ts';
 import type { SettingsOf } from '../../lib/settings.ts';
-import type { Directory } from './directory.ts';
+import type { Directory, KnownApp } from './directory.ts';
 import type { Messages } from './messages.ts';
 import type { Passwords } from './passwords.ts';
 import type { Principals } from './principals.ts';
@@ -20,6 +20,8 @@ export interface Deps {
   readonly principals: Principals;
   readonly passwords: Passwords;
   readonly messages: Messages;
+  /** Holds the metadata of a sign-up against the app's active form, also when there is none; answers it as it is kept. */
+  readonly checkForm: (app: KnownApp, metadata: Record<string, unknown>) => Promise<Record<string, unknown>>;
   readonly limits: RateLimits;
   /** The public address of the service, without a slash at its end. */
   readonly issuer: string;

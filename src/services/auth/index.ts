@@ -46,6 +46,7 @@ export const auth: ServiceModule<typeof settings> = {
       principals,
       passwords: createPasswords(settings.hashCost),
       messages: createMessages(),
+      checkForm: (_app: unknown, metadata: Record<string, unknown>) => Promise.resolve(metadata),
       limits: createRateLimits({ on: limitsByAddress(settings.rateLimit, production) }),
       issuer: issuerOf(settings, prefix),
       sealer,
