@@ -13,12 +13,11 @@ const unknownToken = 'prt_000001003aUlTJC7tjlCTQj2uNU3MFagCXG9LRKRcwGkBIDlf0M6N8
 /** The client of somebody who is not signed in, who signs up by it. */
 const visitor = (api: Api) => api.tenant().anonymous();
 async function signedUp(api: Api) {
-  const { plinth, refused } = visitor(api);
+  const client = visitor(api);
   const body = account();
-  const { session_token, refresh_token } = await plinth.auth.accounts.signup({ body });
+  const { session_token, refresh_token } = await client.plinth.auth.accounts.signup({ body });
   return {
-    plinth,
-    refused,
+    ...client,
     body,
     refresh_token,
     options: { headers: { authorization: `Bearer ${session_token}` } },
@@ -40,8 +39,8 @@ contract('Accounts', (api) => {
       ));
 
     it('409 when the email is taken', async () => {
-      const { body, refused } = await signedUp(api);
-      await refused(409, 'email already taken', ({ auth }) => auth.accounts.signup({ body }));
+      const { body, ...user } = await signedUp(api);
+      await user.refused(409, 'email already taken', ({ auth }) => auth.accounts.signup({ body }));
     });
   });
 
@@ -90,28 +89,28 @@ contract('Accounts', (api) => {
 
   describe('forgotPassword and resendVerification', () => {
     it('200 whoever has the address', async () => {
-      const { accounts } = visitor(api).plinth.auth;
+      const { plinth } = visitor(api);
       const body = { email: newEmail(), app_id };
-      expect(await accounts.forgotPassword({ body })).toEqual({ status: 'ok' });
-      expect(await accounts.resendVerification({ body })).toEqual({ status: 'ok' });
+      expect(await plinth.auth.accounts.forgotPassword({ body })).toEqual({ status: 'ok' });
+      expect(await plinth.auth.accounts.resendVerification({ body })).toEqual({ status: 'ok' });
     });
 
     it('400 without app context', async () => {
       const body = { email: newEmail() };
       const message = 'app context required: send X-Publishable-Key header or app_id in the body';
-      const { refused } = visitor(api);
-      await refused(400, message, ({ auth }) => auth.accounts.forgotPassword({ body }));
-      await refused(400, message, ({ auth }) => auth.accounts.resendVerification({ body }));
+      const client = visitor(api);
+      await client.refused(400, message, ({ auth }) => auth.accounts.forgotPassword({ body }));
+      await client.refused(400, message, ({ auth }) => auth.accounts.resendVerification({ body }));
     });
   });
 
   describe('resetPassword and verifyEmail', () => {
     it('400 for a token that is good for nothing', async () => {
-      const { refused } = visitor(api);
-      await refused(400, 'token: invalid or expired', ({ auth }) =>
+      const client = visitor(api);
+      await client.refused(400, 'token: invalid or expired', ({ auth }) =>
         auth.accounts.resetPassword({ body: { token: unknownToken, new_password: next } }),
       );
-      await refused(400, 'token: invalid or expired', ({ auth }) =>
+      await client.refused(400, 'token: invalid or expired', ({ auth }) =>
         auth.accounts.verifyEmail({ body: { token: unknownToken } }),
       );
     });
@@ -127,8 +126,8 @@ contract('Accounts', (api) => {
     });
 
     it('400 for a weak password', async () => {
-      const { refused, options } = await signedUp(api);
-      await refused(400, 'new_password: is too common', ({ auth }) =>
+      const { options, ...user } = await signedUp(api);
+      await user.refused(400, 'new_password: is too common', ({ auth }) =>
         auth.accounts.changePassword(
           { body: { current_password: password, new_password: 'password123' } },
           options,
@@ -137,8 +136,8 @@ contract('Accounts', (api) => {
     });
 
     it('401 for a wrong password', async () => {
-      const { refused, options } = await signedUp(api);
-      await refused(401, 'invalid credentials', ({ auth }) =>
+      const { options, ...user } = await signedUp(api);
+      await user.refused(401, 'invalid credentials', ({ auth }) =>
         auth.accounts.changePassword({ body: { current_password: next, new_password: next } }, options),
       );
     });
@@ -157,18 +156,18 @@ contract('Accounts', (api) => {
 
 behaviour('Accounts', (api) => {
   it('a session lasts until it signs out', async () => {
-    const { plinth, refused, body, options } = await signedUp(api);
+    const { plinth, body, options, ...user } = await signedUp(api);
     await plinth.auth.accounts.signout({}, options);
-    await refused(401, /credentials/, ({ auth }) => auth.accounts.signout({}, options));
+    await user.refused(401, /credentials/, ({ auth }) => auth.accounts.signout({}, options));
     await plinth.auth.accounts.signin({ body });
   });
 
   it('429 for an account that was tried too often', async () => {
-    const { refused, body } = await signedUp(api);
+    const { body, ...user } = await signedUp(api);
     const wrong = { ...body, password: next };
     for (let n = 0; n < 5; n += 1)
-      await refused(401, 'invalid credentials', ({ auth }) => auth.accounts.signin({ body: wrong }));
-    await refused(429, 'too many attempts', ({ auth }) => auth.accounts.signin({ body }));
+      await user.refused(401, 'invalid credentials', ({ auth }) => auth.accounts.signin({ body: wrong }));
+    await user.refused(429, 'too many attempts', ({ auth }) => auth.accounts.signin({ body }));
   });
 
   it('a repeated refresh with its key is answered the same pair', async () => {

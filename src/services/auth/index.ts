@@ -19,6 +19,7 @@ import { encodeError } from './errors.ts';
 import { ensureFirstApp } from './first-app.ts';
 import { issuerOf } from './issuer.ts';
 import { createMessages } from './messages.ts';
+import { createOrigins } from './origins.ts';
 import { createPasswords } from './passwords.ts';
 import { createPrincipals } from './principals.ts';
 import { createRateLimits } from './rate-limits.ts';
@@ -54,13 +55,16 @@ export const auth: ServiceModule<typeof settings> = {
       production,
       log,
     };
+    const origins = createOrigins({ db, changes, log });
     const background: { stop(): Promise<unknown> }[] = [];
     return {
       handlers: { Accounts: accounts(deps) },
       encodeError,
       ofSession: principals.ofSession,
+      allowsOrigin: (origin) => origins.has(origin),
       async start() {
         await changes.start();
+        await origins.load();
         background.push(startRequests(deps), startAccountSweep(deps));
       },
       async stop() {
