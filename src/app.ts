@@ -82,7 +82,7 @@ export const loadServices = (names: readonly ServedName[]): Promise<ServiceModul
 export async function createApp({ db, modules, config, log, prefixed }: Composition): Promise<App> {
   const ending = new AbortController();
   const breaches: ContractBreach[] = [];
-  const services = await createServices({ db, modules, config, log });
+  const services = await createServices({ db, modules, config, log, prefixed });
   const judge = await contractJudge(config, (breach) => breaches.push(breach));
   const mounted = await Promise.all(
     modules.map((module) => mount(module, services.get(module.name)!, prefixed, judge)),
@@ -92,7 +92,8 @@ export async function createApp({ db, modules, config, log, prefixed }: Composit
     await credentialResolvers(config, services),
     config.anonymousRoot ? anonymousRoot : undefined,
   );
-  const repeats = idempotency({ db, log });
+  const mac = (tenant: string, text: string) => config.sealer.mac('plinth/idempotency/v1', tenant, text);
+  const repeats = idempotency({ db, log, mac });
   const runtime = createRuntime(mounted, {
     identify,
     operatorTenant: config.operatorTenant,
@@ -101,14 +102,12 @@ export async function createApp({ db, modules, config, log, prefixed }: Composit
     idempotency: repeats,
     ending: ending.signal,
   });
-  const cors =
-    config.corsOrigins.length > 0
-      ? createCors({
-          origins: config.corsOrigins,
-          operations: mounted.flatMap((service) => service.operations),
-          methodsOf: (url) => runtime.methodsOf(url),
-        })
-      : undefined;
+  const cors = createCors({
+    origins: config.corsOrigins,
+    admits: admission(services, prefixed),
+    operations: mounted.flatMap((service) => service.operations),
+    methodsOf: (url) => runtime.methodsOf(url),
+  });
   const handle = createFrame({
     runtime,
     cors,
@@ -147,7 +146,8 @@ async function createServices({
   modules,
   config,
   log,
-}: Omit<Composition, 'prefixed'>): Promise<Map<string, Service>> {
+  prefixed,
+}: Composition): Promise<Map<string, Service>> {
   const ports: Record<string, Handlers> = {};
   const services = new Map<string, Service>();
   for (const module of modules) {
@@ -160,6 +160,7 @@ async function createServices({
       sealer,
       production,
       allowPrivateTargets,
+      prefix: prefixed ? `/${name}` : '',
       log: log.child({ service: name }),
       ports,
     });
@@ -196,6 +197,14 @@ async function contractJudge({ strict }: AppConfig, onBreach: (breach: ContractB
   const { strictContract } = await import('./http/contract.ts');
   return (document: URL) => strictContract(document, onBreach);
 }
+
+/** Each service lets in whom it knows, at its own paths. */
+const admission =
+  (services: ReadonlyMap<string, Service>, prefixed: boolean) =>
+  (url: string, origin: string): boolean =>
+    [...services].some(
+      ([name, service]) => url.startsWith(prefixed ? `/${name}/` : '/') && service.allowsOrigin?.(origin),
+    );
 
 /** The credentials that count, in the order in which they are tried. Keys are judged in this process where it can. */
 async function credentialResolvers(

@@ -33,6 +33,8 @@ export interface ServiceDeps<Settings = unknown> {
   readonly production: boolean;
   /** Whether addresses that users give may be private ones and plain `http`. */
   readonly allowPrivateTargets: boolean;
+  /** What stands before the service's paths: `/<service>`, or nothing where it is alone. */
+  readonly prefix: string;
   /** Lines carry the service's name. */
   readonly log: Logger;
   /** The other services, each by its generated interfaces. */
@@ -51,6 +53,8 @@ export interface Service {
   start?(): void | Promise<void>;
   /** Ends background work; called after the last request in flight was answered. */
   stop?(): void | Promise<void>;
+  /** Whether pages of this origin may call the service, besides those that the configuration names. */
+  allowsOrigin?(origin: string): boolean;
   /** Whom a session token stands for; only the service that issues them knows. */
   readonly ofSession?: ResolveSession;
 }

@@ -23,21 +23,27 @@ import { formChecker, forms } from './forms.ts';
 import { admin } from './admin.ts';
 import { startAppRemoval } from './app-removal.ts';
 import { apps } from './apps.ts';
+import { accounts } from './accounts.ts';
+import { issuerOf } from './issuer.ts';
 import { createMessages } from './messages.ts';
+import { createOrigins } from './origins.ts';
 import { createPasswords } from './passwords.ts';
 import { createPrincipals } from './principals.ts';
 import { roles } from './roles.ts';
 import { settings } from './settings.ts';
 import { webhooks } from './webhooks.ts';
 import { users } from './users.ts';
+import { createRateLimits } from './rate-limits.ts';
+import { startRequests } from './requests.ts';
+import { startAccountSweep } from './account-sweep.ts';
 import { createWriter } from './writes.ts';
 
 export const auth: ServiceModule<typeof settings> = {
   name: 'auth',
   migrations: new URL('./migrations/', import.meta.url),
   settings,
-  built: ['Admin', 'Apps', 'Branding', 'Forms', 'Roles', 'Users', 'Webhooks'],
-  async create({ db, settings, sealer, production, allowPrivateTargets, log }): Promise<Service> {
+  built: ['Accounts', 'Admin', 'Apps', 'Branding', 'Forms', 'Roles', 'Users', 'Webhooks'],
+  async create({ db, settings, sealer, production, allowPrivateTargets, prefix, log }): Promise<Service> {
     await ensureFirstApp(db);
     const changes = createChanges({ db, schema: 'auth', log });
     const directory = createDirectory({ db, changes });
@@ -59,14 +65,18 @@ export const auth: ServiceModule<typeof settings> = {
       deliveries,
       outbound,
       checkForm: formChecker(db),
+      limits: createRateLimits({ on: limitsByAddress(settings.rateLimit, production) }),
+      issuer: issuerOf(settings, prefix),
       sealer,
       settings,
       production,
       log,
     };
-    let appRemoval: ReturnType<typeof startAppRemoval> | undefined;
+    const origins = createOrigins({ db, changes, log });
+    const background: { stop(): Promise<unknown> }[] = [];
     return {
       handlers: {
+        Accounts: accounts(deps),
         Admin: admin(deps),
         Apps: apps(deps),
         Branding: branding(deps),
@@ -77,16 +87,27 @@ export const auth: ServiceModule<typeof settings> = {
       },
       encodeError,
       ofSession: principals.ofSession,
+      allowsOrigin: (origin) => origins.has(origin),
       async start() {
         await changes.start();
+        await origins.load();
         deliveries.start();
-        appRemoval = startAppRemoval({ db, log });
+        background.push(
+          deliveries,
+          startRequests(deps),
+          startAccountSweep(deps),
+          startAppRemoval({ db, log }),
+        );
       },
       async stop() {
-        await Promise.all([deliveries.stop(), appRemoval?.stop()]);
+        await Promise.all(background.map((work) => work.stop()));
         await outbound.close();
         await changes.stop();
       },
     };
   },
 };
+
+/** `auto` is `on` in production. */
+const limitsByAddress = (rateLimit: 'auto' | 'on' | 'off', production: boolean) =>
+  rateLimit === 'on' || (rateLimit === 'auto' && production);
