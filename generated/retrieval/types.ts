@@ -1144,7 +1144,7 @@ export interface components {
         /**
          * @description The body, a content or a batch is larger than the operation takes.
          * @example {
-         *       "error": "content: larger than 10485760 bytes",
+         *       "error": "body: larger than 1048576 bytes",
          *       "code": "TOO_LARGE"
          *     }
          */
