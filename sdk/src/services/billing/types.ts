@@ -484,15 +484,8 @@ export interface components {
          * @description A field or parameter is missing, malformed, out of its bounds or unknown, or the coupon is not valid yet or any more, used up, or does not fit the subscription.
          * @example {
          *       "error": {
-         *         "code": "coupon_expired",
-         *         "message": "coupon is not valid any more",
-         *         "type": "validation"
-         *       }
-         *     }
-         * @example {
-         *       "error": {
-         *         "code": "coupon_not_started",
-         *         "message": "coupon is not valid yet",
+         *         "code": "coupon_invalid",
+         *         "message": "coupon does not fit the subscription",
          *         "type": "validation"
          *       }
          *     }
@@ -505,8 +498,15 @@ export interface components {
          *     }
          * @example {
          *       "error": {
-         *         "code": "coupon_invalid",
-         *         "message": "coupon does not fit the subscription",
+         *         "code": "coupon_not_started",
+         *         "message": "coupon is not valid yet",
+         *         "type": "validation"
+         *       }
+         *     }
+         * @example {
+         *       "error": {
+         *         "code": "coupon_expired",
+         *         "message": "coupon is not valid any more",
          *         "type": "validation"
          *       }
          *     }
@@ -1369,17 +1369,6 @@ export interface components {
         /**
          * @description Whether a feature may be used, as of now: the answer is never stale.
          * @example {
-         *       "allowed": true,
-         *       "feature": "api_calls",
-         *       "used": 8200,
-         *       "limit": 10000,
-         *       "remaining": 1800,
-         *       "soft_limit": true,
-         *       "type": "metered",
-         *       "over_limit": false,
-         *       "resets_at": "2026-02-15T10:00:00.000Z"
-         *     }
-         * @example {
          *       "allowed": false,
          *       "feature": "seats",
          *       "used": 20,
@@ -1390,6 +1379,17 @@ export interface components {
          *       "over_limit": false,
          *       "resets_at": null,
          *       "reason": "quota_exceeded"
+         *     }
+         * @example {
+         *       "allowed": true,
+         *       "feature": "api_calls",
+         *       "used": 8200,
+         *       "limit": 10000,
+         *       "remaining": 1800,
+         *       "soft_limit": true,
+         *       "type": "metered",
+         *       "over_limit": false,
+         *       "resets_at": "2026-02-15T10:00:00.000Z"
          *     }
          */
         EntitlementResult: {
@@ -1574,15 +1574,15 @@ export interface components {
          * @description The invoice is no draft any more or has nothing to bill, or what names it is malformed.
          * @example {
          *       "error": {
-         *         "code": "invoice_finalized",
-         *         "message": "invoice is final",
+         *         "code": "invoice_incomplete",
+         *         "message": "invoice has nothing to bill",
          *         "type": "validation"
          *       }
          *     }
          * @example {
          *       "error": {
-         *         "code": "invoice_incomplete",
-         *         "message": "invoice has nothing to bill",
+         *         "code": "invoice_finalized",
+         *         "message": "invoice is final",
          *         "type": "validation"
          *       }
          *     }
@@ -1864,15 +1864,15 @@ export interface components {
          * @description A field or parameter is missing, malformed, out of its bounds or unknown, or the invoice is paid or voided.
          * @example {
          *       "error": {
-         *         "code": "invoice_paid",
-         *         "message": "invoice is paid",
+         *         "code": "invoice_voided",
+         *         "message": "invoice is voided",
          *         "type": "validation"
          *       }
          *     }
          * @example {
          *       "error": {
-         *         "code": "invoice_voided",
-         *         "message": "invoice is voided",
+         *         "code": "invoice_paid",
+         *         "message": "invoice is paid",
          *         "type": "validation"
          *       }
          *     }
@@ -2578,8 +2578,16 @@ export interface components {
          * @description A field or parameter is missing, malformed, out of its bounds or unknown, the invoice is paid, voided or has nothing to bill, or the amount is more than is due.
          * @example {
          *       "error": {
-         *         "code": "invoice_paid",
-         *         "message": "invoice is paid",
+         *         "code": "invalid_amount",
+         *         "message": "amount: more than there is",
+         *         "type": "validation",
+         *         "param": "amount"
+         *       }
+         *     }
+         * @example {
+         *       "error": {
+         *         "code": "invoice_incomplete",
+         *         "message": "invoice has nothing to bill",
          *         "type": "validation"
          *       }
          *     }
@@ -2592,17 +2600,9 @@ export interface components {
          *     }
          * @example {
          *       "error": {
-         *         "code": "invoice_incomplete",
-         *         "message": "invoice has nothing to bill",
+         *         "code": "invoice_paid",
+         *         "message": "invoice is paid",
          *         "type": "validation"
-         *       }
-         *     }
-         * @example {
-         *       "error": {
-         *         "code": "invalid_amount",
-         *         "message": "amount: more than there is",
-         *         "type": "validation",
-         *         "param": "amount"
          *       }
          *     }
          */
@@ -2964,9 +2964,10 @@ export interface components {
          * @description A field or parameter is missing, malformed, out of its bounds or unknown, the plan is archived, two features have the same key, or the prices contradict each other or the features.
          * @example {
          *       "error": {
-         *         "code": "plan_archived",
-         *         "message": "plan is archived",
-         *         "type": "validation"
+         *         "code": "invalid_pricing",
+         *         "message": "pricing.tiers.0.feature_key: no such feature",
+         *         "type": "validation",
+         *         "param": "pricing.tiers.0.feature_key"
          *       }
          *     }
          * @example {
@@ -2979,10 +2980,9 @@ export interface components {
          *     }
          * @example {
          *       "error": {
-         *         "code": "invalid_pricing",
-         *         "message": "pricing.tiers.0.feature_key: no such feature",
-         *         "type": "validation",
-         *         "param": "pricing.tiers.0.feature_key"
+         *         "code": "plan_archived",
+         *         "message": "plan is archived",
+         *         "type": "validation"
          *       }
          *     }
          */
@@ -3636,17 +3636,17 @@ export interface components {
          * @description A field or parameter is missing, malformed, out of its bounds or unknown, the payment did not succeed, or the amount is more than is left of it.
          * @example {
          *       "error": {
-         *         "code": "invalid_state",
-         *         "message": "payment is pending",
-         *         "type": "validation"
-         *       }
-         *     }
-         * @example {
-         *       "error": {
          *         "code": "invalid_amount",
          *         "message": "amount: more than there is",
          *         "type": "validation",
          *         "param": "amount"
+         *       }
+         *     }
+         * @example {
+         *       "error": {
+         *         "code": "invalid_state",
+         *         "message": "payment is pending",
+         *         "type": "validation"
          *       }
          *     }
          */
