@@ -100,7 +100,8 @@ export interface Agents<Call = unknown> {
 
   /**
    * Runs an agent and waits for its outcome. A run that fails is a 200 with `state: failed`, one that waits for a human is
-   * answered at once as `paused`, and one that takes longer than the server waits as `running`. Going away does not stop it; a 500 means that no run was recorded.
+   * answered at once as `paused`, and one that takes longer than the server waits as `running`. Going away does not stop
+   * it; a 500 means that no run was recorded.
    *
    * `POST /agentsvc/agents/{name}/run`
    *
@@ -338,7 +339,7 @@ export interface Checkpoints<Call = unknown> {
 /** MCP servers: tools that other systems offer. */
 export interface McpServers<Call = unknown> {
   /**
-   * Registers a MCP server and asks it for its tools. One that cannot be reached is a 400.
+   * Registers an MCP server and asks it for its tools. One that cannot be reached is a 400.
    *
    * `POST /agentsvc/mcp-servers`
    *
@@ -384,7 +385,7 @@ export interface McpServers<Call = unknown> {
   get(request: { name: T.McpServerNameOrId }, call: Call): Promise<T.McpServer>;
 
   /**
-   * Deletes a MCP server with its tools. References to them become unresolved.
+   * Deletes an MCP server with its tools. References to them become unresolved.
    *
    * `DELETE /agentsvc/mcp-servers/{name}`
    *
@@ -399,7 +400,7 @@ export interface McpServers<Call = unknown> {
   delete(request: { name: T.McpServerNameOrId }, call: Call): Promise<void>;
 
   /**
-   * Asks a MCP server for its tools again and uses what it says from now on. One that cannot be reached is a 400.
+   * Asks an MCP server for its tools again and uses what it says from now on. One that cannot be reached is a 400.
    *
    * `POST /agentsvc/mcp-servers/{name}/refresh`
    *

@@ -2091,7 +2091,7 @@ validate20.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Agents_update_body = validate32;
 const schema58 = {"$id":"Agents_update_body","$ref":"contract#/$defs/AgentUpdate"};
-const schema59 = {"type":"object","properties":{"name":{"$ref":"contract#/$defs/EntityName"},"description":{"$ref":"contract#/$defs/LongDescription"},"system_prompt":{"$ref":"contract#/$defs/SystemPrompt"},"model":{"$ref":"contract#/$defs/ModelName"},"tools":{"type":"array","items":{"$ref":"contract#/$defs/ToolPattern"},"maxItems":64},"max_steps":{"$ref":"contract#/$defs/MaxSteps"},"max_tokens":{"$ref":"contract#/$defs/MaxTokens"},"temperature":{"$ref":"contract#/$defs/Temperature"},"reasoning_loop":{"$ref":"contract#/$defs/ReasoningLoop"},"persona_ref":{"anyOf":[{"$ref":"contract#/$defs/EntityName"},{"type":"null"}]},"inline_skills":{"type":"array","items":{"$ref":"contract#/$defs/EntityName"},"maxItems":32},"inline_traits":{"type":"array","items":{"$ref":"contract#/$defs/EntityName"},"maxItems":32},"inline_behaviors":{"type":"array","items":{"$ref":"contract#/$defs/EntityName"},"maxItems":32},"guardrails":{"$ref":"contract#/$defs/Guardrails"},"enabled":{"type":"boolean"},"metadata":{"$ref":"contract#/$defs/Metadata"}},"additionalProperties":false};
+const schema59 = {"type":"object","properties":{"name":{"$ref":"contract#/$defs/EntityName"},"description":{"$ref":"contract#/$defs/LongDescription"},"system_prompt":{"$ref":"contract#/$defs/SystemPrompt"},"tools":{"type":"array","items":{"$ref":"contract#/$defs/ToolPattern"},"maxItems":64},"max_steps":{"$ref":"contract#/$defs/MaxSteps"},"max_tokens":{"$ref":"contract#/$defs/MaxTokens"},"temperature":{"$ref":"contract#/$defs/Temperature"},"reasoning_loop":{"$ref":"contract#/$defs/ReasoningLoop"},"persona_ref":{"anyOf":[{"$ref":"contract#/$defs/EntityName"},{"type":"null"}]},"inline_skills":{"type":"array","items":{"$ref":"contract#/$defs/EntityName"},"maxItems":32},"inline_traits":{"type":"array","items":{"$ref":"contract#/$defs/EntityName"},"maxItems":32},"inline_behaviors":{"type":"array","items":{"$ref":"contract#/$defs/EntityName"},"maxItems":32},"guardrails":{"$ref":"contract#/$defs/Guardrails"},"enabled":{"type":"boolean"},"metadata":{"$ref":"contract#/$defs/Metadata"},"model":{"anyOf":[{"$ref":"contract#/$defs/ModelName"},{"type":"null"}]}},"additionalProperties":false};
 
 function validate33(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -2192,58 +2192,30 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.model !== undefined){
-let data3 = data.model;
-const _errs11 = errors;
-const _errs12 = errors;
-if(errors === _errs12){
-if(typeof data3 === "string"){
-if(func2(data3) > 128){
-validate33.errors = [{instancePath:instancePath+"/model",schemaPath:"contract#/$defs/ModelName/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
-return false;
-}
-else {
-if(func2(data3) < 1){
-validate33.errors = [{instancePath:instancePath+"/model",schemaPath:"contract#/$defs/ModelName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-}
-else {
-validate33.errors = [{instancePath:instancePath+"/model",schemaPath:"contract#/$defs/ModelName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
 if(data.tools !== undefined){
-let data4 = data.tools;
-const _errs14 = errors;
-if(errors === _errs14){
-if(Array.isArray(data4)){
-if(data4.length > 64){
+let data3 = data.tools;
+const _errs11 = errors;
+if(errors === _errs11){
+if(Array.isArray(data3)){
+if(data3.length > 64){
 validate33.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/maxItems",keyword:"maxItems",params:{limit: 64},message:"must NOT have more than 64 items"}];
 return false;
 }
 else {
-var valid5 = true;
-const len0 = data4.length;
+var valid4 = true;
+const len0 = data3.length;
 for(let i0=0; i0<len0; i0++){
-let data5 = data4[i0];
-const _errs16 = errors;
-const _errs17 = errors;
-if(errors === _errs17){
-if(typeof data5 === "string"){
-if(func2(data5) > 128){
+let data4 = data3[i0];
+const _errs13 = errors;
+const _errs14 = errors;
+if(errors === _errs14){
+if(typeof data4 === "string"){
+if(func2(data4) > 128){
 validate33.errors = [{instancePath:instancePath+"/tools/" + i0,schemaPath:"contract#/$defs/ToolPattern/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
 return false;
 }
 else {
-if(func2(data5) < 1){
+if(func2(data4) < 1){
 validate33.errors = [{instancePath:instancePath+"/tools/" + i0,schemaPath:"contract#/$defs/ToolPattern/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -2254,8 +2226,8 @@ validate33.errors = [{instancePath:instancePath+"/tools/" + i0,schemaPath:"contr
 return false;
 }
 }
-var valid5 = _errs16 === errors;
-if(!valid5){
+var valid4 = _errs13 === errors;
+if(!valid4){
 break;
 }
 }
@@ -2266,34 +2238,68 @@ validate33.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/propertie
 return false;
 }
 }
-var valid0 = _errs14 === errors;
+var valid0 = _errs11 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.max_steps !== undefined){
-let data6 = data.max_steps;
-const _errs19 = errors;
-const _errs20 = errors;
-if(!((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6)))){
+let data5 = data.max_steps;
+const _errs16 = errors;
+const _errs17 = errors;
+if(!((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5)))){
 validate33.errors = [{instancePath:instancePath+"/max_steps",schemaPath:"contract#/$defs/MaxSteps/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
-if(errors === _errs20){
-if(typeof data6 == "number"){
-if(data6 > 100 || isNaN(data6)){
+if(errors === _errs17){
+if(typeof data5 == "number"){
+if(data5 > 100 || isNaN(data5)){
 validate33.errors = [{instancePath:instancePath+"/max_steps",schemaPath:"contract#/$defs/MaxSteps/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"}];
 return false;
 }
 else {
-if(data6 < 1 || isNaN(data6)){
+if(data5 < 1 || isNaN(data5)){
 validate33.errors = [{instancePath:instancePath+"/max_steps",schemaPath:"contract#/$defs/MaxSteps/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
 return false;
 }
 else {
-if(!(formats0.validate(data6))){
+if(!(formats0.validate(data5))){
 validate33.errors = [{instancePath:instancePath+"/max_steps",schemaPath:"contract#/$defs/MaxSteps/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""}];
+return false;
+}
+}
+}
+}
+}
+var valid0 = _errs16 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.max_tokens !== undefined){
+let data6 = data.max_tokens;
+const _errs19 = errors;
+const _errs20 = errors;
+if(!((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6)))){
+validate33.errors = [{instancePath:instancePath+"/max_tokens",schemaPath:"contract#/$defs/MaxTokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs20){
+if(typeof data6 == "number"){
+if(data6 > 200000 || isNaN(data6)){
+validate33.errors = [{instancePath:instancePath+"/max_tokens",schemaPath:"contract#/$defs/MaxTokens/maximum",keyword:"maximum",params:{comparison: "<=", limit: 200000},message:"must be <= 200000"}];
+return false;
+}
+else {
+if(data6 < 1 || isNaN(data6)){
+validate33.errors = [{instancePath:instancePath+"/max_tokens",schemaPath:"contract#/$defs/MaxTokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
+return false;
+}
+else {
+if(!(formats0.validate(data6))){
+validate33.errors = [{instancePath:instancePath+"/max_tokens",schemaPath:"contract#/$defs/MaxTokens/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""}];
 return false;
 }
 }
@@ -2306,57 +2312,23 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.max_tokens !== undefined){
-let data7 = data.max_tokens;
+if(data.temperature !== undefined){
+let data7 = data.temperature;
 const _errs22 = errors;
 const _errs23 = errors;
-if(!((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7)))){
-validate33.errors = [{instancePath:instancePath+"/max_tokens",schemaPath:"contract#/$defs/MaxTokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
 if(errors === _errs23){
 if(typeof data7 == "number"){
-if(data7 > 200000 || isNaN(data7)){
-validate33.errors = [{instancePath:instancePath+"/max_tokens",schemaPath:"contract#/$defs/MaxTokens/maximum",keyword:"maximum",params:{comparison: "<=", limit: 200000},message:"must be <= 200000"}];
-return false;
-}
-else {
-if(data7 < 1 || isNaN(data7)){
-validate33.errors = [{instancePath:instancePath+"/max_tokens",schemaPath:"contract#/$defs/MaxTokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
-return false;
-}
-else {
-if(!(formats0.validate(data7))){
-validate33.errors = [{instancePath:instancePath+"/max_tokens",schemaPath:"contract#/$defs/MaxTokens/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""}];
-return false;
-}
-}
-}
-}
-}
-var valid0 = _errs22 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.temperature !== undefined){
-let data8 = data.temperature;
-const _errs25 = errors;
-const _errs26 = errors;
-if(errors === _errs26){
-if(typeof data8 == "number"){
-if(data8 > 2 || isNaN(data8)){
+if(data7 > 2 || isNaN(data7)){
 validate33.errors = [{instancePath:instancePath+"/temperature",schemaPath:"contract#/$defs/Temperature/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2"}];
 return false;
 }
 else {
-if(data8 < 0 || isNaN(data8)){
+if(data7 < 0 || isNaN(data7)){
 validate33.errors = [{instancePath:instancePath+"/temperature",schemaPath:"contract#/$defs/Temperature/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 else {
-if(!(formats4.validate(data8))){
+if(!(formats4.validate(data7))){
 validate33.errors = [{instancePath:instancePath+"/temperature",schemaPath:"contract#/$defs/Temperature/format",keyword:"format",params:{format: "double"},message:"must match format \""+"double"+"\""}];
 return false;
 }
@@ -2368,39 +2340,39 @@ validate33.errors = [{instancePath:instancePath+"/temperature",schemaPath:"contr
 return false;
 }
 }
-var valid0 = _errs25 === errors;
+var valid0 = _errs22 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.reasoning_loop !== undefined){
-let data9 = data.reasoning_loop;
-const _errs28 = errors;
-if(typeof data9 !== "string"){
+let data8 = data.reasoning_loop;
+const _errs25 = errors;
+if(typeof data8 !== "string"){
 validate33.errors = [{instancePath:instancePath+"/reasoning_loop",schemaPath:"contract#/$defs/ReasoningLoop/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(!((data9 === "react") || (data9 === "direct"))){
+if(!((data8 === "react") || (data8 === "direct"))){
 validate33.errors = [{instancePath:instancePath+"/reasoning_loop",schemaPath:"contract#/$defs/ReasoningLoop/enum",keyword:"enum",params:{allowedValues: schema42.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
-var valid0 = _errs28 === errors;
+var valid0 = _errs25 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.persona_ref !== undefined){
-let data10 = data.persona_ref;
+let data9 = data.persona_ref;
+const _errs28 = errors;
+const _errs29 = errors;
+let valid10 = false;
+const _errs30 = errors;
 const _errs31 = errors;
-const _errs32 = errors;
-let valid11 = false;
-const _errs33 = errors;
-const _errs34 = errors;
-if(errors === _errs34){
-if(typeof data10 === "string"){
-if(func2(data10) > 128){
+if(errors === _errs31){
+if(typeof data9 === "string"){
+if(func2(data9) > 128){
 const err0 = {instancePath:instancePath+"/persona_ref",schemaPath:"contract#/$defs/EntityName/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
 if(vErrors === null){
 vErrors = [err0];
@@ -2411,7 +2383,7 @@ vErrors.push(err0);
 errors++;
 }
 else {
-if(func2(data10) < 1){
+if(func2(data9) < 1){
 const err1 = {instancePath:instancePath+"/persona_ref",schemaPath:"contract#/$defs/EntityName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err1];
@@ -2422,7 +2394,7 @@ vErrors.push(err1);
 errors++;
 }
 else {
-if(!pattern4.test(data10)){
+if(!pattern4.test(data9)){
 const err2 = {instancePath:instancePath+"/persona_ref",schemaPath:"contract#/$defs/EntityName/pattern",keyword:"pattern",params:{pattern: "^(?!\\s)(?!\\.{1,2}$)(?!(agt|arun|astp|tcall|skl|trt|bhv|prs|acp|mem|tool|mcp)_[0-7][0-9a-hjkmnp-tv-z]{25}$)[^\\u0000-\\u001f\\u007f]*[^\\s\\u0000-\\u001f\\u007f]$"},message:"must match pattern \""+"^(?!\\s)(?!\\.{1,2}$)(?!(agt|arun|astp|tcall|skl|trt|bhv|prs|acp|mem|tool|mcp)_[0-7][0-9a-hjkmnp-tv-z]{25}$)[^\\u0000-\\u001f\\u007f]*[^\\s\\u0000-\\u001f\\u007f]$"+"\""};
 if(vErrors === null){
 vErrors = [err2];
@@ -2446,10 +2418,10 @@ vErrors.push(err3);
 errors++;
 }
 }
-var _valid0 = _errs33 === errors;
-valid11 = valid11 || _valid0;
-const _errs36 = errors;
-if(data10 !== null){
+var _valid0 = _errs30 === errors;
+valid10 = valid10 || _valid0;
+const _errs33 = errors;
+if(data9 !== null){
 const err4 = {instancePath:instancePath+"/persona_ref",schemaPath:"#/properties/persona_ref/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err4];
@@ -2459,9 +2431,9 @@ vErrors.push(err4);
 }
 errors++;
 }
-var _valid0 = _errs36 === errors;
-valid11 = valid11 || _valid0;
-if(!valid11){
+var _valid0 = _errs33 === errors;
+valid10 = valid10 || _valid0;
+if(!valid10){
 const err5 = {instancePath:instancePath+"/persona_ref",schemaPath:"#/properties/persona_ref/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
 if(vErrors === null){
 vErrors = [err5];
@@ -2474,51 +2446,51 @@ validate33.errors = vErrors;
 return false;
 }
 else {
-errors = _errs32;
+errors = _errs29;
 if(vErrors !== null){
-if(_errs32){
-vErrors.length = _errs32;
+if(_errs29){
+vErrors.length = _errs29;
 }
 else {
 vErrors = null;
 }
 }
 }
-var valid0 = _errs31 === errors;
+var valid0 = _errs28 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.inline_skills !== undefined){
-let data11 = data.inline_skills;
-const _errs38 = errors;
-if(errors === _errs38){
-if(Array.isArray(data11)){
-if(data11.length > 32){
+let data10 = data.inline_skills;
+const _errs35 = errors;
+if(errors === _errs35){
+if(Array.isArray(data10)){
+if(data10.length > 32){
 validate33.errors = [{instancePath:instancePath+"/inline_skills",schemaPath:"#/properties/inline_skills/maxItems",keyword:"maxItems",params:{limit: 32},message:"must NOT have more than 32 items"}];
 return false;
 }
 else {
-var valid13 = true;
-const len1 = data11.length;
+var valid12 = true;
+const len1 = data10.length;
 for(let i1=0; i1<len1; i1++){
-let data12 = data11[i1];
-const _errs40 = errors;
-const _errs41 = errors;
-if(errors === _errs41){
-if(typeof data12 === "string"){
-if(func2(data12) > 128){
+let data11 = data10[i1];
+const _errs37 = errors;
+const _errs38 = errors;
+if(errors === _errs38){
+if(typeof data11 === "string"){
+if(func2(data11) > 128){
 validate33.errors = [{instancePath:instancePath+"/inline_skills/" + i1,schemaPath:"contract#/$defs/EntityName/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
 return false;
 }
 else {
-if(func2(data12) < 1){
+if(func2(data11) < 1){
 validate33.errors = [{instancePath:instancePath+"/inline_skills/" + i1,schemaPath:"contract#/$defs/EntityName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
-if(!pattern4.test(data12)){
+if(!pattern4.test(data11)){
 validate33.errors = [{instancePath:instancePath+"/inline_skills/" + i1,schemaPath:"contract#/$defs/EntityName/pattern",keyword:"pattern",params:{pattern: "^(?!\\s)(?!\\.{1,2}$)(?!(agt|arun|astp|tcall|skl|trt|bhv|prs|acp|mem|tool|mcp)_[0-7][0-9a-hjkmnp-tv-z]{25}$)[^\\u0000-\\u001f\\u007f]*[^\\s\\u0000-\\u001f\\u007f]$"},message:"must match pattern \""+"^(?!\\s)(?!\\.{1,2}$)(?!(agt|arun|astp|tcall|skl|trt|bhv|prs|acp|mem|tool|mcp)_[0-7][0-9a-hjkmnp-tv-z]{25}$)[^\\u0000-\\u001f\\u007f]*[^\\s\\u0000-\\u001f\\u007f]$"+"\""}];
 return false;
 }
@@ -2530,8 +2502,8 @@ validate33.errors = [{instancePath:instancePath+"/inline_skills/" + i1,schemaPat
 return false;
 }
 }
-var valid13 = _errs40 === errors;
-if(!valid13){
+var valid12 = _errs37 === errors;
+if(!valid12){
 break;
 }
 }
@@ -2542,41 +2514,41 @@ validate33.errors = [{instancePath:instancePath+"/inline_skills",schemaPath:"#/p
 return false;
 }
 }
-var valid0 = _errs38 === errors;
+var valid0 = _errs35 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.inline_traits !== undefined){
-let data13 = data.inline_traits;
-const _errs43 = errors;
-if(errors === _errs43){
-if(Array.isArray(data13)){
-if(data13.length > 32){
+let data12 = data.inline_traits;
+const _errs40 = errors;
+if(errors === _errs40){
+if(Array.isArray(data12)){
+if(data12.length > 32){
 validate33.errors = [{instancePath:instancePath+"/inline_traits",schemaPath:"#/properties/inline_traits/maxItems",keyword:"maxItems",params:{limit: 32},message:"must NOT have more than 32 items"}];
 return false;
 }
 else {
-var valid15 = true;
-const len2 = data13.length;
+var valid14 = true;
+const len2 = data12.length;
 for(let i2=0; i2<len2; i2++){
-let data14 = data13[i2];
-const _errs45 = errors;
-const _errs46 = errors;
-if(errors === _errs46){
-if(typeof data14 === "string"){
-if(func2(data14) > 128){
+let data13 = data12[i2];
+const _errs42 = errors;
+const _errs43 = errors;
+if(errors === _errs43){
+if(typeof data13 === "string"){
+if(func2(data13) > 128){
 validate33.errors = [{instancePath:instancePath+"/inline_traits/" + i2,schemaPath:"contract#/$defs/EntityName/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
 return false;
 }
 else {
-if(func2(data14) < 1){
+if(func2(data13) < 1){
 validate33.errors = [{instancePath:instancePath+"/inline_traits/" + i2,schemaPath:"contract#/$defs/EntityName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
-if(!pattern4.test(data14)){
+if(!pattern4.test(data13)){
 validate33.errors = [{instancePath:instancePath+"/inline_traits/" + i2,schemaPath:"contract#/$defs/EntityName/pattern",keyword:"pattern",params:{pattern: "^(?!\\s)(?!\\.{1,2}$)(?!(agt|arun|astp|tcall|skl|trt|bhv|prs|acp|mem|tool|mcp)_[0-7][0-9a-hjkmnp-tv-z]{25}$)[^\\u0000-\\u001f\\u007f]*[^\\s\\u0000-\\u001f\\u007f]$"},message:"must match pattern \""+"^(?!\\s)(?!\\.{1,2}$)(?!(agt|arun|astp|tcall|skl|trt|bhv|prs|acp|mem|tool|mcp)_[0-7][0-9a-hjkmnp-tv-z]{25}$)[^\\u0000-\\u001f\\u007f]*[^\\s\\u0000-\\u001f\\u007f]$"+"\""}];
 return false;
 }
@@ -2588,8 +2560,8 @@ validate33.errors = [{instancePath:instancePath+"/inline_traits/" + i2,schemaPat
 return false;
 }
 }
-var valid15 = _errs45 === errors;
-if(!valid15){
+var valid14 = _errs42 === errors;
+if(!valid14){
 break;
 }
 }
@@ -2600,41 +2572,41 @@ validate33.errors = [{instancePath:instancePath+"/inline_traits",schemaPath:"#/p
 return false;
 }
 }
-var valid0 = _errs43 === errors;
+var valid0 = _errs40 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.inline_behaviors !== undefined){
-let data15 = data.inline_behaviors;
-const _errs48 = errors;
-if(errors === _errs48){
-if(Array.isArray(data15)){
-if(data15.length > 32){
+let data14 = data.inline_behaviors;
+const _errs45 = errors;
+if(errors === _errs45){
+if(Array.isArray(data14)){
+if(data14.length > 32){
 validate33.errors = [{instancePath:instancePath+"/inline_behaviors",schemaPath:"#/properties/inline_behaviors/maxItems",keyword:"maxItems",params:{limit: 32},message:"must NOT have more than 32 items"}];
 return false;
 }
 else {
-var valid17 = true;
-const len3 = data15.length;
+var valid16 = true;
+const len3 = data14.length;
 for(let i3=0; i3<len3; i3++){
-let data16 = data15[i3];
-const _errs50 = errors;
-const _errs51 = errors;
-if(errors === _errs51){
-if(typeof data16 === "string"){
-if(func2(data16) > 128){
+let data15 = data14[i3];
+const _errs47 = errors;
+const _errs48 = errors;
+if(errors === _errs48){
+if(typeof data15 === "string"){
+if(func2(data15) > 128){
 validate33.errors = [{instancePath:instancePath+"/inline_behaviors/" + i3,schemaPath:"contract#/$defs/EntityName/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
 return false;
 }
 else {
-if(func2(data16) < 1){
+if(func2(data15) < 1){
 validate33.errors = [{instancePath:instancePath+"/inline_behaviors/" + i3,schemaPath:"contract#/$defs/EntityName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
-if(!pattern4.test(data16)){
+if(!pattern4.test(data15)){
 validate33.errors = [{instancePath:instancePath+"/inline_behaviors/" + i3,schemaPath:"contract#/$defs/EntityName/pattern",keyword:"pattern",params:{pattern: "^(?!\\s)(?!\\.{1,2}$)(?!(agt|arun|astp|tcall|skl|trt|bhv|prs|acp|mem|tool|mcp)_[0-7][0-9a-hjkmnp-tv-z]{25}$)[^\\u0000-\\u001f\\u007f]*[^\\s\\u0000-\\u001f\\u007f]$"},message:"must match pattern \""+"^(?!\\s)(?!\\.{1,2}$)(?!(agt|arun|astp|tcall|skl|trt|bhv|prs|acp|mem|tool|mcp)_[0-7][0-9a-hjkmnp-tv-z]{25}$)[^\\u0000-\\u001f\\u007f]*[^\\s\\u0000-\\u001f\\u007f]$"+"\""}];
 return false;
 }
@@ -2646,8 +2618,8 @@ validate33.errors = [{instancePath:instancePath+"/inline_behaviors/" + i3,schema
 return false;
 }
 }
-var valid17 = _errs50 === errors;
-if(!valid17){
+var valid16 = _errs47 === errors;
+if(!valid16){
 break;
 }
 }
@@ -2658,17 +2630,42 @@ validate33.errors = [{instancePath:instancePath+"/inline_behaviors",schemaPath:"
 return false;
 }
 }
-var valid0 = _errs48 === errors;
+var valid0 = _errs45 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.guardrails !== undefined){
-const _errs53 = errors;
+const _errs50 = errors;
 if(!(validate23(data.guardrails, {instancePath:instancePath+"/guardrails",parentData:data,parentDataProperty:"guardrails",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate23.errors : vErrors.concat(validate23.errors);
 errors = vErrors.length;
+}
+var valid0 = _errs50 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.enabled !== undefined){
+const _errs51 = errors;
+if(typeof data.enabled !== "boolean"){
+validate33.errors = [{instancePath:instancePath+"/enabled",schemaPath:"#/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+return false;
+}
+var valid0 = _errs51 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.metadata !== undefined){
+let data18 = data.metadata;
+const _errs53 = errors;
+if(!(data18 && typeof data18 == "object" && !Array.isArray(data18))){
+validate33.errors = [{instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/Metadata/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
 }
 var valid0 = _errs53 === errors;
 }
@@ -2676,24 +2673,86 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.enabled !== undefined){
-const _errs54 = errors;
-if(typeof data.enabled !== "boolean"){
-validate33.errors = [{instancePath:instancePath+"/enabled",schemaPath:"#/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
-return false;
-}
-var valid0 = _errs54 === errors;
+if(data.model !== undefined){
+let data19 = data.model;
+const _errs56 = errors;
+const _errs57 = errors;
+let valid19 = false;
+const _errs58 = errors;
+const _errs59 = errors;
+if(errors === _errs59){
+if(typeof data19 === "string"){
+if(func2(data19) > 128){
+const err6 = {instancePath:instancePath+"/model",schemaPath:"contract#/$defs/ModelName/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+if(vErrors === null){
+vErrors = [err6];
 }
 else {
-var valid0 = true;
+vErrors.push(err6);
 }
-if(valid0){
-if(data.metadata !== undefined){
-let data19 = data.metadata;
-const _errs56 = errors;
-if(!(data19 && typeof data19 == "object" && !Array.isArray(data19))){
-validate33.errors = [{instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/Metadata/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+errors++;
+}
+else {
+if(func2(data19) < 1){
+const err7 = {instancePath:instancePath+"/model",schemaPath:"contract#/$defs/ModelName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+}
+else {
+const err8 = {instancePath:instancePath+"/model",schemaPath:"contract#/$defs/ModelName/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+var _valid1 = _errs58 === errors;
+valid19 = valid19 || _valid1;
+const _errs61 = errors;
+if(data19 !== null){
+const err9 = {instancePath:instancePath+"/model",schemaPath:"#/properties/model/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+var _valid1 = _errs61 === errors;
+valid19 = valid19 || _valid1;
+if(!valid19){
+const err10 = {instancePath:instancePath+"/model",schemaPath:"#/properties/model/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+validate33.errors = vErrors;
 return false;
+}
+else {
+errors = _errs57;
+if(vErrors !== null){
+if(_errs57){
+vErrors.length = _errs57;
+}
+else {
+vErrors = null;
+}
+}
 }
 var valid0 = _errs56 === errors;
 }
@@ -8465,7 +8524,7 @@ validate102.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false}
 
 const Tools_update_body = validate110;
 const schema201 = {"$id":"Tools_update_body","$ref":"contract#/$defs/ToolUpdate"};
-const schema202 = {"type":"object","properties":{"name":{"$ref":"contract#/$defs/OwnToolName"},"description":{"type":"string","minLength":1,"maxLength":1024},"parameters":{"$ref":"contract#/$defs/ToolParameters"},"http":{"$ref":"contract#/$defs/HttpToolInput"},"effect":{"$ref":"contract#/$defs/ToolEffect"},"requires_approval":{"type":"boolean"}},"additionalProperties":false};
+const schema202 = {"type":"object","properties":{"name":{"$ref":"contract#/$defs/OwnToolName"},"description":{"type":"string","minLength":1,"maxLength":1024},"http":{"$ref":"contract#/$defs/HttpToolInput"},"parameters":{"anyOf":[{"$ref":"contract#/$defs/ToolParameters"},{"type":"null"}]},"effect":{"anyOf":[{"$ref":"contract#/$defs/ToolEffect"},{"type":"null"}]},"requires_approval":{"anyOf":[{"type":"boolean"},{"type":"null"}]}},"additionalProperties":false};
 
 function validate111(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -8481,7 +8540,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 const _errs1 = errors;
 for(const key0 in data){
-if(!((((((key0 === "name") || (key0 === "description")) || (key0 === "parameters")) || (key0 === "http")) || (key0 === "effect")) || (key0 === "requires_approval"))){
+if(!((((((key0 === "name") || (key0 === "description")) || (key0 === "http")) || (key0 === "parameters")) || (key0 === "effect")) || (key0 === "requires_approval"))){
 validate111.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
@@ -8537,12 +8596,11 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.parameters !== undefined){
-let data2 = data.parameters;
+if(data.http !== undefined){
 const _errs7 = errors;
-if(!(data2 && typeof data2 == "object" && !Array.isArray(data2))){
-validate111.errors = [{instancePath:instancePath+"/parameters",schemaPath:"contract#/$defs/ToolParameters/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
+if(!(validate104(data.http, {instancePath:instancePath+"/http",parentData:data,parentDataProperty:"http",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate104.errors : vErrors.concat(validate104.errors);
+errors = vErrors.length;
 }
 var valid0 = _errs7 === errors;
 }
@@ -8550,13 +8608,61 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.http !== undefined){
+if(data.parameters !== undefined){
+let data3 = data.parameters;
+const _errs8 = errors;
+const _errs9 = errors;
+let valid2 = false;
 const _errs10 = errors;
-if(!(validate104(data.http, {instancePath:instancePath+"/http",parentData:data,parentDataProperty:"http",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate104.errors : vErrors.concat(validate104.errors);
-errors = vErrors.length;
+if(!(data3 && typeof data3 == "object" && !Array.isArray(data3))){
+const err0 = {instancePath:instancePath+"/parameters",schemaPath:"contract#/$defs/ToolParameters/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err0];
 }
-var valid0 = _errs10 === errors;
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs10 === errors;
+valid2 = valid2 || _valid0;
+const _errs13 = errors;
+if(data3 !== null){
+const err1 = {instancePath:instancePath+"/parameters",schemaPath:"#/properties/parameters/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+var _valid0 = _errs13 === errors;
+valid2 = valid2 || _valid0;
+if(!valid2){
+const err2 = {instancePath:instancePath+"/parameters",schemaPath:"#/properties/parameters/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+validate111.errors = vErrors;
+return false;
+}
+else {
+errors = _errs9;
+if(vErrors !== null){
+if(_errs9){
+vErrors.length = _errs9;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs8 === errors;
 }
 else {
 var valid0 = true;
@@ -8564,28 +8670,129 @@ var valid0 = true;
 if(valid0){
 if(data.effect !== undefined){
 let data4 = data.effect;
-const _errs11 = errors;
+const _errs15 = errors;
+const _errs16 = errors;
+let valid4 = false;
+const _errs17 = errors;
 if(typeof data4 !== "string"){
-validate111.errors = [{instancePath:instancePath+"/effect",schemaPath:"contract#/$defs/ToolEffect/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
+const err3 = {instancePath:instancePath+"/effect",schemaPath:"contract#/$defs/ToolEffect/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
 }
 if(!(((data4 === "read") || (data4 === "idempotent")) || (data4 === "once"))){
-validate111.errors = [{instancePath:instancePath+"/effect",schemaPath:"contract#/$defs/ToolEffect/enum",keyword:"enum",params:{allowedValues: schema139.enum},message:"must be equal to one of the allowed values"}];
+const err4 = {instancePath:instancePath+"/effect",schemaPath:"contract#/$defs/ToolEffect/enum",keyword:"enum",params:{allowedValues: schema139.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+var _valid1 = _errs17 === errors;
+valid4 = valid4 || _valid1;
+const _errs20 = errors;
+if(data4 !== null){
+const err5 = {instancePath:instancePath+"/effect",schemaPath:"#/properties/effect/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+var _valid1 = _errs20 === errors;
+valid4 = valid4 || _valid1;
+if(!valid4){
+const err6 = {instancePath:instancePath+"/effect",schemaPath:"#/properties/effect/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+validate111.errors = vErrors;
 return false;
 }
-var valid0 = _errs11 === errors;
+else {
+errors = _errs16;
+if(vErrors !== null){
+if(_errs16){
+vErrors.length = _errs16;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs15 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.requires_approval !== undefined){
-const _errs14 = errors;
-if(typeof data.requires_approval !== "boolean"){
-validate111.errors = [{instancePath:instancePath+"/requires_approval",schemaPath:"#/properties/requires_approval/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+let data5 = data.requires_approval;
+const _errs22 = errors;
+const _errs23 = errors;
+let valid6 = false;
+const _errs24 = errors;
+if(typeof data5 !== "boolean"){
+const err7 = {instancePath:instancePath+"/requires_approval",schemaPath:"#/properties/requires_approval/anyOf/0/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+var _valid2 = _errs24 === errors;
+valid6 = valid6 || _valid2;
+const _errs26 = errors;
+if(data5 !== null){
+const err8 = {instancePath:instancePath+"/requires_approval",schemaPath:"#/properties/requires_approval/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+var _valid2 = _errs26 === errors;
+valid6 = valid6 || _valid2;
+if(!valid6){
+const err9 = {instancePath:instancePath+"/requires_approval",schemaPath:"#/properties/requires_approval/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+validate111.errors = vErrors;
 return false;
 }
-var valid0 = _errs14 === errors;
+else {
+errors = _errs23;
+if(vErrors !== null){
+if(_errs23){
+vErrors.length = _errs23;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs22 === errors;
 }
 else {
 var valid0 = true;

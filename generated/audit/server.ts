@@ -11,9 +11,10 @@ export interface Erasures<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: No credentials, credentials that are not valid, or no app to act for.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 409: The idempotency key was used for something else.
+   * - 409: The idempotency key was used for something else, or the first request with it is still running.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
+   * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store is away, and whether a write took place is unknown: repeat it with the same idempotency key.
    */
@@ -27,6 +28,7 @@ export interface Erasures<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: No credentials, credentials that are not valid, or no app to act for.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
+   * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store is away, and whether a write took place is unknown: repeat it with the same idempotency key.
    */
@@ -41,6 +43,7 @@ export interface Erasures<Call = unknown> {
    * - 401: No credentials, credentials that are not valid, or no app to act for.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
    * - 404: What the path or the body names does not exist for this tenant.
+   * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store is away, and whether a write took place is unknown: repeat it with the same idempotency key.
    */
@@ -57,10 +60,10 @@ export interface Events<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: No credentials, credentials that are not valid, or no app to act for.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 409: The idempotency key was used for something else.
+   * - 409: The idempotency key was used for something else, or the first request with it is still running.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
-   * - 429: Events arrive faster than they can be stored.
+   * - 429: Events arrive faster than they can be stored, or the API key has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store is away, and whether a write took place is unknown: repeat it with the same idempotency key.
    */
@@ -74,6 +77,7 @@ export interface Events<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: No credentials, credentials that are not valid, or no app to act for.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
+   * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store is away, and whether a write took place is unknown: repeat it with the same idempotency key.
    */
@@ -89,6 +93,7 @@ export interface Events<Call = unknown> {
    * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
+   * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store is away, and whether a write took place is unknown: repeat it with the same idempotency key.
    */
@@ -102,10 +107,10 @@ export interface Events<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: No credentials, credentials that are not valid, or no app to act for.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 409: The idempotency key was used for something else.
+   * - 409: The idempotency key was used for something else, or the first request with it is still running.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
-   * - 429: Events arrive faster than they can be stored.
+   * - 429: Events arrive faster than they can be stored, or the API key has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store is away, and whether a write took place is unknown: repeat it with the same idempotency key.
    */
@@ -119,6 +124,7 @@ export interface Events<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: No credentials, credentials that are not valid, or no app to act for.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
+   * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store is away, and whether a write took place is unknown: repeat it with the same idempotency key.
    */
@@ -133,6 +139,7 @@ export interface Events<Call = unknown> {
    * - 401: No credentials, credentials that are not valid, or no app to act for.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
    * - 404: What the path or the body names does not exist for this tenant.
+   * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store is away, and whether a write took place is unknown: repeat it with the same idempotency key.
    */
@@ -147,6 +154,7 @@ export interface Events<Call = unknown> {
    * - 401: No credentials, credentials that are not valid, or no app to act for.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
    * - 404: What the path or the body names does not exist for this tenant.
+   * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store is away, and whether a write took place is unknown: repeat it with the same idempotency key.
    */
@@ -163,6 +171,7 @@ export interface Reports<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: No credentials, credentials that are not valid, or no app to act for.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
+   * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store is away, and whether a write took place is unknown: repeat it with the same idempotency key.
    */
@@ -176,10 +185,10 @@ export interface Reports<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: No credentials, credentials that are not valid, or no app to act for.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 409: The idempotency key was used for something else.
+   * - 409: The idempotency key was used for something else, or the first request with it is still running.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
-   * - 429: As many of these run as may at once.
+   * - 429: As many reports are made as may at once, or the API key has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store is away, and whether a write took place is unknown: repeat it with the same idempotency key.
    */
@@ -193,10 +202,10 @@ export interface Reports<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: No credentials, credentials that are not valid, or no app to act for.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 409: The idempotency key was used for something else.
+   * - 409: The idempotency key was used for something else, or the first request with it is still running.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
-   * - 429: As many of these run as may at once.
+   * - 429: As many reports are made as may at once, or the API key has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store is away, and whether a write took place is unknown: repeat it with the same idempotency key.
    */
@@ -210,10 +219,10 @@ export interface Reports<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: No credentials, credentials that are not valid, or no app to act for.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 409: The idempotency key was used for something else.
+   * - 409: The idempotency key was used for something else, or the first request with it is still running.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
-   * - 429: As many of these run as may at once.
+   * - 429: As many reports are made as may at once, or the API key has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store is away, and whether a write took place is unknown: repeat it with the same idempotency key.
    */
@@ -227,10 +236,10 @@ export interface Reports<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: No credentials, credentials that are not valid, or no app to act for.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 409: The idempotency key was used for something else.
+   * - 409: The idempotency key was used for something else, or the first request with it is still running.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
-   * - 429: As many of these run as may at once.
+   * - 429: As many reports are made as may at once, or the API key has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store is away, and whether a write took place is unknown: repeat it with the same idempotency key.
    */
@@ -245,6 +254,7 @@ export interface Reports<Call = unknown> {
    * - 401: No credentials, credentials that are not valid, or no app to act for.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
    * - 404: What the path or the body names does not exist for this tenant.
+   * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store is away, and whether a write took place is unknown: repeat it with the same idempotency key.
    */
@@ -259,6 +269,7 @@ export interface Reports<Call = unknown> {
    * - 401: No credentials, credentials that are not valid, or no app to act for.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
    * - 404: What the path or the body names does not exist for this tenant.
+   * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store is away, and whether a write took place is unknown: repeat it with the same idempotency key.
    */
@@ -275,6 +286,7 @@ export interface Retention<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: No credentials, credentials that are not valid, or no app to act for.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
+   * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store is away, and whether a write took place is unknown: repeat it with the same idempotency key.
    */
@@ -288,9 +300,10 @@ export interface Retention<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: No credentials, credentials that are not valid, or no app to act for.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 409: The idempotency key was used for something else.
+   * - 409: The idempotency key was used for something else, or the first request with it is still running.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
+   * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store is away, and whether a write took place is unknown: repeat it with the same idempotency key.
    */
@@ -304,6 +317,7 @@ export interface Retention<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: No credentials, credentials that are not valid, or no app to act for.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
+   * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store is away, and whether a write took place is unknown: repeat it with the same idempotency key.
    */
@@ -318,6 +332,7 @@ export interface Retention<Call = unknown> {
    * - 401: No credentials, credentials that are not valid, or no app to act for.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
    * - 404: What the path or the body names does not exist for this tenant.
+   * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store is away, and whether a write took place is unknown: repeat it with the same idempotency key.
    */
@@ -331,6 +346,7 @@ export interface Retention<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: No credentials, credentials that are not valid, or no app to act for.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
+   * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store is away, and whether a write took place is unknown: repeat it with the same idempotency key.
    */
@@ -345,6 +361,7 @@ export interface Retention<Call = unknown> {
    * - 401: No credentials, credentials that are not valid, or no app to act for.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
    * - 404: What the path or the body names does not exist for this tenant.
+   * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store is away, and whether a write took place is unknown: repeat it with the same idempotency key.
    */
@@ -361,6 +378,7 @@ export interface Stats<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: No credentials, credentials that are not valid, or no app to act for.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
+   * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store is away, and whether a write took place is unknown: repeat it with the same idempotency key.
    */
@@ -377,6 +395,7 @@ export interface Streams<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: No credentials, credentials that are not valid, or no app to act for.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
+   * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store is away, and whether a write took place is unknown: repeat it with the same idempotency key.
    */
@@ -391,6 +410,7 @@ export interface Streams<Call = unknown> {
    * - 401: No credentials, credentials that are not valid, or no app to act for.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
    * - 404: What the path or the body names does not exist for this tenant.
+   * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store is away, and whether a write took place is unknown: repeat it with the same idempotency key.
    */
@@ -410,7 +430,7 @@ export interface Verification<Call = unknown> {
    * - 404: What the path or the body names does not exist for this tenant.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
-   * - 429: As many of these run as may at once.
+   * - 429: As many verifications run as may at once, or the API key has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store is away, and whether a write took place is unknown: repeat it with the same idempotency key.
    */

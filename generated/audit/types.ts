@@ -231,7 +231,7 @@ export interface components {
         /**
          * @description A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
          * @example {
-         *       "error": "audit: body.action: is required"
+         *       "error": "audit: query.expand: is unknown"
          *     }
          */
         BadRequest: {
@@ -262,24 +262,24 @@ export interface components {
         /**
          * @description What is hashed of an event: the canonical JSON (RFC 8785) of exactly these members.
          * @example {
-         *       "action": "setting.updated",
-         *       "actor": "01da6e2f4e1ad8be1ed543e68c3abbe8aece38ae14e5bd6b3f7ed5a95bc03701",
-         *       "actor_key": null,
+         *       "action": "user.updated",
+         *       "actor": "2f24e4653558d3d6c7cf1dfc78ef2d152d2c251689bd2b2448bde6bd6b7ce9cc",
+         *       "actor_key": "338f97830379a0680022d50e4c3ae158cc547801503c73ed1acc8fcc5a68c52b",
          *       "app_id": "default",
-         *       "category": "config",
-         *       "content": "d8b47ed48d6ac11b114f04b6ee406af6e571297cdad5978f51e9906e7c97d25f",
-         *       "content_key": null,
-         *       "id": "audit_01kfd8cst0f4ebfc0tywvtbr3d",
-         *       "outcome": "success",
-         *       "prev_hash": "0000000000000000000000000000000000000000000000000000000000000000",
-         *       "recorded_at": "2026-01-20T08:30:00.004Z",
-         *       "resource": "setting",
-         *       "salt": "AAECAwQFBgcICQoLDA0ODw",
-         *       "sequence": 1,
-         *       "severity": "info",
+         *       "category": "data",
+         *       "content": "d4a0f0dfae6a089af7449e79fdcbd5fc215a444696aabce61b9c150262b39697",
+         *       "content_key": "9685bd33e5454fde48930a0f8f278cb38286808c02899fb8ce35f66286845eff",
+         *       "id": "audit_01kfd8cv8we35scattsb99acg4",
+         *       "outcome": "failure",
+         *       "prev_hash": "a7af87d79bbd98829e202b5bfc77546aec9a17360139c216e83337d644ac08c5",
+         *       "recorded_at": "2026-01-20T08:30:01.512Z",
+         *       "resource": "user",
+         *       "salt": "EBESExQVFhcYGRobHB0eHw",
+         *       "sequence": 2,
+         *       "severity": "warning",
          *       "stream_id": "stream_01kekj4hm0ert8n4a7s1m7h4cv",
          *       "tenant_id": "acme",
-         *       "timestamp": "2026-01-20T08:30:00.000Z",
+         *       "timestamp": "2026-01-20T08:30:01.500Z",
          *       "v": 1
          *     }
          */
@@ -327,9 +327,9 @@ export interface components {
             v: 1;
         };
         /**
-         * @description The idempotency key was used for something else.
+         * @description The idempotency key was used for something else, or the first request with it is still running.
          * @example {
-         *       "error": "audit: idempotency key was used for another event"
+         *       "error": "audit: idempotency key was used with another body"
          *     }
          */
         Conflict: {
@@ -670,7 +670,7 @@ export interface components {
         /**
          * @description The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
          * @example {
-         *       "error": "audit: missing scope audit:write"
+         *       "error": "audit: missing scope for this operation"
          *     }
          */
         Forbidden: {
@@ -788,7 +788,7 @@ export interface components {
         OutcomeFilter: string;
         /**
          * @description The stored bytes of a part, as base64: a byte 0 and its JSON, or a byte 1 and its sealed JSON.
-         * @example AHsiaXAiOm51bGwsInVzZXJfaWQiOm51bGx9
+         * @example AdbJ90IvEaZmPRKsS1RAUJJwwxcAmvwh3BYbU/qsrf1yANkAvF9K49fP7uDR3sy+BeqdqYholJ4=
          */
         PartBytes: string;
         /**
@@ -871,12 +871,22 @@ export interface components {
             next_cursor: components["schemas"]["Cursor"] | null;
         };
         /**
-         * @description Events arrive faster than they can be stored.
+         * @description Events arrive faster than they can be stored, or the API key has used up its rate.
          * @example {
          *       "error": "audit: ingest queue is full"
          *     }
          */
         QueueFull: {
+            /** @description What went wrong; for a bad field `audit: <path>: <reason>`. */
+            error: string;
+        };
+        /**
+         * @description The API key that the request carries has used up its rate.
+         * @example {
+         *       "error": "audit: rate limit exceeded"
+         *     }
+         */
+        RateLimited: {
             /** @description What went wrong; for a bad field `audit: <path>: <reason>`. */
             error: string;
         };
@@ -1003,6 +1013,11 @@ export interface components {
             readonly updated_at: components["schemas"]["Timestamp"];
         };
         /**
+         * @description That a report is to be saved, and its name: its id and the format.
+         * @example attachment; filename="report_01kn44arm0f9jvqrxwdpmb3e8x.json"
+         */
+        ReportFileName: string;
+        /**
          * @description Something in a report that is to be looked at.
          * @example {
          *       "severity": "warning",
@@ -1048,7 +1063,55 @@ export interface components {
             /** @description Who has it made; the caller when absent. */
             generated_by?: components["schemas"]["PersonId"];
         };
-        /** @description A page of reports. */
+        /**
+         * @description A page of reports.
+         * @example [
+         *       {
+         *         "id": "report_01kn44arm0f9jvqrxwdpmb3e8x",
+         *         "title": "SOC 2 Type II evidence",
+         *         "type": "soc2",
+         *         "app_id": "default",
+         *         "tenant_id": "acme",
+         *         "generated_by": "usr_7",
+         *         "period": {
+         *           "from": "2026-01-01T00:00:00.000Z",
+         *           "to": "2026-04-01T00:00:00.000Z"
+         *         },
+         *         "stats": {
+         *           "total_events": 20412,
+         *           "critical_events": 2,
+         *           "failed_events": 310,
+         *           "denied_events": 41
+         *         },
+         *         "findings": [
+         *           {
+         *             "severity": "warning",
+         *             "control": "CC6.2",
+         *             "text": "12 failed sign-ins of one person within an hour",
+         *             "count": 1
+         *           }
+         *         ],
+         *         "sections": [],
+         *         "verification": {
+         *           "valid": true,
+         *           "verified": 20412,
+         *           "gaps": [],
+         *           "tampered": [],
+         *           "first_event": 1,
+         *           "last_event": 20412,
+         *           "stream_id": "stream_01kekj4hm0ert8n4a7s1m7h4cv",
+         *           "purged": 0,
+         *           "erased": 3,
+         *           "gap_count": 0,
+         *           "tampered_count": 0,
+         *           "head_hash": "631bd8248796c5845d478715613d09340d62e0f7abcbf339bf9cae07999684be"
+         *         },
+         *         "format": "json",
+         *         "created_at": "2026-04-01T09:00:00.000Z",
+         *         "updated_at": "2026-04-01T09:00:00.000Z"
+         *       }
+         *     ]
+         */
         ReportList: components["schemas"]["Report"][];
         /**
          * @description A section of a report: numbers, and events as evidence.
@@ -1207,7 +1270,7 @@ export interface components {
         RetentionPolicyList: components["schemas"]["RetentionPolicy"][];
         /**
          * @description Random bytes that keep anything from being guessed from a hash: 16 of them as base64url.
-         * @example AAECAwQFBgcICQoLDA0ODw
+         * @example EBESExQVFhcYGRobHB0eHw
          */
         Salt: string;
         /**
@@ -1372,29 +1435,29 @@ export interface components {
          * @description A record with its hash and its parts: `hash` is the SHA-256 of a zero byte and the canonical JSON of `record`.
          * @example {
          *       "record": {
-         *         "action": "setting.updated",
-         *         "actor": "01da6e2f4e1ad8be1ed543e68c3abbe8aece38ae14e5bd6b3f7ed5a95bc03701",
-         *         "actor_key": null,
+         *         "action": "user.updated",
+         *         "actor": "2f24e4653558d3d6c7cf1dfc78ef2d152d2c251689bd2b2448bde6bd6b7ce9cc",
+         *         "actor_key": "338f97830379a0680022d50e4c3ae158cc547801503c73ed1acc8fcc5a68c52b",
          *         "app_id": "default",
-         *         "category": "config",
-         *         "content": "d8b47ed48d6ac11b114f04b6ee406af6e571297cdad5978f51e9906e7c97d25f",
-         *         "content_key": null,
-         *         "id": "audit_01kfd8cst0f4ebfc0tywvtbr3d",
-         *         "outcome": "success",
-         *         "prev_hash": "0000000000000000000000000000000000000000000000000000000000000000",
-         *         "recorded_at": "2026-01-20T08:30:00.004Z",
-         *         "resource": "setting",
-         *         "salt": "AAECAwQFBgcICQoLDA0ODw",
-         *         "sequence": 1,
-         *         "severity": "info",
+         *         "category": "data",
+         *         "content": "d4a0f0dfae6a089af7449e79fdcbd5fc215a444696aabce61b9c150262b39697",
+         *         "content_key": "9685bd33e5454fde48930a0f8f278cb38286808c02899fb8ce35f66286845eff",
+         *         "id": "audit_01kfd8cv8we35scattsb99acg4",
+         *         "outcome": "failure",
+         *         "prev_hash": "a7af87d79bbd98829e202b5bfc77546aec9a17360139c216e83337d644ac08c5",
+         *         "recorded_at": "2026-01-20T08:30:01.512Z",
+         *         "resource": "user",
+         *         "salt": "EBESExQVFhcYGRobHB0eHw",
+         *         "sequence": 2,
+         *         "severity": "warning",
          *         "stream_id": "stream_01kekj4hm0ert8n4a7s1m7h4cv",
          *         "tenant_id": "acme",
-         *         "timestamp": "2026-01-20T08:30:00.000Z",
+         *         "timestamp": "2026-01-20T08:30:01.500Z",
          *         "v": 1
          *       },
-         *       "hash": "a7af87d79bbd98829e202b5bfc77546aec9a17360139c216e83337d644ac08c5",
-         *       "actor": "AHsiaXAiOm51bGwsInVzZXJfaWQiOm51bGx9",
-         *       "content": "AHsibWV0YWRhdGEiOnsia2V5Ijoic210cC5ob3N0In0sInJlYXNvbiI6bnVsbCwicmVzb3VyY2VfaWQiOiJzbXRwIiwic3ViamVjdF9pZCI6bnVsbH0="
+         *       "hash": "631bd8248796c5845d478715613d09340d62e0f7abcbf339bf9cae07999684be",
+         *       "actor": "AdbJ90IvEaZmPRKsS1RAUJJwwxcAmvwh3BYbU/qsrf1yANkAvF9K49fP7uDR3sy+BeqdqYholJ4=",
+         *       "content": "AQpVFDEEkD3pBxhNp850EAS4vDqHt5xugMcL1ELEX9HyrWIICm0T2I0O7DFVYCtoOvDOw6Z16sNEkOo3/CfGAumoF28pP37MQjLN9Pv5cfWvUE1TVf7fZQ97ylyAGpguWIIhQ5b6XoLtl8z4Tg=="
          *     }
          */
         StoredRecord: {
@@ -1444,7 +1507,7 @@ export interface components {
         StreamList: components["schemas"]["Stream"][];
         /**
          * @description A tenant. Every record belongs to exactly one.
-         * @example default
+         * @example acme
          */
         TenantId: string;
         /**
@@ -1464,12 +1527,22 @@ export interface components {
             error: string;
         };
         /**
-         * @description As many of these run as may at once.
+         * @description As many reports are made as may at once, or the API key has used up its rate.
+         * @example {
+         *       "error": "audit: too many reports are running"
+         *     }
+         */
+        TooManyReports: {
+            /** @description What went wrong; for a bad field `audit: <path>: <reason>`. */
+            error: string;
+        };
+        /**
+         * @description As many verifications run as may at once, or the API key has used up its rate.
          * @example {
          *       "error": "audit: too many verifications are running"
          *     }
          */
-        TooManyRunning: {
+        TooManyVerifications: {
             /** @description What went wrong; for a bad field `audit: <path>: <reason>`. */
             error: string;
         };
@@ -1639,8 +1712,10 @@ export type PeriodInput = components['schemas']['PeriodInput'];
 export type PersonId = components['schemas']['PersonId'];
 export type QueryResult = components['schemas']['QueryResult'];
 export type QueueFull = components['schemas']['QueueFull'];
+export type RateLimited = components['schemas']['RateLimited'];
 export type Reason = components['schemas']['Reason'];
 export type Report = components['schemas']['Report'];
+export type ReportFileName = components['schemas']['ReportFileName'];
 export type ReportFinding = components['schemas']['ReportFinding'];
 export type ReportId = components['schemas']['ReportId'];
 export type ReportInput = components['schemas']['ReportInput'];
@@ -1673,7 +1748,8 @@ export type StreamList = components['schemas']['StreamList'];
 export type TenantId = components['schemas']['TenantId'];
 export type Timestamp = components['schemas']['Timestamp'];
 export type TooLarge = components['schemas']['TooLarge'];
-export type TooManyRunning = components['schemas']['TooManyRunning'];
+export type TooManyReports = components['schemas']['TooManyReports'];
+export type TooManyVerifications = components['schemas']['TooManyVerifications'];
 export type Unauthorized = components['schemas']['Unauthorized'];
 export type Unavailable = components['schemas']['Unavailable'];
 export type UnsupportedMediaType = components['schemas']['UnsupportedMediaType'];

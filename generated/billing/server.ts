@@ -445,7 +445,7 @@ export interface Meter<Call = unknown> {
    *
    * `POST /billing/meter/events`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the event is older than the late window.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the event is older than the late window, which is 35 days by default.
    * - 401: No credentials, credentials that are not valid, or no tenant.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
    * - 409: An event with this idempotency key is stored; `details` names it, and says whether it is the same.
@@ -1031,10 +1031,10 @@ export interface Notifications<Call = unknown> {
    * - 400: The notification is signed but is no event: not JSON, or without id, type and object.
    * - 401: The signature of the notification is missing, malformed, old or wrong.
    * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
+   * - 415: The body of the notification is compressed.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    */
-  billingProvider(request: { "BillingProvider-Signature"?: string | undefined; "Content-Type"?: string | undefined; body: AsyncIterable<Uint8Array> }, call: Call): Promise<T.NotificationReceipt>;
+  billingProvider(request: { "BillingProvider-Signature"?: T.BillingProviderSignature | undefined; "Content-Type"?: string | undefined; body: AsyncIterable<Uint8Array> }, call: Call): Promise<T.NotificationReceipt>;
 
   /**
    * Takes a notification of the card provider. `payment_intent.succeeded`, `payment_intent.payment_failed`,
@@ -1046,8 +1046,8 @@ export interface Notifications<Call = unknown> {
    * - 400: The notification is signed but is no event: not JSON, or without id, type and object.
    * - 401: The signature of the notification is missing, malformed, old or wrong.
    * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
+   * - 415: The body of the notification is compressed.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    */
-  cardProvider(request: { "CardProvider-Signature"?: string | undefined; "Content-Type"?: string | undefined; body: AsyncIterable<Uint8Array> }, call: Call): Promise<T.NotificationReceipt>;
+  cardProvider(request: { "CardProvider-Signature"?: T.CardProviderSignature | undefined; "Content-Type"?: string | undefined; body: AsyncIterable<Uint8Array> }, call: Call): Promise<T.NotificationReceipt>;
 }

@@ -85,9 +85,9 @@ export interface components {
          * @example {
          *       "error": {
          *         "code": "invalid_input",
-         *         "message": "name: required",
+         *         "message": "expand: unknown",
          *         "type": "validation",
-         *         "param": "name"
+         *         "param": "expand"
          *       }
          *     }
          */
@@ -187,6 +187,11 @@ export interface components {
          */
         BillingPeriod: "weekly" | "monthly" | "quarterly" | "yearly";
         /**
+         * @description `ts=<seconds>;h1=<hex>`: HMAC-SHA-256 of `<ts>:<body>`, at most 300 seconds old.
+         * @example ts=1700000000;h1=218552221fd2ad7d44552b69b09de313f263facf2602785b0ba3cf8f08b2c1be
+         */
+        BillingProviderSignature: string;
+        /**
          * @description What a cancellation came to.
          * @example {
          *       "id": "sub_01kf0hj080fy68aq2kxr1eh230",
@@ -214,6 +219,26 @@ export interface components {
              * @default false
              */
             immediately: boolean;
+        };
+        /**
+         * @description `t=<seconds>,v1=<hex>`, with more `v1` while secrets are exchanged: HMAC-SHA-256 of `<t>.<body>`, at most 300 seconds
+         *     old.
+         * @example t=1700000000,v1=c45fb735623ac8821cbec75bb973321f0b10b0f895d2457e3feb890df0a24f69
+         */
+        CardProviderSignature: string;
+        /**
+         * @description The body of the notification is compressed.
+         * @example {
+         *       "error": {
+         *         "code": "unsupported_media_type",
+         *         "message": "content-encoding: must be identity",
+         *         "type": "validation"
+         *       }
+         *     }
+         */
+        CompressedNotification: {
+            /** @description What went wrong. */
+            error: components["schemas"]["ErrorInfo"];
         };
         /**
          * @description A country by its two letters (ISO 3166-1); answered in capitals.
@@ -459,15 +484,8 @@ export interface components {
          * @description A field or parameter is missing, malformed, out of its bounds or unknown, or the coupon is not valid yet or any more, used up, or does not fit the subscription.
          * @example {
          *       "error": {
-         *         "code": "coupon_expired",
-         *         "message": "coupon is not valid any more",
-         *         "type": "validation"
-         *       }
-         *     }
-         * @example {
-         *       "error": {
-         *         "code": "coupon_not_started",
-         *         "message": "coupon is not valid yet",
+         *         "code": "coupon_invalid",
+         *         "message": "coupon does not fit the subscription",
          *         "type": "validation"
          *       }
          *     }
@@ -480,8 +498,15 @@ export interface components {
          *     }
          * @example {
          *       "error": {
-         *         "code": "coupon_invalid",
-         *         "message": "coupon does not fit the subscription",
+         *         "code": "coupon_not_started",
+         *         "message": "coupon is not valid yet",
+         *         "type": "validation"
+         *       }
+         *     }
+         * @example {
+         *       "error": {
+         *         "code": "coupon_expired",
+         *         "message": "coupon is not valid any more",
          *         "type": "validation"
          *       }
          *     }
@@ -1347,12 +1372,24 @@ export interface components {
         /**
          * @description Whether a feature may be used, as of now: the answer is never stale.
          * @example {
+         *       "allowed": false,
+         *       "feature": "seats",
+         *       "used": 20,
+         *       "limit": 20,
+         *       "remaining": 0,
+         *       "soft_limit": false,
+         *       "type": "seat",
+         *       "over_limit": false,
+         *       "resets_at": null,
+         *       "reason": "quota_exceeded"
+         *     }
+         * @example {
          *       "allowed": true,
          *       "feature": "api_calls",
          *       "used": 8200,
          *       "limit": 10000,
          *       "remaining": 1800,
-         *       "soft_limit": false,
+         *       "soft_limit": true,
          *       "type": "metered",
          *       "over_limit": false,
          *       "resets_at": "2026-02-15T10:00:00.000Z"
@@ -1397,7 +1434,7 @@ export interface components {
             event_id?: components["schemas"]["UsageEventId"];
             /** @description With `duplicate_event`: whether that event says the same. Then the request was a repeat, and is accepted. */
             identical?: boolean;
-            /** @description With `payment_failed` and `provider_timeout`: the payment. */
+            /** @description With `payment_failed` and `provider_timeout`: the payment. There is none when a payment method was to be attached. */
             payment_id?: components["schemas"]["PaymentId"];
             /** @description With `payment_failed`: why, in the provider's words for programs. */
             failure_code?: components["schemas"]["FailureCode"];
@@ -1443,9 +1480,9 @@ export interface components {
          *       "key": "api_calls",
          *       "name": "API calls",
          *       "type": "metered",
-         *       "limit": -1,
+         *       "limit": 10000,
          *       "period": "monthly",
-         *       "soft_limit": false
+         *       "soft_limit": true
          *     }
          */
         Feature: {
@@ -1468,9 +1505,9 @@ export interface components {
          *       "key": "api_calls",
          *       "name": "API calls",
          *       "type": "metered",
-         *       "limit": -1,
+         *       "limit": 10000,
          *       "period": "monthly",
-         *       "soft_limit": false
+         *       "soft_limit": true
          *     }
          */
         FeatureInput: {
@@ -1540,15 +1577,15 @@ export interface components {
          * @description The invoice is no draft any more or has nothing to bill, or what names it is malformed.
          * @example {
          *       "error": {
-         *         "code": "invoice_finalized",
-         *         "message": "invoice is final",
+         *         "code": "invoice_incomplete",
+         *         "message": "invoice has nothing to bill",
          *         "type": "validation"
          *       }
          *     }
          * @example {
          *       "error": {
-         *         "code": "invoice_incomplete",
-         *         "message": "invoice has nothing to bill",
+         *         "code": "invoice_finalized",
+         *         "message": "invoice is final",
          *         "type": "validation"
          *       }
          *     }
@@ -1562,7 +1599,7 @@ export interface components {
          * @example {
          *       "error": {
          *         "code": "forbidden",
-         *         "message": "missing scope billing:write",
+         *         "message": "missing scope for this operation",
          *         "type": "validation"
          *       }
          *     }
@@ -1784,7 +1821,7 @@ export interface components {
             total: components["schemas"]["Money"];
             /** @description What the customer's credit pays of it. */
             credit_applied: components["schemas"]["Money"];
-            /** @description What is still to be paid. */
+            /** @description What there is to pay: `total` minus `credit_applied`, never below 0. `amount_due` minus `amount_paid` is still open. */
             amount_due: components["schemas"]["Money"];
             /** @description What was paid. */
             amount_paid: components["schemas"]["Money"];
@@ -1830,15 +1867,15 @@ export interface components {
          * @description A field or parameter is missing, malformed, out of its bounds or unknown, or the invoice is paid or voided.
          * @example {
          *       "error": {
-         *         "code": "invoice_paid",
-         *         "message": "invoice is paid",
+         *         "code": "invoice_voided",
+         *         "message": "invoice is voided",
          *         "type": "validation"
          *       }
          *     }
          * @example {
          *       "error": {
-         *         "code": "invoice_voided",
-         *         "message": "invoice is voided",
+         *         "code": "invoice_paid",
+         *         "message": "invoice is paid",
          *         "type": "validation"
          *       }
          *     }
@@ -1857,6 +1894,16 @@ export interface components {
             /** @description The subscription that it bills. */
             subscription_id: components["schemas"]["SubscriptionId"];
         };
+        /**
+         * @description How an invoice as a file is to be shown, and its name: that of the invoice.
+         * @example inline; filename="INV-2026-000042.pdf"
+         */
+        InvoiceFileName: string;
+        /**
+         * @description The entity tag of an invoice as a file.
+         * @example "5f2b1c9e04d7a863"
+         */
+        InvoiceFileTag: string;
         /**
          * @description Id of an invoice.
          * @example inv_01khgbwb6gfcvt5fwr9s2r6n64
@@ -2534,8 +2581,16 @@ export interface components {
          * @description A field or parameter is missing, malformed, out of its bounds or unknown, the invoice is paid, voided or has nothing to bill, or the amount is more than is due.
          * @example {
          *       "error": {
-         *         "code": "invoice_paid",
-         *         "message": "invoice is paid",
+         *         "code": "invalid_amount",
+         *         "message": "amount: more than there is",
+         *         "type": "validation",
+         *         "param": "amount"
+         *       }
+         *     }
+         * @example {
+         *       "error": {
+         *         "code": "invoice_incomplete",
+         *         "message": "invoice has nothing to bill",
          *         "type": "validation"
          *       }
          *     }
@@ -2548,17 +2603,9 @@ export interface components {
          *     }
          * @example {
          *       "error": {
-         *         "code": "invoice_incomplete",
-         *         "message": "invoice has nothing to bill",
+         *         "code": "invoice_paid",
+         *         "message": "invoice is paid",
          *         "type": "validation"
-         *       }
-         *     }
-         * @example {
-         *       "error": {
-         *         "code": "invalid_amount",
-         *         "message": "amount: more than there is",
-         *         "type": "validation",
-         *         "param": "amount"
          *       }
          *     }
          */
@@ -2571,7 +2618,7 @@ export interface components {
          * @example {
          *       "error": {
          *         "code": "invalid_state",
-         *         "message": "payment is succeeded",
+         *         "message": "payment has succeeded",
          *         "type": "validation"
          *       }
          *     }
@@ -2613,9 +2660,9 @@ export interface components {
          *           "key": "api_calls",
          *           "name": "API calls",
          *           "type": "metered",
-         *           "limit": -1,
+         *           "limit": 10000,
          *           "period": "monthly",
-         *           "soft_limit": false
+         *           "soft_limit": true
          *         },
          *         {
          *           "key": "seats",
@@ -2806,9 +2853,9 @@ export interface components {
          *           "key": "api_calls",
          *           "name": "API calls",
          *           "type": "metered",
-         *           "limit": -1,
+         *           "limit": 10000,
          *           "period": "monthly",
-         *           "soft_limit": false
+         *           "soft_limit": true
          *         },
          *         {
          *           "key": "seats",
@@ -2920,9 +2967,10 @@ export interface components {
          * @description A field or parameter is missing, malformed, out of its bounds or unknown, the plan is archived, two features have the same key, or the prices contradict each other or the features.
          * @example {
          *       "error": {
-         *         "code": "plan_archived",
-         *         "message": "plan is archived",
-         *         "type": "validation"
+         *         "code": "invalid_pricing",
+         *         "message": "pricing.tiers.0.feature_key: no such feature",
+         *         "type": "validation",
+         *         "param": "pricing.tiers.0.feature_key"
          *       }
          *     }
          * @example {
@@ -2935,10 +2983,9 @@ export interface components {
          *     }
          * @example {
          *       "error": {
-         *         "code": "invalid_pricing",
-         *         "message": "pricing.tiers.0.feature_key: no such feature",
-         *         "type": "validation",
-         *         "param": "pricing.tiers.0.feature_key"
+         *         "code": "plan_archived",
+         *         "message": "plan is archived",
+         *         "type": "validation"
          *       }
          *     }
          */
@@ -3012,9 +3059,9 @@ export interface components {
          *               "key": "api_calls",
          *               "name": "API calls",
          *               "type": "metered",
-         *               "limit": -1,
+         *               "limit": 10000,
          *               "period": "monthly",
-         *               "soft_limit": false
+         *               "soft_limit": true
          *             },
          *             {
          *               "key": "seats",
@@ -3141,9 +3188,9 @@ export interface components {
          *           "key": "api_calls",
          *           "name": "API calls",
          *           "type": "metered",
-         *           "limit": -1,
+         *           "limit": 10000,
          *           "period": "monthly",
-         *           "soft_limit": false
+         *           "soft_limit": true
          *         },
          *         {
          *           "key": "seats",
@@ -3592,17 +3639,17 @@ export interface components {
          * @description A field or parameter is missing, malformed, out of its bounds or unknown, the payment did not succeed, or the amount is more than is left of it.
          * @example {
          *       "error": {
-         *         "code": "invalid_state",
-         *         "message": "payment is pending",
-         *         "type": "validation"
-         *       }
-         *     }
-         * @example {
-         *       "error": {
          *         "code": "invalid_amount",
          *         "message": "amount: more than there is",
          *         "type": "validation",
          *         "param": "amount"
+         *       }
+         *     }
+         * @example {
+         *       "error": {
+         *         "code": "invalid_state",
+         *         "message": "payment is pending",
+         *         "type": "validation"
          *       }
          *     }
          */
@@ -4106,7 +4153,7 @@ export interface components {
         };
         /**
          * Format: int64
-         * @description The last unit of a tier, above that of the tier before; -1 for the last tier, which has no end.
+         * @description The last unit of a tier, at least 1 and above that of the tier before; -1 for the last tier, which has no end.
          * @example 10000
          */
         UpTo: number;
@@ -4253,7 +4300,7 @@ export interface components {
             total: components["schemas"]["Money"];
             /** @description What the customer's credit pays of it. */
             credit_applied: components["schemas"]["Money"];
-            /** @description What is still to be paid. */
+            /** @description What there is to pay: `total` minus `credit_applied`, never below 0. `amount_due` minus `amount_paid` is still open. */
             amount_due: components["schemas"]["Money"];
             /** @description What was paid. */
             amount_paid: components["schemas"]["Money"];
@@ -4566,11 +4613,11 @@ export interface components {
             results: components["schemas"]["UsageEventResult"][];
         };
         /**
-         * @description A field or parameter is missing, malformed, out of its bounds or unknown, or the event is older than the late window.
+         * @description A field or parameter is missing, malformed, out of its bounds or unknown, or the event is older than the late window, which is 35 days by default.
          * @example {
          *       "error": {
          *         "code": "event_too_old",
-         *         "message": "timestamp: older than the late window",
+         *         "message": "timestamp: older than 35 days",
          *         "type": "validation",
          *         "param": "timestamp"
          *       }
@@ -4692,8 +4739,11 @@ export type BillTo = components['schemas']['BillTo'];
 export type BillingAddress = components['schemas']['BillingAddress'];
 export type BillingAddressInput = components['schemas']['BillingAddressInput'];
 export type BillingPeriod = components['schemas']['BillingPeriod'];
+export type BillingProviderSignature = components['schemas']['BillingProviderSignature'];
 export type CanceledSubscription = components['schemas']['CanceledSubscription'];
 export type Cancellation = components['schemas']['Cancellation'];
+export type CardProviderSignature = components['schemas']['CardProviderSignature'];
+export type CompressedNotification = components['schemas']['CompressedNotification'];
 export type Country = components['schemas']['Country'];
 export type Coupon = components['schemas']['Coupon'];
 export type CouponCode = components['schemas']['CouponCode'];
@@ -4759,6 +4809,8 @@ export type InvalidSignature = components['schemas']['InvalidSignature'];
 export type Invoice = components['schemas']['Invoice'];
 export type InvoiceClosed = components['schemas']['InvoiceClosed'];
 export type InvoiceCreate = components['schemas']['InvoiceCreate'];
+export type InvoiceFileName = components['schemas']['InvoiceFileName'];
+export type InvoiceFileTag = components['schemas']['InvoiceFileTag'];
 export type InvoiceId = components['schemas']['InvoiceId'];
 export type InvoiceNotFound = components['schemas']['InvoiceNotFound'];
 export type InvoiceNumber = components['schemas']['InvoiceNumber'];

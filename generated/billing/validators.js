@@ -13957,7 +13957,8 @@ return errors === 0;
 validate130.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Notifications_billingProvider_header = validate131;
-const schema212 = {"$id":"Notifications_billingProvider_header","type":"object","properties":{"billingprovider-signature":{"type":"string","maxLength":8192}},"required":[],"additionalProperties":true};
+const schema212 = {"$id":"Notifications_billingProvider_header","type":"object","properties":{"billingprovider-signature":{"$ref":"contract#/$defs/BillingProviderSignature"}},"required":[],"additionalProperties":true};
+const schema213 = {"type":"string","maxLength":8192};
 
 function validate131(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Notifications_billingProvider_header" */;
@@ -13974,7 +13975,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data["billingprovider-signature"] !== undefined){
 let data0 = data["billingprovider-signature"];
-const _errs2 = errors;
+const _errs3 = errors;
 if(typeof data0 !== "string"){
 let dataType0 = typeof data0;
 let coerced0 = undefined;
@@ -13986,7 +13987,7 @@ else if(data0 === null){
 coerced0 = "";
 }
 else {
-validate131.errors = [{instancePath:instancePath+"/billingprovider-signature",schemaPath:"#/properties/billingprovider-signature/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate131.errors = [{instancePath:instancePath+"/billingprovider-signature",schemaPath:"contract#/$defs/BillingProviderSignature/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -13997,10 +13998,10 @@ data["billingprovider-signature"] = coerced0;
 }
 }
 }
-if(errors === _errs2){
+if(errors === _errs3){
 if(typeof data0 === "string"){
 if(func1(data0) > 8192){
-validate131.errors = [{instancePath:instancePath+"/billingprovider-signature",schemaPath:"#/properties/billingprovider-signature/maxLength",keyword:"maxLength",params:{limit: 8192},message:"must NOT have more than 8192 characters"}];
+validate131.errors = [{instancePath:instancePath+"/billingprovider-signature",schemaPath:"contract#/$defs/BillingProviderSignature/maxLength",keyword:"maxLength",params:{limit: 8192},message:"must NOT have more than 8192 characters"}];
 return false;
 }
 }
@@ -14018,7 +14019,7 @@ return errors === 0;
 validate131.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Notifications_cardProvider_query = validate132;
-const schema213 = {"$id":"Notifications_cardProvider_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const schema214 = {"$id":"Notifications_cardProvider_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate132(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Notifications_cardProvider_query" */;
@@ -14050,7 +14051,8 @@ return errors === 0;
 validate132.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Notifications_cardProvider_header = validate133;
-const schema214 = {"$id":"Notifications_cardProvider_header","type":"object","properties":{"cardprovider-signature":{"type":"string","maxLength":8192}},"required":[],"additionalProperties":true};
+const schema215 = {"$id":"Notifications_cardProvider_header","type":"object","properties":{"cardprovider-signature":{"$ref":"contract#/$defs/CardProviderSignature"}},"required":[],"additionalProperties":true};
+const schema216 = {"type":"string","maxLength":8192};
 
 function validate133(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Notifications_cardProvider_header" */;
@@ -14067,7 +14069,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data["cardprovider-signature"] !== undefined){
 let data0 = data["cardprovider-signature"];
-const _errs2 = errors;
+const _errs3 = errors;
 if(typeof data0 !== "string"){
 let dataType0 = typeof data0;
 let coerced0 = undefined;
@@ -14079,7 +14081,7 @@ else if(data0 === null){
 coerced0 = "";
 }
 else {
-validate133.errors = [{instancePath:instancePath+"/cardprovider-signature",schemaPath:"#/properties/cardprovider-signature/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate133.errors = [{instancePath:instancePath+"/cardprovider-signature",schemaPath:"contract#/$defs/CardProviderSignature/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -14090,10 +14092,10 @@ data["cardprovider-signature"] = coerced0;
 }
 }
 }
-if(errors === _errs2){
+if(errors === _errs3){
 if(typeof data0 === "string"){
 if(func1(data0) > 8192){
-validate133.errors = [{instancePath:instancePath+"/cardprovider-signature",schemaPath:"#/properties/cardprovider-signature/maxLength",keyword:"maxLength",params:{limit: 8192},message:"must NOT have more than 8192 characters"}];
+validate133.errors = [{instancePath:instancePath+"/cardprovider-signature",schemaPath:"contract#/$defs/CardProviderSignature/maxLength",keyword:"maxLength",params:{limit: 8192},message:"must NOT have more than 8192 characters"}];
 return false;
 }
 }

@@ -10,7 +10,7 @@ export interface Audit<Call = unknown> {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its
+   * - 403: The operation is for the operator alone.
    * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
@@ -27,7 +27,7 @@ export interface Admin<Call = unknown> {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its
+   * - 403: The operation is for the operator alone.
    * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
@@ -41,7 +41,7 @@ export interface Admin<Call = unknown> {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its
+   * - 403: The operation is for the operator alone.
    * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
@@ -58,7 +58,7 @@ export interface Tenants<Call = unknown> {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its
+   * - 403: The operation is for the operator alone.
    * - 409: It is there already, or its state does not allow it.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
@@ -75,7 +75,7 @@ export interface Tenants<Call = unknown> {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its
+   * - 403: The operation is for the operator alone.
    * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
@@ -89,8 +89,8 @@ export interface Tenants<Call = unknown> {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The operation is for the operator alone.
+   * - 404: The tenant does not exist.
    * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
@@ -104,8 +104,8 @@ export interface Tenants<Call = unknown> {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The operation is for the operator alone.
+   * - 404: The tenant does not exist.
    * - 409: It is there already, or its state does not allow it.
    * - 412: It was changed since the version in `If-Match`.
    * - 413: The body is larger than the operation takes.
@@ -123,14 +123,14 @@ export interface Tenants<Call = unknown> {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The operation is for the operator alone.
+   * - 404: The tenant does not exist.
    * - 409: It is there already, or its state does not allow it.
    * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
    */
-  delete(request: { tenantID: T.TenantId; Prefer?: string | undefined; force: boolean }, call: Call): Promise<T.Tenant | void>;
+  delete(request: { tenantID: T.TenantId; Prefer?: T.WaitPreference | undefined; force: boolean }, call: Call): Promise<T.Tenant | void>;
 
   /**
    * Answers what a tenant may have and has.
@@ -139,8 +139,8 @@ export interface Tenants<Call = unknown> {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The operation is for the operator alone.
+   * - 404: The tenant does not exist.
    * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
@@ -154,8 +154,8 @@ export interface Tenants<Call = unknown> {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The operation is for the operator alone.
+   * - 404: The tenant does not exist.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
    * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
@@ -171,8 +171,8 @@ export interface Tenants<Call = unknown> {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The operation is for the operator alone.
+   * - 404: The tenant does not exist.
    * - 409: It is there already, or its state does not allow it.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
@@ -180,7 +180,7 @@ export interface Tenants<Call = unknown> {
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
    */
-  suspend(request: { tenantID: T.TenantId; Prefer?: string | undefined; body?: T.TenantSuspendInput | undefined }, call: Call): Promise<T.Tenant>;
+  suspend(request: { tenantID: T.TenantId; Prefer?: T.WaitPreference | undefined; body?: T.TenantSuspendInput | undefined }, call: Call): Promise<T.Tenant>;
 
   /**
    * Ends the suspension of a tenant and of the instances that it suspended.
@@ -189,8 +189,8 @@ export interface Tenants<Call = unknown> {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The operation is for the operator alone.
+   * - 404: The tenant does not exist.
    * - 409: It is there already, or its state does not allow it.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
@@ -198,7 +198,7 @@ export interface Tenants<Call = unknown> {
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
    */
-  unsuspend(request: { tenantID: T.TenantId; Prefer?: string | undefined; body?: T.TenantSuspendInput | undefined }, call: Call): Promise<T.Tenant>;
+  unsuspend(request: { tenantID: T.TenantId; Prefer?: T.WaitPreference | undefined; body?: T.TenantSuspendInput | undefined }, call: Call): Promise<T.Tenant>;
 }
 
 /** Deployments: how releases become active. */
@@ -210,8 +210,8 @@ export interface Deployments<Call = unknown> {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 404: The deployment does not exist for this tenant.
    * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
@@ -225,14 +225,14 @@ export interface Deployments<Call = unknown> {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The credentials lack the scope `control:write` or name a tenant that is not theirs, or the tenant is suspended.
+   * - 404: The deployment does not exist for this tenant.
    * - 409: It is there already, or its state does not allow it.
    * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
    */
-  cancel(request: { deploymentID: T.DeploymentId; Prefer?: string | undefined }, call: Call): Promise<T.Deployment>;
+  cancel(request: { deploymentID: T.DeploymentId; Prefer?: T.WaitPreference | undefined }, call: Call): Promise<T.Deployment>;
 
   /**
    * Deploys an image or a changed environment. The old release serves until the new one is ready.
@@ -241,8 +241,8 @@ export interface Deployments<Call = unknown> {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The credentials lack the scope `control:write` or name a tenant that is not theirs, or the tenant is suspended.
+   * - 404: The instance does not exist for this tenant.
    * - 409: It is there already, or its state does not allow it.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
@@ -250,7 +250,7 @@ export interface Deployments<Call = unknown> {
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
    */
-  create(request: { instanceID: T.InstanceId; "Idempotency-Key"?: string | undefined; Prefer?: string | undefined; body: T.DeployInput }, call: Call): Promise<T.Deployment>;
+  create(request: { instanceID: T.InstanceId; "Idempotency-Key"?: string | undefined; Prefer?: T.WaitPreference | undefined; body: T.DeployInput }, call: Call): Promise<T.Deployment>;
 
   /**
    * Lists the deployments of an instance, newest first.
@@ -259,8 +259,8 @@ export interface Deployments<Call = unknown> {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 404: The instance does not exist for this tenant.
    * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
@@ -274,8 +274,8 @@ export interface Deployments<Call = unknown> {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The credentials lack the scope `control:write` or name a tenant that is not theirs, or the tenant is suspended.
+   * - 404: The instance, or the release that the body names, does not exist for this tenant.
    * - 409: It is there already, or its state does not allow it.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
@@ -283,7 +283,7 @@ export interface Deployments<Call = unknown> {
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
    */
-  rollback(request: { instanceID: T.InstanceId; "Idempotency-Key"?: string | undefined; Prefer?: string | undefined; body?: T.RollbackInput | undefined }, call: Call): Promise<T.Deployment>;
+  rollback(request: { instanceID: T.InstanceId; "Idempotency-Key"?: string | undefined; Prefer?: T.WaitPreference | undefined; body?: T.RollbackInput | undefined }, call: Call): Promise<T.Deployment>;
 }
 
 /** Domains: host names of the tenant's own, with their certificates. */
@@ -295,8 +295,8 @@ export interface Domains<Call = unknown> {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 404: The domain does not exist for this tenant.
    * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
@@ -310,8 +310,8 @@ export interface Domains<Call = unknown> {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The credentials lack the scope `control:write` or name a tenant that is not theirs, or the tenant is suspended.
+   * - 404: The domain does not exist for this tenant.
    * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
@@ -325,8 +325,8 @@ export interface Domains<Call = unknown> {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The credentials lack the scope `control:write` or name a tenant that is not theirs, or the tenant is suspended.
+   * - 404: The domain does not exist for this tenant.
    * - 409: It is there already, or its state does not allow it.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
@@ -334,7 +334,7 @@ export interface Domains<Call = unknown> {
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
    */
-  provisionCertificate(request: { domainID: T.DomainId; Prefer?: string | undefined; body?: T.CertificateRequest | undefined }, call: Call): Promise<T.Certificate>;
+  provisionCertificate(request: { domainID: T.DomainId; Prefer?: T.WaitPreference | undefined; body?: T.CertificateRequest | undefined }, call: Call): Promise<T.Certificate>;
 
   /**
    * Answers the certificate of a domain.
@@ -343,8 +343,8 @@ export interface Domains<Call = unknown> {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 404: The domain does not exist for this tenant, or has no certificate.
    * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
@@ -358,8 +358,8 @@ export interface Domains<Call = unknown> {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The credentials lack the scope `control:write` or name a tenant that is not theirs, or the tenant is suspended.
+   * - 404: The domain does not exist for this tenant.
    * - 409: It is there already, or its state does not allow it.
    * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
@@ -374,8 +374,8 @@ export interface Domains<Call = unknown> {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The quota of the tenant is used up or the tenant is suspended, or the credentials lack the scope `control:write` or name a
+   * - 404: The instance does not exist for this tenant.
    * - 409: It is there already, or its state does not allow it.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
@@ -392,8 +392,8 @@ export interface Domains<Call = unknown> {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 404: The instance does not exist for this tenant.
    * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
@@ -410,8 +410,8 @@ export interface HealthChecks<Call = unknown> {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The credentials lack the scope `control:write` or name a tenant that is not theirs, or the tenant is suspended.
+   * - 404: The health check does not exist for this tenant.
    * - 409: It is there already, or its state does not allow it.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
@@ -428,8 +428,8 @@ export interface HealthChecks<Call = unknown> {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The credentials lack the scope `control:write` or name a tenant that is not theirs, or the tenant is suspended.
+   * - 404: The health check does not exist for this tenant.
    * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
@@ -443,8 +443,8 @@ export interface HealthChecks<Call = unknown> {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 404: The health check does not exist for this tenant.
    * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
@@ -458,8 +458,8 @@ export interface HealthChecks<Call = unknown> {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The credentials lack the scope `control:write` or name a tenant that is not theirs, or the tenant is suspended.
+   * - 404: The health check does not exist for this tenant.
    * - 409: It is there already, or its state does not allow it.
    * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
@@ -474,8 +474,8 @@ export interface HealthChecks<Call = unknown> {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 404: The instance does not exist for this tenant.
    * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
@@ -489,8 +489,8 @@ export interface HealthChecks<Call = unknown> {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The credentials lack the scope `control:write` or name a tenant that is not theirs, or the tenant is suspended.
+   * - 404: The instance does not exist for this tenant.
    * - 409: It is there already, or its state does not allow it.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
@@ -507,8 +507,8 @@ export interface HealthChecks<Call = unknown> {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 404: The instance does not exist for this tenant.
    * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
@@ -525,8 +525,8 @@ export interface Instances<Call = unknown> {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The quota of the tenant is used up or the tenant is suspended, or the credentials lack the scope `control:write` or name a
+   * - 404: The tenant does not exist.
    * - 409: It is there already, or its state does not allow it.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
@@ -534,7 +534,7 @@ export interface Instances<Call = unknown> {
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
    */
-  create(request: { "Idempotency-Key"?: string | undefined; Prefer?: string | undefined; body: T.InstanceCreate }, call: Call): Promise<T.Instance>;
+  create(request: { "Idempotency-Key"?: string | undefined; Prefer?: T.WaitPreference | undefined; body: T.InstanceCreate }, call: Call): Promise<T.Instance>;
 
   /**
    * Lists instances, newest first: the tenant's own, for the operator those of all tenants.
@@ -543,7 +543,7 @@ export interface Instances<Call = unknown> {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its
+   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
    * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
@@ -557,8 +557,8 @@ export interface Instances<Call = unknown> {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 404: The instance does not exist for this tenant.
    * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
@@ -572,8 +572,8 @@ export interface Instances<Call = unknown> {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The credentials lack the scope `control:write` or name a tenant that is not theirs, or the tenant is suspended.
+   * - 404: The instance does not exist for this tenant.
    * - 409: It is there already, or its state does not allow it.
    * - 412: It was changed since the version in `If-Match`.
    * - 413: The body is larger than the operation takes.
@@ -591,13 +591,13 @@ export interface Instances<Call = unknown> {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The credentials lack the scope `control:write` or name a tenant that is not theirs, or the tenant is suspended.
+   * - 404: The instance does not exist for this tenant.
    * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
    */
-  delete(request: { instanceID: T.InstanceId; Prefer?: string | undefined }, call: Call): Promise<T.Instance>;
+  delete(request: { instanceID: T.InstanceId; Prefer?: T.WaitPreference | undefined }, call: Call): Promise<T.Instance>;
 
   /**
    * Restarts an instance, replica by replica: each new one is ready before an old one goes.
@@ -606,14 +606,14 @@ export interface Instances<Call = unknown> {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The credentials lack the scope `control:write` or name a tenant that is not theirs, or the tenant is suspended.
+   * - 404: The instance does not exist for this tenant.
    * - 409: It is there already, or its state does not allow it.
    * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
    */
-  restart(request: { instanceID: T.InstanceId; Prefer?: string | undefined }, call: Call): Promise<T.Instance>;
+  restart(request: { instanceID: T.InstanceId; Prefer?: T.WaitPreference | undefined }, call: Call): Promise<T.Instance>;
 
   /**
    * Changes what an instance gets. Of an instance that is stopped it is only stored.
@@ -622,8 +622,8 @@ export interface Instances<Call = unknown> {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The quota of the tenant is used up or the tenant is suspended, or the credentials lack the scope `control:write` or name a
+   * - 404: The instance does not exist for this tenant.
    * - 409: It is there already, or its state does not allow it.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
@@ -631,7 +631,7 @@ export interface Instances<Call = unknown> {
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
    */
-  scale(request: { instanceID: T.InstanceId; Prefer?: string | undefined; body: T.ScaleInput }, call: Call): Promise<T.Instance>;
+  scale(request: { instanceID: T.InstanceId; Prefer?: T.WaitPreference | undefined; body: T.ScaleInput }, call: Call): Promise<T.Instance>;
 
   /**
    * Starts an instance that is stopped or has failed.
@@ -640,14 +640,14 @@ export interface Instances<Call = unknown> {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The credentials lack the scope `control:write` or name a tenant that is not theirs, or the tenant is suspended.
+   * - 404: The instance does not exist for this tenant.
    * - 409: It is there already, or its state does not allow it.
    * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
    */
-  start(request: { instanceID: T.InstanceId; Prefer?: string | undefined }, call: Call): Promise<T.Instance>;
+  start(request: { instanceID: T.InstanceId; Prefer?: T.WaitPreference | undefined }, call: Call): Promise<T.Instance>;
 
   /**
    * Stops an instance that runs or has failed. Its replicas are drained first; its quota stays in use.
@@ -656,14 +656,14 @@ export interface Instances<Call = unknown> {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The credentials lack the scope `control:write` or name a tenant that is not theirs, or the tenant is suspended.
+   * - 404: The instance does not exist for this tenant.
    * - 409: It is there already, or its state does not allow it.
    * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
    */
-  stop(request: { instanceID: T.InstanceId; Prefer?: string | undefined }, call: Call): Promise<T.Instance>;
+  stop(request: { instanceID: T.InstanceId; Prefer?: T.WaitPreference | undefined }, call: Call): Promise<T.Instance>;
 
   /**
    * Stops an instance until it is unsuspended; start, restart and deploy are refused.
@@ -672,8 +672,8 @@ export interface Instances<Call = unknown> {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The credentials lack the scope `control:write` or name a tenant that is not theirs, or the tenant is suspended.
+   * - 404: The instance does not exist for this tenant.
    * - 409: It is there already, or its state does not allow it.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
@@ -681,7 +681,7 @@ export interface Instances<Call = unknown> {
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
    */
-  suspend(request: { instanceID: T.InstanceId; Prefer?: string | undefined; body?: T.SuspendInput | undefined }, call: Call): Promise<T.Instance>;
+  suspend(request: { instanceID: T.InstanceId; Prefer?: T.WaitPreference | undefined; body?: T.SuspendInput | undefined }, call: Call): Promise<T.Instance>;
 
   /**
    * Ends a suspension. What ran before is started again.
@@ -690,8 +690,8 @@ export interface Instances<Call = unknown> {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The credentials lack the scope `control:write` or name a tenant that is not theirs, or the tenant is suspended.
+   * - 404: The instance does not exist for this tenant.
    * - 409: It is there already, or its state does not allow it.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
@@ -699,7 +699,7 @@ export interface Instances<Call = unknown> {
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
    */
-  unsuspend(request: { instanceID: T.InstanceId; Prefer?: string | undefined; body?: T.SuspendInput | undefined }, call: Call): Promise<T.Instance>;
+  unsuspend(request: { instanceID: T.InstanceId; Prefer?: T.WaitPreference | undefined; body?: T.SuspendInput | undefined }, call: Call): Promise<T.Instance>;
 
   /**
    * Waits until an instance is in a state or the time is over; answers it either way.
@@ -708,8 +708,8 @@ export interface Instances<Call = unknown> {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 404: The instance does not exist for this tenant.
    * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
@@ -726,8 +726,8 @@ export interface Telemetry<Call = unknown> {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 404: The instance does not exist for this tenant.
    * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
@@ -741,8 +741,8 @@ export interface Telemetry<Call = unknown> {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 404: The instance does not exist for this tenant.
    * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
@@ -756,8 +756,8 @@ export interface Telemetry<Call = unknown> {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 404: The instance does not exist for this tenant.
    * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
@@ -771,8 +771,8 @@ export interface Telemetry<Call = unknown> {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 404: The instance does not exist for this tenant.
    * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
@@ -786,8 +786,8 @@ export interface Telemetry<Call = unknown> {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The credentials lack the scope `control:write` or name a tenant that is not theirs, or the tenant is suspended.
+   * - 404: The instance does not exist for this tenant.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
    * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
@@ -803,8 +803,8 @@ export interface Telemetry<Call = unknown> {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 404: The instance does not exist for this tenant.
    * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
@@ -818,8 +818,8 @@ export interface Telemetry<Call = unknown> {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 404: The instance does not exist for this tenant.
    * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
@@ -836,8 +836,8 @@ export interface Releases<Call = unknown> {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 404: The instance does not exist for this tenant.
    * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
@@ -851,8 +851,8 @@ export interface Releases<Call = unknown> {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 404: The release does not exist for this tenant, or is not kept any more.
    * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
@@ -869,8 +869,8 @@ export interface Replicas<Call = unknown> {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 404: The instance does not exist for this tenant.
    * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
@@ -887,8 +887,8 @@ export interface Routes<Call = unknown> {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The credentials lack the scope `control:write` or name a tenant that is not theirs, or the tenant is suspended.
+   * - 404: The instance does not exist for this tenant.
    * - 409: It is there already, or its state does not allow it.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
@@ -905,8 +905,8 @@ export interface Routes<Call = unknown> {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 404: The instance does not exist for this tenant.
    * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
@@ -920,8 +920,8 @@ export interface Routes<Call = unknown> {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The credentials lack the scope `control:write` or name a tenant that is not theirs, or the tenant is suspended.
+   * - 404: The route does not exist for this tenant.
    * - 409: It is there already, or its state does not allow it.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
@@ -938,8 +938,8 @@ export interface Routes<Call = unknown> {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The credentials lack the scope `control:write` or name a tenant that is not theirs, or the tenant is suspended.
+   * - 404: The route does not exist for this tenant.
    * - 409: It is there already, or its state does not allow it.
    * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
@@ -957,8 +957,8 @@ export interface Secrets<Call = unknown> {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The quota of the tenant is used up or the tenant is suspended, or the credentials lack the scope `control:write` or name a
+   * - 404: The instance does not exist for this tenant.
    * - 409: It is there already, or its state does not allow it.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
@@ -975,8 +975,8 @@ export interface Secrets<Call = unknown> {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 404: The instance does not exist for this tenant.
    * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
@@ -990,8 +990,8 @@ export interface Secrets<Call = unknown> {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The credentials lack the scope `control:write` or name a tenant that is not theirs, or the tenant is suspended.
+   * - 404: The instance does not exist for this tenant, or has no secret of this key.
    * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
@@ -1008,8 +1008,8 @@ export interface Operations<Call = unknown> {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 404: The operation does not exist for this tenant.
    * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
@@ -1023,12 +1023,12 @@ export interface Operations<Call = unknown> {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The credentials lack the scope `control:write` or name a tenant that is not theirs, or the tenant is suspended.
+   * - 404: The operation does not exist for this tenant.
    * - 409: It is there already, or its state does not allow it.
    * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
    */
-  cancel(request: { operationID: T.OperationId; Prefer?: string | undefined }, call: Call): Promise<T.Operation>;
+  cancel(request: { operationID: T.OperationId; Prefer?: T.WaitPreference | undefined }, call: Call): Promise<T.Operation>;
 }

@@ -125,7 +125,7 @@ export interface components {
         /**
          * @description A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
          * @example {
-         *       "message": "image: is changed by deploy"
+         *       "message": "dry_run: unknown"
          *     }
          */
         BadRequest: {
@@ -206,8 +206,8 @@ export interface components {
          *       "auto_renew": true,
          *       "last_error": null,
          *       "next_attempt_at": "2026-03-06T00:00:00.000Z",
-         *       "created_at": "2026-01-05T10:00:00.000Z",
-         *       "updated_at": "2026-01-05T10:00:00.000Z"
+         *       "created_at": "2026-01-05T10:05:00.000Z",
+         *       "updated_at": "2026-01-05T10:06:00.000Z"
          *     }
          */
         Certificate: {
@@ -246,6 +246,16 @@ export interface components {
          */
         CertificateId: string;
         /**
+         * @description The domain does not exist for this tenant, or has no certificate.
+         * @example {
+         *       "message": "certificate not found"
+         *     }
+         */
+        CertificateNotFound: {
+            /** @description What went wrong; for a bad field `<field>: <reason>`. */
+            message: string;
+        };
+        /**
          * @description Whether to order a certificate even if there is a good one.
          * @example {
          *       "force": true
@@ -281,7 +291,19 @@ export interface components {
          *       "type": "http",
          *       "status": "healthy",
          *       "latency_ms": 4.2,
-         *       "last_result": null
+         *       "last_result": {
+         *         "id": "hres_01h455vb4pex5vsknk084sn034",
+         *         "tenant_id": "ten_01h455vb4pex5vsknk084sn02q",
+         *         "instance_id": "inst_01h455vb4pex5vsknk084sn02r",
+         *         "check_id": "chk_01h455vb4pex5vsknk084sn02x",
+         *         "replica_id": "rep_01h455vb4pex5vsknk084sn030",
+         *         "status": "healthy",
+         *         "latency_ms": 4.2,
+         *         "message": "200",
+         *         "status_code": 200,
+         *         "checked_at": "2026-01-05T11:00:00.000Z",
+         *         "created_at": "2026-01-05T11:00:00.000Z"
+         *       }
          *     }
          */
         CheckHealth: {
@@ -548,10 +570,52 @@ export interface components {
          *           "deadline_at": "2026-01-05T11:10:00.000Z",
          *           "created_at": "2026-01-05T11:00:00.000Z",
          *           "updated_at": "2026-01-05T11:00:09.000Z"
+         *         },
+         *         {
+         *           "id": "dep_01h455vb4pex5vsknk084sn037",
+         *           "tenant_id": "ten_01h455vb4pex5vsknk084sn02q",
+         *           "instance_id": "inst_01h455vb4pex5vsknk084sn02r",
+         *           "release_id": "rel_01h455vb4pex5vsknk084sn02s",
+         *           "previous_release_id": null,
+         *           "state": "succeeded",
+         *           "phase": "done",
+         *           "strategy": "initial",
+         *           "image": "plinth/hello:1",
+         *           "env": {
+         *             "MODE": "demo"
+         *           },
+         *           "notes": null,
+         *           "commit_sha": null,
+         *           "initiator": "user_01m7w6qgepfq9s8v7qdkvzwn91",
+         *           "rollback_of": null,
+         *           "timeout": "10m",
+         *           "ready_timeout": "2m",
+         *           "soak": null,
+         *           "canary": null,
+         *           "progress": {
+         *             "ready": 2,
+         *             "desired": 2,
+         *             "traffic_percent": 100
+         *           },
+         *           "dropped_requests": 0,
+         *           "served_requests": 0,
+         *           "log": [
+         *             {
+         *               "at": "2026-01-05T10:00:01.000Z",
+         *               "phase": "checking",
+         *               "message": "replica 1 of 2 ready after 690 ms"
+         *             }
+         *           ],
+         *           "error": null,
+         *           "started_at": "2026-01-05T10:00:00.000Z",
+         *           "finished_at": "2026-01-05T10:00:04.000Z",
+         *           "deadline_at": "2026-01-05T10:10:00.000Z",
+         *           "created_at": "2026-01-05T10:00:00.000Z",
+         *           "updated_at": "2026-01-05T10:00:04.000Z"
          *         }
          *       ],
          *       "next_cursor": null,
-         *       "total": 1
+         *       "total": 2
          *     }
          */
         DeploymentList: {
@@ -576,6 +640,16 @@ export interface components {
             /** @description What it was doing. */
             phase: components["schemas"]["DeploymentPhase"];
             /** @description What there is to say. */
+            message: string;
+        };
+        /**
+         * @description The deployment does not exist for this tenant.
+         * @example {
+         *       "message": "deployment not found"
+         *     }
+         */
+        DeploymentNotFound: {
+            /** @description What went wrong; for a bad field `<field>: <reason>`. */
             message: string;
         };
         /**
@@ -734,6 +808,16 @@ export interface components {
             total: components["schemas"]["Count"];
         };
         /**
+         * @description The domain does not exist for this tenant.
+         * @example {
+         *       "message": "domain not found"
+         *     }
+         */
+        DomainNotFound: {
+            /** @description What went wrong; for a bad field `<field>: <reason>`. */
+            message: string;
+        };
+        /**
          * @description Whether a domain may be used.
          * @enum {string}
          */
@@ -823,10 +907,9 @@ export interface components {
          */
         ExternalId: string;
         /**
-         * @description The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its
-         *     quota is used up, or the operation is for the operator.
+         * @description The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
          * @example {
-         *       "message": "quota exceeded: max_instances is 5"
+         *       "message": "missing scope control:read"
          *     }
          */
         Forbidden: {
@@ -852,7 +935,19 @@ export interface components {
          *       "enabled": true,
          *       "status": "healthy",
          *       "latency_ms": 4.2,
-         *       "last_result": null,
+         *       "last_result": {
+         *         "id": "hres_01h455vb4pex5vsknk084sn034",
+         *         "tenant_id": "ten_01h455vb4pex5vsknk084sn02q",
+         *         "instance_id": "inst_01h455vb4pex5vsknk084sn02r",
+         *         "check_id": "chk_01h455vb4pex5vsknk084sn02x",
+         *         "replica_id": "rep_01h455vb4pex5vsknk084sn030",
+         *         "status": "healthy",
+         *         "latency_ms": 4.2,
+         *         "message": "200",
+         *         "status_code": 200,
+         *         "checked_at": "2026-01-05T11:00:00.000Z",
+         *         "created_at": "2026-01-05T11:00:00.000Z"
+         *       },
          *       "consecutive_failures": 0,
          *       "created_at": "2026-01-05T10:00:00.000Z",
          *       "updated_at": "2026-01-05T10:00:00.000Z"
@@ -982,7 +1077,19 @@ export interface components {
          *           "enabled": true,
          *           "status": "healthy",
          *           "latency_ms": 4.2,
-         *           "last_result": null,
+         *           "last_result": {
+         *             "id": "hres_01h455vb4pex5vsknk084sn034",
+         *             "tenant_id": "ten_01h455vb4pex5vsknk084sn02q",
+         *             "instance_id": "inst_01h455vb4pex5vsknk084sn02r",
+         *             "check_id": "chk_01h455vb4pex5vsknk084sn02x",
+         *             "replica_id": "rep_01h455vb4pex5vsknk084sn030",
+         *             "status": "healthy",
+         *             "latency_ms": 4.2,
+         *             "message": "200",
+         *             "status_code": 200,
+         *             "checked_at": "2026-01-05T11:00:00.000Z",
+         *             "created_at": "2026-01-05T11:00:00.000Z"
+         *           },
          *           "consecutive_failures": 0,
          *           "created_at": "2026-01-05T10:00:00.000Z",
          *           "updated_at": "2026-01-05T10:00:00.000Z"
@@ -999,6 +1106,16 @@ export interface components {
             next_cursor: components["schemas"]["Cursor"] | null;
             /** @description Records on all pages. Of telemetry and audit entries at most 10000 are counted. */
             total: components["schemas"]["Count"];
+        };
+        /**
+         * @description The health check does not exist for this tenant.
+         * @example {
+         *       "message": "health check not found"
+         *     }
+         */
+        HealthCheckNotFound: {
+            /** @description What went wrong; for a bad field `<field>: <reason>`. */
+            message: string;
         };
         /**
          * @description What is to change of a check: absent members keep their value, null restores the default. Members that only the server
@@ -1148,7 +1265,7 @@ export interface components {
          *       "tenant_id": "ten_01h455vb4pex5vsknk084sn02q",
          *       "name": "Shop API",
          *       "slug": "shop-api",
-         *       "image": "plinth/hello:1",
+         *       "image": "plinth/hello:2",
          *       "provider_name": "process",
          *       "resources": {
          *         "cpu_millis": 250,
@@ -1172,7 +1289,7 @@ export interface components {
          *       "state": "running",
          *       "state_reason": null,
          *       "desired_state": "running",
-         *       "release_id": "rel_01h455vb4pex5vsknk084sn02s",
+         *       "release_id": "rel_01h455vb4pex5vsknk084sn02z",
          *       "deployment_id": null,
          *       "operation_id": null,
          *       "endpoints": [
@@ -1189,7 +1306,7 @@ export interface components {
          *       "suspend_reason": null,
          *       "version": 3,
          *       "created_at": "2026-01-05T10:00:00.000Z",
-         *       "updated_at": "2026-01-05T10:00:04.000Z"
+         *       "updated_at": "2026-01-05T11:00:09.000Z"
          *     }
          */
         Instance: {
@@ -1249,7 +1366,7 @@ export interface components {
          * @example {
          *       "tenant_id": "ten_01h455vb4pex5vsknk084sn02q",
          *       "name": "Shop API",
-         *       "image": "plinth/hello:1",
+         *       "image": "plinth/hello:2",
          *       "provider_name": "process",
          *       "resources": {
          *         "cpu_millis": 250,
@@ -1319,7 +1436,28 @@ export interface components {
          *         "network_in_mb": null,
          *         "network_out_mb": null,
          *         "timestamp": "2026-01-05T11:00:00.000Z",
-         *         "replicas": []
+         *         "replicas": [
+         *           {
+         *             "cpu_percent": 1.55,
+         *             "memory_used_mb": 24.1,
+         *             "memory_limit_mb": 256,
+         *             "disk_used_mb": null,
+         *             "network_in_mb": null,
+         *             "network_out_mb": null,
+         *             "timestamp": "2026-01-05T11:00:00.000Z",
+         *             "replica_id": "rep_01h455vb4pex5vsknk084sn030"
+         *           },
+         *           {
+         *             "cpu_percent": 1.55,
+         *             "memory_used_mb": 24.1,
+         *             "memory_limit_mb": 256,
+         *             "disk_used_mb": null,
+         *             "network_in_mb": null,
+         *             "network_out_mb": null,
+         *             "timestamp": "2026-01-05T11:00:00.000Z",
+         *             "replica_id": "rep_01h455vb4pex5vsknk084sn038"
+         *           }
+         *         ]
          *       },
          *       "health_status": "healthy",
          *       "uptime_percent": 99.98,
@@ -1368,7 +1506,19 @@ export interface components {
          *           "type": "http",
          *           "status": "healthy",
          *           "latency_ms": 4.2,
-         *           "last_result": null
+         *           "last_result": {
+         *             "id": "hres_01h455vb4pex5vsknk084sn034",
+         *             "tenant_id": "ten_01h455vb4pex5vsknk084sn02q",
+         *             "instance_id": "inst_01h455vb4pex5vsknk084sn02r",
+         *             "check_id": "chk_01h455vb4pex5vsknk084sn02x",
+         *             "replica_id": "rep_01h455vb4pex5vsknk084sn030",
+         *             "status": "healthy",
+         *             "latency_ms": 4.2,
+         *             "message": "200",
+         *             "status_code": 200,
+         *             "checked_at": "2026-01-05T11:00:00.000Z",
+         *             "created_at": "2026-01-05T11:00:00.000Z"
+         *           }
          *         }
          *       ],
          *       "last_checked": "2026-01-05T11:00:00.000Z",
@@ -1377,6 +1527,10 @@ export interface components {
          *       "replicas": [
          *         {
          *           "replica_id": "rep_01h455vb4pex5vsknk084sn030",
+         *           "status": "healthy"
+         *         },
+         *         {
+         *           "replica_id": "rep_01h455vb4pex5vsknk084sn038",
          *           "status": "healthy"
          *         }
          *       ]
@@ -1412,7 +1566,7 @@ export interface components {
          *           "tenant_id": "ten_01h455vb4pex5vsknk084sn02q",
          *           "name": "Shop API",
          *           "slug": "shop-api",
-         *           "image": "plinth/hello:1",
+         *           "image": "plinth/hello:2",
          *           "provider_name": "process",
          *           "resources": {
          *             "cpu_millis": 250,
@@ -1436,7 +1590,7 @@ export interface components {
          *           "state": "running",
          *           "state_reason": null,
          *           "desired_state": "running",
-         *           "release_id": "rel_01h455vb4pex5vsknk084sn02s",
+         *           "release_id": "rel_01h455vb4pex5vsknk084sn02z",
          *           "deployment_id": null,
          *           "operation_id": null,
          *           "endpoints": [
@@ -1453,7 +1607,7 @@ export interface components {
          *           "suspend_reason": null,
          *           "version": 3,
          *           "created_at": "2026-01-05T10:00:00.000Z",
-         *           "updated_at": "2026-01-05T10:00:04.000Z"
+         *           "updated_at": "2026-01-05T11:00:09.000Z"
          *         }
          *       ],
          *       "next_cursor": null,
@@ -1467,6 +1621,26 @@ export interface components {
             next_cursor: components["schemas"]["Cursor"] | null;
             /** @description Records on all pages. Of telemetry and audit entries at most 10000 are counted. */
             total: components["schemas"]["Count"];
+        };
+        /**
+         * @description The instance does not exist for this tenant.
+         * @example {
+         *       "message": "instance not found"
+         *     }
+         */
+        InstanceNotFound: {
+            /** @description What went wrong; for a bad field `<field>: <reason>`. */
+            message: string;
+        };
+        /**
+         * @description The instance, or the release that the body names, does not exist for this tenant.
+         * @example {
+         *       "message": "release not found"
+         *     }
+         */
+        InstanceOrReleaseNotFound: {
+            /** @description What went wrong; for a bad field `<field>: <reason>`. */
+            message: string;
         };
         /**
          * @description A port that replicas listen on.
@@ -1494,7 +1668,7 @@ export interface components {
          *     server sets are accepted and ignored; image, provider and resources are accepted when they are as stored.
          * @example {
          *       "name": "Shop API",
-         *       "image": "plinth/hello:1",
+         *       "image": "plinth/hello:2",
          *       "provider_name": "process",
          *       "resources": {
          *         "cpu_millis": 250,
@@ -1753,16 +1927,6 @@ export interface components {
          */
         Milliseconds: number;
         /**
-         * @description What the path or the body names does not exist for this tenant.
-         * @example {
-         *       "message": "instance not found"
-         *     }
-         */
-        NotFound: {
-            /** @description What went wrong; for a bad field `<field>: <reason>`. */
-            message: string;
-        };
-        /**
          * @description What is to be said about a release.
          * @example second release
          */
@@ -1781,8 +1945,8 @@ export interface components {
          *       "deployment_id": "dep_01h455vb4pex5vsknk084sn02t",
          *       "started_at": "2026-01-05T11:00:00.000Z",
          *       "finished_at": "2026-01-05T11:00:09.000Z",
-         *       "created_at": "2026-01-05T10:00:00.000Z",
-         *       "updated_at": "2026-01-05T10:00:00.000Z"
+         *       "created_at": "2026-01-05T11:00:00.000Z",
+         *       "updated_at": "2026-01-05T11:00:09.000Z"
          *     }
          */
         Operation: {
@@ -1819,10 +1983,30 @@ export interface components {
          */
         OperationId: string;
         /**
+         * @description The operation does not exist for this tenant.
+         * @example {
+         *       "message": "operation not found"
+         *     }
+         */
+        OperationNotFound: {
+            /** @description What went wrong; for a bad field `<field>: <reason>`. */
+            message: string;
+        };
+        /**
          * @description How far an operation is.
          * @enum {string}
          */
         OperationState: "pending" | "running" | "succeeded" | "failed" | "cancelled";
+        /**
+         * @description The operation is for the operator alone.
+         * @example {
+         *       "message": "admin operations are for the operator"
+         *     }
+         */
+        OperatorOnly: {
+            /** @description What went wrong; for a bad field `<field>: <reason>`. */
+            message: string;
+        };
         /** @description What was refused, as OTLP has it; empty when everything was taken. */
         OtlpPartialSuccess: {
             [key: string]: unknown;
@@ -2071,6 +2255,17 @@ export interface components {
             max_secrets: components["schemas"]["QuotaLimit"];
         };
         /**
+         * @description The quota of the tenant is used up or the tenant is suspended, or the credentials lack the scope `control:write` or name a
+         *     tenant that is not theirs.
+         * @example {
+         *       "message": "quota exceeded: max_instances is 5"
+         *     }
+         */
+        QuotaExceeded: {
+            /** @description What went wrong; for a bad field `<field>: <reason>`. */
+            message: string;
+        };
+        /**
          * @description What a tenant may have; absent members are as in its plan.
          * @example {
          *       "max_instances": 20,
@@ -2168,8 +2363,8 @@ export interface components {
          *         "DATABASE_URL": 1
          *       },
          *       "created_by": "user_01m7w6qgepfq9s8v7qdkvzwn91",
-         *       "created_at": "2026-01-05T10:00:00.000Z",
-         *       "updated_at": "2026-01-05T10:00:00.000Z"
+         *       "created_at": "2026-01-05T11:00:00.000Z",
+         *       "updated_at": "2026-01-05T11:00:09.000Z"
          *     }
          */
         Release: {
@@ -2244,8 +2439,8 @@ export interface components {
          *             "DATABASE_URL": 1
          *           },
          *           "created_by": "user_01m7w6qgepfq9s8v7qdkvzwn91",
-         *           "created_at": "2026-01-05T10:00:00.000Z",
-         *           "updated_at": "2026-01-05T10:00:00.000Z"
+         *           "created_at": "2026-01-05T11:00:00.000Z",
+         *           "updated_at": "2026-01-05T11:00:09.000Z"
          *         }
          *       ],
          *       "next_cursor": null,
@@ -2259,6 +2454,16 @@ export interface components {
             next_cursor: components["schemas"]["Cursor"] | null;
             /** @description Records on all pages. Of telemetry and audit entries at most 10000 are counted. */
             total: components["schemas"]["Count"];
+        };
+        /**
+         * @description The release does not exist for this tenant, or is not kept any more.
+         * @example {
+         *       "message": "release not found"
+         *     }
+         */
+        ReleaseNotFound: {
+            /** @description What went wrong; for a bad field `<field>: <reason>`. */
+            message: string;
         };
         /**
          * @description One running copy of a release.
@@ -2281,8 +2486,8 @@ export interface components {
          *       "restarts": 0,
          *       "last_exit": null,
          *       "started_at": "2026-01-05T11:00:00.000Z",
-         *       "created_at": "2026-01-05T10:00:00.000Z",
-         *       "updated_at": "2026-01-05T10:00:00.000Z"
+         *       "created_at": "2026-01-05T11:00:00.000Z",
+         *       "updated_at": "2026-01-05T11:00:01.000Z"
          *     }
          */
         Replica: {
@@ -2349,6 +2554,28 @@ export interface components {
          * @example {
          *       "items": [
          *         {
+         *           "id": "rep_01h455vb4pex5vsknk084sn038",
+         *           "tenant_id": "ten_01h455vb4pex5vsknk084sn02q",
+         *           "instance_id": "inst_01h455vb4pex5vsknk084sn02r",
+         *           "release_id": "rel_01h455vb4pex5vsknk084sn02z",
+         *           "state": "ready",
+         *           "health": "healthy",
+         *           "provider_ref": "pid:4712",
+         *           "host": "127.0.0.1",
+         *           "ports": [
+         *             {
+         *               "container_port": 8080,
+         *               "host": "127.0.0.1",
+         *               "port": 20418
+         *             }
+         *           ],
+         *           "restarts": 0,
+         *           "last_exit": null,
+         *           "started_at": "2026-01-05T11:00:00.000Z",
+         *           "created_at": "2026-01-05T11:00:00.000Z",
+         *           "updated_at": "2026-01-05T11:00:01.000Z"
+         *         },
+         *         {
          *           "id": "rep_01h455vb4pex5vsknk084sn030",
          *           "tenant_id": "ten_01h455vb4pex5vsknk084sn02q",
          *           "instance_id": "inst_01h455vb4pex5vsknk084sn02r",
@@ -2367,12 +2594,12 @@ export interface components {
          *           "restarts": 0,
          *           "last_exit": null,
          *           "started_at": "2026-01-05T11:00:00.000Z",
-         *           "created_at": "2026-01-05T10:00:00.000Z",
-         *           "updated_at": "2026-01-05T10:00:00.000Z"
+         *           "created_at": "2026-01-05T11:00:00.000Z",
+         *           "updated_at": "2026-01-05T11:00:01.000Z"
          *         }
          *       ],
          *       "next_cursor": null,
-         *       "total": 1
+         *       "total": 2
          *     }
          */
         ReplicaList: {
@@ -2408,8 +2635,8 @@ export interface components {
          * @description What a replica uses.
          * @example {
          *       "replica_id": "rep_01h455vb4pex5vsknk084sn030",
-         *       "cpu_percent": 3.1,
-         *       "memory_used_mb": 48.2,
+         *       "cpu_percent": 1.55,
+         *       "memory_used_mb": 24.1,
          *       "memory_limit_mb": 256,
          *       "disk_used_mb": null,
          *       "network_in_mb": null,
@@ -2461,7 +2688,28 @@ export interface components {
          *       "network_in_mb": null,
          *       "network_out_mb": null,
          *       "timestamp": "2026-01-05T11:00:00.000Z",
-         *       "replicas": []
+         *       "replicas": [
+         *         {
+         *           "cpu_percent": 1.55,
+         *           "memory_used_mb": 24.1,
+         *           "memory_limit_mb": 256,
+         *           "disk_used_mb": null,
+         *           "network_in_mb": null,
+         *           "network_out_mb": null,
+         *           "timestamp": "2026-01-05T11:00:00.000Z",
+         *           "replica_id": "rep_01h455vb4pex5vsknk084sn030"
+         *         },
+         *         {
+         *           "cpu_percent": 1.55,
+         *           "memory_used_mb": 24.1,
+         *           "memory_limit_mb": 256,
+         *           "disk_used_mb": null,
+         *           "network_in_mb": null,
+         *           "network_out_mb": null,
+         *           "timestamp": "2026-01-05T11:00:00.000Z",
+         *           "replica_id": "rep_01h455vb4pex5vsknk084sn038"
+         *         }
+         *       ]
          *     }
          */
         ResourceUsage: {
@@ -2668,6 +2916,16 @@ export interface components {
             total: components["schemas"]["Count"];
         };
         /**
+         * @description The route does not exist for this tenant.
+         * @example {
+         *       "message": "route not found"
+         *     }
+         */
+        RouteNotFound: {
+            /** @description What went wrong; for a bad field `<field>: <reason>`. */
+            message: string;
+        };
+        /**
          * @description What is to change of a route: absent members keep their value, null restores the default. Members that only the server
          *     sets are accepted and ignored.
          * @example {
@@ -2786,6 +3044,16 @@ export interface components {
             next_cursor: components["schemas"]["Cursor"] | null;
             /** @description Records on all pages. Of telemetry and audit entries at most 10000 are counted. */
             total: components["schemas"]["Count"];
+        };
+        /**
+         * @description The instance does not exist for this tenant, or has no secret of this key.
+         * @example {
+         *       "message": "secret not found"
+         *     }
+         */
+        SecretNotFound: {
+            /** @description What went wrong; for a bad field `<field>: <reason>`. */
+            message: string;
         };
         /**
          * @description How replicas get a secret.
@@ -3054,6 +3322,16 @@ export interface components {
             [key: string]: unknown;
         };
         /**
+         * @description The tenant does not exist.
+         * @example {
+         *       "message": "tenant not found"
+         *     }
+         */
+        TenantNotFound: {
+            /** @description What went wrong; for a bad field `<field>: <reason>`. */
+            message: string;
+        };
+        /**
          * @description What a tenant may have and has.
          * @example {
          *       "tenant_id": "ten_01h455vb4pex5vsknk084sn02q",
@@ -3160,7 +3438,7 @@ export interface components {
         /**
          * @description The store, a provider, DNS or a certificate authority is away, or there is none.
          * @example {
-         *       "message": "provider process is unavailable"
+         *       "message": "database not reachable"
          *     }
          */
         Unavailable: {
@@ -3189,11 +3467,26 @@ export interface components {
          */
         Version: number;
         /**
+         * @description A preference (RFC 7240).
+         * @example wait=30
+         */
+        WaitPreference: string;
+        /**
          * Format: int32
          * @description What a route gets of the traffic, relative to the others of its host name and path.
          * @example 100
          */
         Weight: number;
+        /**
+         * @description The credentials lack the scope `control:write` or name a tenant that is not theirs, or the tenant is suspended.
+         * @example {
+         *       "message": "tenant is suspended"
+         *     }
+         */
+        WriteForbidden: {
+            /** @description What went wrong; for a bad field `<field>: <reason>`. */
+            message: string;
+        };
     };
     responses: never;
     parameters: never;
@@ -3218,6 +3511,7 @@ export type CanaryStep = components['schemas']['CanaryStep'];
 export type Capability = components['schemas']['Capability'];
 export type Certificate = components['schemas']['Certificate'];
 export type CertificateId = components['schemas']['CertificateId'];
+export type CertificateNotFound = components['schemas']['CertificateNotFound'];
 export type CertificateRequest = components['schemas']['CertificateRequest'];
 export type CertificateState = components['schemas']['CertificateState'];
 export type Changed = components['schemas']['Changed'];
@@ -3237,6 +3531,7 @@ export type Deployment = components['schemas']['Deployment'];
 export type DeploymentId = components['schemas']['DeploymentId'];
 export type DeploymentList = components['schemas']['DeploymentList'];
 export type DeploymentLogEntry = components['schemas']['DeploymentLogEntry'];
+export type DeploymentNotFound = components['schemas']['DeploymentNotFound'];
 export type DeploymentPhase = components['schemas']['DeploymentPhase'];
 export type DeploymentState = components['schemas']['DeploymentState'];
 export type DeploymentStrategy = components['schemas']['DeploymentStrategy'];
@@ -3248,6 +3543,7 @@ export type Domain = components['schemas']['Domain'];
 export type DomainCreate = components['schemas']['DomainCreate'];
 export type DomainId = components['schemas']['DomainId'];
 export type DomainList = components['schemas']['DomainList'];
+export type DomainNotFound = components['schemas']['DomainNotFound'];
 export type DomainState = components['schemas']['DomainState'];
 export type DomainVerification = components['schemas']['DomainVerification'];
 export type Duration = components['schemas']['Duration'];
@@ -3263,6 +3559,7 @@ export type Forbidden = components['schemas']['Forbidden'];
 export type HealthCheck = components['schemas']['HealthCheck'];
 export type HealthCheckCreate = components['schemas']['HealthCheckCreate'];
 export type HealthCheckList = components['schemas']['HealthCheckList'];
+export type HealthCheckNotFound = components['schemas']['HealthCheckNotFound'];
 export type HealthCheckUpdate = components['schemas']['HealthCheckUpdate'];
 export type HealthResult = components['schemas']['HealthResult'];
 export type HealthResultList = components['schemas']['HealthResultList'];
@@ -3278,6 +3575,8 @@ export type InstanceDashboard = components['schemas']['InstanceDashboard'];
 export type InstanceHealth = components['schemas']['InstanceHealth'];
 export type InstanceId = components['schemas']['InstanceId'];
 export type InstanceList = components['schemas']['InstanceList'];
+export type InstanceNotFound = components['schemas']['InstanceNotFound'];
+export type InstanceOrReleaseNotFound = components['schemas']['InstanceOrReleaseNotFound'];
 export type InstancePort = components['schemas']['InstancePort'];
 export type InstanceState = components['schemas']['InstanceState'];
 export type InstanceUpdate = components['schemas']['InstanceUpdate'];
@@ -3299,11 +3598,12 @@ export type MetricList = components['schemas']['MetricList'];
 export type MetricName = components['schemas']['MetricName'];
 export type MetricType = components['schemas']['MetricType'];
 export type Milliseconds = components['schemas']['Milliseconds'];
-export type NotFound = components['schemas']['NotFound'];
 export type Notes = components['schemas']['Notes'];
 export type Operation = components['schemas']['Operation'];
 export type OperationId = components['schemas']['OperationId'];
+export type OperationNotFound = components['schemas']['OperationNotFound'];
 export type OperationState = components['schemas']['OperationState'];
+export type OperatorOnly = components['schemas']['OperatorOnly'];
 export type OtlpPartialSuccess = components['schemas']['OtlpPartialSuccess'];
 export type OtlpRequest = components['schemas']['OtlpRequest'];
 export type OtlpResource = components['schemas']['OtlpResource'];
@@ -3323,6 +3623,7 @@ export type ProviderList = components['schemas']['ProviderList'];
 export type ProviderName = components['schemas']['ProviderName'];
 export type Quantity = components['schemas']['Quantity'];
 export type Quota = components['schemas']['Quota'];
+export type QuotaExceeded = components['schemas']['QuotaExceeded'];
 export type QuotaInput = components['schemas']['QuotaInput'];
 export type QuotaLimit = components['schemas']['QuotaLimit'];
 export type QuotaUse = components['schemas']['QuotaUse'];
@@ -3331,6 +3632,7 @@ export type Reason = components['schemas']['Reason'];
 export type Release = components['schemas']['Release'];
 export type ReleaseId = components['schemas']['ReleaseId'];
 export type ReleaseList = components['schemas']['ReleaseList'];
+export type ReleaseNotFound = components['schemas']['ReleaseNotFound'];
 export type Replica = components['schemas']['Replica'];
 export type ReplicaCount = components['schemas']['ReplicaCount'];
 export type ReplicaHealth = components['schemas']['ReplicaHealth'];
@@ -3352,12 +3654,14 @@ export type Route = components['schemas']['Route'];
 export type RouteCreate = components['schemas']['RouteCreate'];
 export type RouteId = components['schemas']['RouteId'];
 export type RouteList = components['schemas']['RouteList'];
+export type RouteNotFound = components['schemas']['RouteNotFound'];
 export type RouteUpdate = components['schemas']['RouteUpdate'];
 export type ScaleInput = components['schemas']['ScaleInput'];
 export type Secret = components['schemas']['Secret'];
 export type SecretId = components['schemas']['SecretId'];
 export type SecretInput = components['schemas']['SecretInput'];
 export type SecretList = components['schemas']['SecretList'];
+export type SecretNotFound = components['schemas']['SecretNotFound'];
 export type SecretType = components['schemas']['SecretType'];
 export type SecretVersions = components['schemas']['SecretVersions'];
 export type Slug = components['schemas']['Slug'];
@@ -3374,6 +3678,7 @@ export type TenantId = components['schemas']['TenantId'];
 export type TenantInput = components['schemas']['TenantInput'];
 export type TenantList = components['schemas']['TenantList'];
 export type TenantMetadata = components['schemas']['TenantMetadata'];
+export type TenantNotFound = components['schemas']['TenantNotFound'];
 export type TenantQuota = components['schemas']['TenantQuota'];
 export type TenantStatus = components['schemas']['TenantStatus'];
 export type TenantSuspendInput = components['schemas']['TenantSuspendInput'];
@@ -3387,4 +3692,6 @@ export type Unavailable = components['schemas']['Unavailable'];
 export type UnsupportedMediaType = components['schemas']['UnsupportedMediaType'];
 export type VariableName = components['schemas']['VariableName'];
 export type Version = components['schemas']['Version'];
+export type WaitPreference = components['schemas']['WaitPreference'];
 export type Weight = components['schemas']['Weight'];
+export type WriteForbidden = components['schemas']['WriteForbidden'];

@@ -6185,7 +6185,8 @@ return errors === 0;
 validate33.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Tenants_delete_header = validate34;
-const schema61 = {"$id":"Tenants_delete_header","type":"object","properties":{"prefer":{"type":"string","maxLength":256}},"required":[],"additionalProperties":true};
+const schema61 = {"$id":"Tenants_delete_header","type":"object","properties":{"prefer":{"$ref":"contract#/$defs/WaitPreference"}},"required":[],"additionalProperties":true};
+const schema62 = {"type":"string","maxLength":256};
 
 function validate34(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Tenants_delete_header" */;
@@ -6202,7 +6203,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.prefer !== undefined){
 let data0 = data.prefer;
-const _errs2 = errors;
+const _errs3 = errors;
 if(typeof data0 !== "string"){
 let dataType0 = typeof data0;
 let coerced0 = undefined;
@@ -6214,7 +6215,7 @@ else if(data0 === null){
 coerced0 = "";
 }
 else {
-validate34.errors = [{instancePath:instancePath+"/prefer",schemaPath:"#/properties/prefer/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate34.errors = [{instancePath:instancePath+"/prefer",schemaPath:"contract#/$defs/WaitPreference/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -6225,10 +6226,10 @@ data["prefer"] = coerced0;
 }
 }
 }
-if(errors === _errs2){
+if(errors === _errs3){
 if(typeof data0 === "string"){
 if(func2(data0) > 256){
-validate34.errors = [{instancePath:instancePath+"/prefer",schemaPath:"#/properties/prefer/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
+validate34.errors = [{instancePath:instancePath+"/prefer",schemaPath:"contract#/$defs/WaitPreference/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
 return false;
 }
 }
@@ -6246,7 +6247,7 @@ return errors === 0;
 validate34.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Tenants_quota_path = validate35;
-const schema62 = {"$id":"Tenants_quota_path","type":"object","properties":{"tenantID":{"$ref":"contract#/$defs/TenantId"}},"required":["tenantID"],"additionalProperties":false};
+const schema63 = {"$id":"Tenants_quota_path","type":"object","properties":{"tenantID":{"$ref":"contract#/$defs/TenantId"}},"required":["tenantID"],"additionalProperties":false};
 
 function validate35(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Tenants_quota_path" */;
@@ -6324,7 +6325,7 @@ return errors === 0;
 validate35.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Tenants_quota_query = validate36;
-const schema64 = {"$id":"Tenants_quota_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const schema65 = {"$id":"Tenants_quota_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate36(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Tenants_quota_query" */;
@@ -6356,7 +6357,7 @@ return errors === 0;
 validate36.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Tenants_setQuota_path = validate37;
-const schema65 = {"$id":"Tenants_setQuota_path","type":"object","properties":{"tenantID":{"$ref":"contract#/$defs/TenantId"}},"required":["tenantID"],"additionalProperties":false};
+const schema66 = {"$id":"Tenants_setQuota_path","type":"object","properties":{"tenantID":{"$ref":"contract#/$defs/TenantId"}},"required":["tenantID"],"additionalProperties":false};
 
 function validate37(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Tenants_setQuota_path" */;
@@ -6434,7 +6435,7 @@ return errors === 0;
 validate37.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Tenants_setQuota_query = validate38;
-const schema67 = {"$id":"Tenants_setQuota_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const schema68 = {"$id":"Tenants_setQuota_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate38(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Tenants_setQuota_query" */;
@@ -6466,7 +6467,7 @@ return errors === 0;
 validate38.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Tenants_suspend_path = validate39;
-const schema68 = {"$id":"Tenants_suspend_path","type":"object","properties":{"tenantID":{"$ref":"contract#/$defs/TenantId"}},"required":["tenantID"],"additionalProperties":false};
+const schema69 = {"$id":"Tenants_suspend_path","type":"object","properties":{"tenantID":{"$ref":"contract#/$defs/TenantId"}},"required":["tenantID"],"additionalProperties":false};
 
 function validate39(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Tenants_suspend_path" */;
@@ -6544,7 +6545,7 @@ return errors === 0;
 validate39.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Tenants_suspend_query = validate40;
-const schema70 = {"$id":"Tenants_suspend_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const schema71 = {"$id":"Tenants_suspend_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate40(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Tenants_suspend_query" */;
@@ -6576,7 +6577,7 @@ return errors === 0;
 validate40.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Tenants_suspend_header = validate41;
-const schema71 = {"$id":"Tenants_suspend_header","type":"object","properties":{"prefer":{"type":"string","maxLength":256}},"required":[],"additionalProperties":true};
+const schema72 = {"$id":"Tenants_suspend_header","type":"object","properties":{"prefer":{"$ref":"contract#/$defs/WaitPreference"}},"required":[],"additionalProperties":true};
 
 function validate41(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Tenants_suspend_header" */;
@@ -6593,7 +6594,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.prefer !== undefined){
 let data0 = data.prefer;
-const _errs2 = errors;
+const _errs3 = errors;
 if(typeof data0 !== "string"){
 let dataType0 = typeof data0;
 let coerced0 = undefined;
@@ -6605,7 +6606,7 @@ else if(data0 === null){
 coerced0 = "";
 }
 else {
-validate41.errors = [{instancePath:instancePath+"/prefer",schemaPath:"#/properties/prefer/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate41.errors = [{instancePath:instancePath+"/prefer",schemaPath:"contract#/$defs/WaitPreference/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -6616,10 +6617,10 @@ data["prefer"] = coerced0;
 }
 }
 }
-if(errors === _errs2){
+if(errors === _errs3){
 if(typeof data0 === "string"){
 if(func2(data0) > 256){
-validate41.errors = [{instancePath:instancePath+"/prefer",schemaPath:"#/properties/prefer/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
+validate41.errors = [{instancePath:instancePath+"/prefer",schemaPath:"contract#/$defs/WaitPreference/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
 return false;
 }
 }
@@ -6637,7 +6638,7 @@ return errors === 0;
 validate41.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Tenants_unsuspend_path = validate42;
-const schema72 = {"$id":"Tenants_unsuspend_path","type":"object","properties":{"tenantID":{"$ref":"contract#/$defs/TenantId"}},"required":["tenantID"],"additionalProperties":false};
+const schema74 = {"$id":"Tenants_unsuspend_path","type":"object","properties":{"tenantID":{"$ref":"contract#/$defs/TenantId"}},"required":["tenantID"],"additionalProperties":false};
 
 function validate42(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Tenants_unsuspend_path" */;
@@ -6715,7 +6716,7 @@ return errors === 0;
 validate42.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Tenants_unsuspend_query = validate43;
-const schema74 = {"$id":"Tenants_unsuspend_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const schema76 = {"$id":"Tenants_unsuspend_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate43(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Tenants_unsuspend_query" */;
@@ -6747,7 +6748,7 @@ return errors === 0;
 validate43.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Tenants_unsuspend_header = validate44;
-const schema75 = {"$id":"Tenants_unsuspend_header","type":"object","properties":{"prefer":{"type":"string","maxLength":256}},"required":[],"additionalProperties":true};
+const schema77 = {"$id":"Tenants_unsuspend_header","type":"object","properties":{"prefer":{"$ref":"contract#/$defs/WaitPreference"}},"required":[],"additionalProperties":true};
 
 function validate44(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Tenants_unsuspend_header" */;
@@ -6764,7 +6765,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.prefer !== undefined){
 let data0 = data.prefer;
-const _errs2 = errors;
+const _errs3 = errors;
 if(typeof data0 !== "string"){
 let dataType0 = typeof data0;
 let coerced0 = undefined;
@@ -6776,7 +6777,7 @@ else if(data0 === null){
 coerced0 = "";
 }
 else {
-validate44.errors = [{instancePath:instancePath+"/prefer",schemaPath:"#/properties/prefer/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate44.errors = [{instancePath:instancePath+"/prefer",schemaPath:"contract#/$defs/WaitPreference/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -6787,10 +6788,10 @@ data["prefer"] = coerced0;
 }
 }
 }
-if(errors === _errs2){
+if(errors === _errs3){
 if(typeof data0 === "string"){
 if(func2(data0) > 256){
-validate44.errors = [{instancePath:instancePath+"/prefer",schemaPath:"#/properties/prefer/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
+validate44.errors = [{instancePath:instancePath+"/prefer",schemaPath:"contract#/$defs/WaitPreference/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
 return false;
 }
 }
@@ -6808,8 +6809,8 @@ return errors === 0;
 validate44.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Deployments_get_path = validate45;
-const schema76 = {"$id":"Deployments_get_path","type":"object","properties":{"deploymentID":{"$ref":"contract#/$defs/DeploymentId"}},"required":["deploymentID"],"additionalProperties":false};
-const schema77 = {"type":"string","pattern":"^dep_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
+const schema79 = {"$id":"Deployments_get_path","type":"object","properties":{"deploymentID":{"$ref":"contract#/$defs/DeploymentId"}},"required":["deploymentID"],"additionalProperties":false};
+const schema80 = {"type":"string","pattern":"^dep_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
 const pattern17 = new RegExp("^dep_[0-7][0-9a-hjkmnp-tv-z]{25}$", "u");
 
 function validate45(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -6888,7 +6889,7 @@ return errors === 0;
 validate45.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Deployments_get_query = validate46;
-const schema78 = {"$id":"Deployments_get_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const schema81 = {"$id":"Deployments_get_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate46(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Deployments_get_query" */;
@@ -6920,7 +6921,7 @@ return errors === 0;
 validate46.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Deployments_cancel_path = validate47;
-const schema79 = {"$id":"Deployments_cancel_path","type":"object","properties":{"deploymentID":{"$ref":"contract#/$defs/DeploymentId"}},"required":["deploymentID"],"additionalProperties":false};
+const schema82 = {"$id":"Deployments_cancel_path","type":"object","properties":{"deploymentID":{"$ref":"contract#/$defs/DeploymentId"}},"required":["deploymentID"],"additionalProperties":false};
 
 function validate47(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Deployments_cancel_path" */;
@@ -6998,7 +6999,7 @@ return errors === 0;
 validate47.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Deployments_cancel_query = validate48;
-const schema81 = {"$id":"Deployments_cancel_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const schema84 = {"$id":"Deployments_cancel_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate48(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Deployments_cancel_query" */;
@@ -7030,7 +7031,7 @@ return errors === 0;
 validate48.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Deployments_cancel_header = validate49;
-const schema82 = {"$id":"Deployments_cancel_header","type":"object","properties":{"prefer":{"type":"string","maxLength":256}},"required":[],"additionalProperties":true};
+const schema85 = {"$id":"Deployments_cancel_header","type":"object","properties":{"prefer":{"$ref":"contract#/$defs/WaitPreference"}},"required":[],"additionalProperties":true};
 
 function validate49(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Deployments_cancel_header" */;
@@ -7047,7 +7048,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.prefer !== undefined){
 let data0 = data.prefer;
-const _errs2 = errors;
+const _errs3 = errors;
 if(typeof data0 !== "string"){
 let dataType0 = typeof data0;
 let coerced0 = undefined;
@@ -7059,7 +7060,7 @@ else if(data0 === null){
 coerced0 = "";
 }
 else {
-validate49.errors = [{instancePath:instancePath+"/prefer",schemaPath:"#/properties/prefer/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate49.errors = [{instancePath:instancePath+"/prefer",schemaPath:"contract#/$defs/WaitPreference/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -7070,10 +7071,10 @@ data["prefer"] = coerced0;
 }
 }
 }
-if(errors === _errs2){
+if(errors === _errs3){
 if(typeof data0 === "string"){
 if(func2(data0) > 256){
-validate49.errors = [{instancePath:instancePath+"/prefer",schemaPath:"#/properties/prefer/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
+validate49.errors = [{instancePath:instancePath+"/prefer",schemaPath:"contract#/$defs/WaitPreference/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
 return false;
 }
 }
@@ -7091,8 +7092,8 @@ return errors === 0;
 validate49.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Domains_get_path = validate50;
-const schema83 = {"$id":"Domains_get_path","type":"object","properties":{"domainID":{"$ref":"contract#/$defs/DomainId"}},"required":["domainID"],"additionalProperties":false};
-const schema84 = {"type":"string","pattern":"^dom_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
+const schema87 = {"$id":"Domains_get_path","type":"object","properties":{"domainID":{"$ref":"contract#/$defs/DomainId"}},"required":["domainID"],"additionalProperties":false};
+const schema88 = {"type":"string","pattern":"^dom_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
 const pattern19 = new RegExp("^dom_[0-7][0-9a-hjkmnp-tv-z]{25}$", "u");
 
 function validate50(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -7171,7 +7172,7 @@ return errors === 0;
 validate50.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Domains_get_query = validate51;
-const schema85 = {"$id":"Domains_get_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const schema89 = {"$id":"Domains_get_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate51(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Domains_get_query" */;
@@ -7203,7 +7204,7 @@ return errors === 0;
 validate51.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Domains_delete_path = validate52;
-const schema86 = {"$id":"Domains_delete_path","type":"object","properties":{"domainID":{"$ref":"contract#/$defs/DomainId"}},"required":["domainID"],"additionalProperties":false};
+const schema90 = {"$id":"Domains_delete_path","type":"object","properties":{"domainID":{"$ref":"contract#/$defs/DomainId"}},"required":["domainID"],"additionalProperties":false};
 
 function validate52(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Domains_delete_path" */;
@@ -7281,7 +7282,7 @@ return errors === 0;
 validate52.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Domains_delete_query = validate53;
-const schema88 = {"$id":"Domains_delete_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const schema92 = {"$id":"Domains_delete_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate53(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Domains_delete_query" */;
@@ -7313,7 +7314,7 @@ return errors === 0;
 validate53.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Domains_provisionCertificate_path = validate54;
-const schema89 = {"$id":"Domains_provisionCertificate_path","type":"object","properties":{"domainID":{"$ref":"contract#/$defs/DomainId"}},"required":["domainID"],"additionalProperties":false};
+const schema93 = {"$id":"Domains_provisionCertificate_path","type":"object","properties":{"domainID":{"$ref":"contract#/$defs/DomainId"}},"required":["domainID"],"additionalProperties":false};
 
 function validate54(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Domains_provisionCertificate_path" */;
@@ -7391,7 +7392,7 @@ return errors === 0;
 validate54.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Domains_provisionCertificate_query = validate55;
-const schema91 = {"$id":"Domains_provisionCertificate_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const schema95 = {"$id":"Domains_provisionCertificate_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate55(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Domains_provisionCertificate_query" */;
@@ -7423,7 +7424,7 @@ return errors === 0;
 validate55.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Domains_provisionCertificate_header = validate56;
-const schema92 = {"$id":"Domains_provisionCertificate_header","type":"object","properties":{"prefer":{"type":"string","maxLength":256}},"required":[],"additionalProperties":true};
+const schema96 = {"$id":"Domains_provisionCertificate_header","type":"object","properties":{"prefer":{"$ref":"contract#/$defs/WaitPreference"}},"required":[],"additionalProperties":true};
 
 function validate56(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Domains_provisionCertificate_header" */;
@@ -7440,7 +7441,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.prefer !== undefined){
 let data0 = data.prefer;
-const _errs2 = errors;
+const _errs3 = errors;
 if(typeof data0 !== "string"){
 let dataType0 = typeof data0;
 let coerced0 = undefined;
@@ -7452,7 +7453,7 @@ else if(data0 === null){
 coerced0 = "";
 }
 else {
-validate56.errors = [{instancePath:instancePath+"/prefer",schemaPath:"#/properties/prefer/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate56.errors = [{instancePath:instancePath+"/prefer",schemaPath:"contract#/$defs/WaitPreference/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -7463,10 +7464,10 @@ data["prefer"] = coerced0;
 }
 }
 }
-if(errors === _errs2){
+if(errors === _errs3){
 if(typeof data0 === "string"){
 if(func2(data0) > 256){
-validate56.errors = [{instancePath:instancePath+"/prefer",schemaPath:"#/properties/prefer/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
+validate56.errors = [{instancePath:instancePath+"/prefer",schemaPath:"contract#/$defs/WaitPreference/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
 return false;
 }
 }
@@ -7484,7 +7485,7 @@ return errors === 0;
 validate56.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Domains_certificate_path = validate57;
-const schema93 = {"$id":"Domains_certificate_path","type":"object","properties":{"domainID":{"$ref":"contract#/$defs/DomainId"}},"required":["domainID"],"additionalProperties":false};
+const schema98 = {"$id":"Domains_certificate_path","type":"object","properties":{"domainID":{"$ref":"contract#/$defs/DomainId"}},"required":["domainID"],"additionalProperties":false};
 
 function validate57(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Domains_certificate_path" */;
@@ -7562,7 +7563,7 @@ return errors === 0;
 validate57.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Domains_certificate_query = validate58;
-const schema95 = {"$id":"Domains_certificate_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const schema100 = {"$id":"Domains_certificate_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate58(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Domains_certificate_query" */;
@@ -7594,7 +7595,7 @@ return errors === 0;
 validate58.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Domains_verify_path = validate59;
-const schema96 = {"$id":"Domains_verify_path","type":"object","properties":{"domainID":{"$ref":"contract#/$defs/DomainId"}},"required":["domainID"],"additionalProperties":false};
+const schema101 = {"$id":"Domains_verify_path","type":"object","properties":{"domainID":{"$ref":"contract#/$defs/DomainId"}},"required":["domainID"],"additionalProperties":false};
 
 function validate59(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Domains_verify_path" */;
@@ -7672,7 +7673,7 @@ return errors === 0;
 validate59.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Domains_verify_query = validate60;
-const schema98 = {"$id":"Domains_verify_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const schema103 = {"$id":"Domains_verify_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate60(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Domains_verify_query" */;
@@ -7704,8 +7705,8 @@ return errors === 0;
 validate60.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const HealthChecks_update_path = validate61;
-const schema99 = {"$id":"HealthChecks_update_path","type":"object","properties":{"checkID":{"$ref":"contract#/$defs/CheckId"}},"required":["checkID"],"additionalProperties":false};
-const schema100 = {"type":"string","pattern":"^chk_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
+const schema104 = {"$id":"HealthChecks_update_path","type":"object","properties":{"checkID":{"$ref":"contract#/$defs/CheckId"}},"required":["checkID"],"additionalProperties":false};
+const schema105 = {"type":"string","pattern":"^chk_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
 const pattern24 = new RegExp("^chk_[0-7][0-9a-hjkmnp-tv-z]{25}$", "u");
 
 function validate61(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -7784,7 +7785,7 @@ return errors === 0;
 validate61.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const HealthChecks_update_query = validate62;
-const schema101 = {"$id":"HealthChecks_update_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const schema106 = {"$id":"HealthChecks_update_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate62(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="HealthChecks_update_query" */;
@@ -7816,7 +7817,7 @@ return errors === 0;
 validate62.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const HealthChecks_delete_path = validate63;
-const schema102 = {"$id":"HealthChecks_delete_path","type":"object","properties":{"checkID":{"$ref":"contract#/$defs/CheckId"}},"required":["checkID"],"additionalProperties":false};
+const schema107 = {"$id":"HealthChecks_delete_path","type":"object","properties":{"checkID":{"$ref":"contract#/$defs/CheckId"}},"required":["checkID"],"additionalProperties":false};
 
 function validate63(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="HealthChecks_delete_path" */;
@@ -7894,7 +7895,7 @@ return errors === 0;
 validate63.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const HealthChecks_delete_query = validate64;
-const schema104 = {"$id":"HealthChecks_delete_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const schema109 = {"$id":"HealthChecks_delete_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate64(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="HealthChecks_delete_query" */;
@@ -7926,7 +7927,7 @@ return errors === 0;
 validate64.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const HealthChecks_results_path = validate65;
-const schema105 = {"$id":"HealthChecks_results_path","type":"object","properties":{"checkID":{"$ref":"contract#/$defs/CheckId"}},"required":["checkID"],"additionalProperties":false};
+const schema110 = {"$id":"HealthChecks_results_path","type":"object","properties":{"checkID":{"$ref":"contract#/$defs/CheckId"}},"required":["checkID"],"additionalProperties":false};
 
 function validate65(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="HealthChecks_results_path" */;
@@ -8004,7 +8005,7 @@ return errors === 0;
 validate65.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const HealthChecks_results_query = validate66;
-const schema107 = {"$id":"HealthChecks_results_query","type":"object","properties":{"limit":{"type":"integer","format":"int32","minimum":1,"maximum":100,"default":20},"cursor":{"$ref":"contract#/$defs/Cursor"}},"required":[],"additionalProperties":false};
+const schema112 = {"$id":"HealthChecks_results_query","type":"object","properties":{"limit":{"type":"integer","format":"int32","minimum":1,"maximum":100,"default":20},"cursor":{"$ref":"contract#/$defs/Cursor"}},"required":[],"additionalProperties":false};
 
 function validate66(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="HealthChecks_results_query" */;
@@ -8140,7 +8141,7 @@ return errors === 0;
 validate66.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const HealthChecks_run_path = validate67;
-const schema109 = {"$id":"HealthChecks_run_path","type":"object","properties":{"checkID":{"$ref":"contract#/$defs/CheckId"}},"required":["checkID"],"additionalProperties":false};
+const schema114 = {"$id":"HealthChecks_run_path","type":"object","properties":{"checkID":{"$ref":"contract#/$defs/CheckId"}},"required":["checkID"],"additionalProperties":false};
 
 function validate67(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="HealthChecks_run_path" */;
@@ -8218,7 +8219,7 @@ return errors === 0;
 validate67.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const HealthChecks_run_query = validate68;
-const schema111 = {"$id":"HealthChecks_run_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const schema116 = {"$id":"HealthChecks_run_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate68(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="HealthChecks_run_query" */;
@@ -8250,7 +8251,7 @@ return errors === 0;
 validate68.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Instances_create_query = validate69;
-const schema112 = {"$id":"Instances_create_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const schema117 = {"$id":"Instances_create_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate69(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Instances_create_query" */;
@@ -8282,7 +8283,7 @@ return errors === 0;
 validate69.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Instances_create_header = validate70;
-const schema113 = {"$id":"Instances_create_header","type":"object","properties":{"idempotency-key":{"type":"string","pattern":"^[\\u0021-\\u007e]{1,255}$"},"prefer":{"type":"string","maxLength":256}},"required":[],"additionalProperties":true};
+const schema118 = {"$id":"Instances_create_header","type":"object","properties":{"idempotency-key":{"type":"string","pattern":"^[\\u0021-\\u007e]{1,255}$"},"prefer":{"$ref":"contract#/$defs/WaitPreference"}},"required":[],"additionalProperties":true};
 
 function validate70(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Instances_create_header" */;
@@ -8339,6 +8340,7 @@ if(valid0){
 if(data.prefer !== undefined){
 let data1 = data.prefer;
 const _errs4 = errors;
+const _errs5 = errors;
 if(typeof data1 !== "string"){
 let dataType1 = typeof data1;
 let coerced1 = undefined;
@@ -8350,7 +8352,7 @@ else if(data1 === null){
 coerced1 = "";
 }
 else {
-validate70.errors = [{instancePath:instancePath+"/prefer",schemaPath:"#/properties/prefer/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate70.errors = [{instancePath:instancePath+"/prefer",schemaPath:"contract#/$defs/WaitPreference/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -8361,10 +8363,10 @@ data["prefer"] = coerced1;
 }
 }
 }
-if(errors === _errs4){
+if(errors === _errs5){
 if(typeof data1 === "string"){
 if(func2(data1) > 256){
-validate70.errors = [{instancePath:instancePath+"/prefer",schemaPath:"#/properties/prefer/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
+validate70.errors = [{instancePath:instancePath+"/prefer",schemaPath:"contract#/$defs/WaitPreference/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
 return false;
 }
 }
@@ -8387,10 +8389,10 @@ return errors === 0;
 validate70.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Instances_list_query = validate71;
-const schema114 = {"$id":"Instances_list_query","type":"object","properties":{"limit":{"type":"integer","format":"int32","minimum":1,"maximum":100,"default":20},"cursor":{"$ref":"contract#/$defs/Cursor"},"tenant_id":{"$ref":"contract#/$defs/TenantId"},"state":{"$ref":"contract#/$defs/InstanceState"},"label":{"type":"string","pattern":"^[^=]{1,63}=[^\\u0000-\\u001f]{0,255}$"},"provider":{"$ref":"contract#/$defs/ProviderName"},"name":{"$ref":"contract#/$defs/DisplayName"}},"required":[],"additionalProperties":false};
-const schema117 = {"type":"string","enum":["provisioning","starting","running","stopping","stopped","suspended","failed","destroying"]};
-const schema118 = {"type":"string","minLength":1,"maxLength":32,"pattern":"^[a-z0-9][a-z0-9_-]*$"};
-const schema119 = {"type":"string","minLength":1,"maxLength":100};
+const schema120 = {"$id":"Instances_list_query","type":"object","properties":{"limit":{"type":"integer","format":"int32","minimum":1,"maximum":100,"default":20},"cursor":{"$ref":"contract#/$defs/Cursor"},"tenant_id":{"$ref":"contract#/$defs/TenantId"},"state":{"$ref":"contract#/$defs/InstanceState"},"label":{"type":"string","pattern":"^[^=]{1,63}=[^\\u0000-\\u001f]{0,255}$"},"provider":{"$ref":"contract#/$defs/ProviderName"},"name":{"$ref":"contract#/$defs/DisplayName"}},"required":[],"additionalProperties":false};
+const schema123 = {"type":"string","enum":["provisioning","starting","running","stopping","stopped","suspended","failed","destroying"]};
+const schema124 = {"type":"string","minLength":1,"maxLength":32,"pattern":"^[a-z0-9][a-z0-9_-]*$"};
+const schema125 = {"type":"string","minLength":1,"maxLength":100};
 const pattern32 = new RegExp("^[^=]{1,63}=[^\\u0000-\\u001f]{0,255}$", "u");
 const pattern33 = new RegExp("^[a-z0-9][a-z0-9_-]*$", "u");
 
@@ -8581,7 +8583,7 @@ data["state"] = coerced3;
 }
 }
 if(!((((((((data3 === "provisioning") || (data3 === "starting")) || (data3 === "running")) || (data3 === "stopping")) || (data3 === "stopped")) || (data3 === "suspended")) || (data3 === "failed")) || (data3 === "destroying"))){
-validate71.errors = [{instancePath:instancePath+"/state",schemaPath:"contract#/$defs/InstanceState/enum",keyword:"enum",params:{allowedValues: schema117.enum},message:"must be equal to one of the allowed values"}];
+validate71.errors = [{instancePath:instancePath+"/state",schemaPath:"contract#/$defs/InstanceState/enum",keyword:"enum",params:{allowedValues: schema123.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -8745,8 +8747,8 @@ return errors === 0;
 validate71.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Instances_get_path = validate72;
-const schema120 = {"$id":"Instances_get_path","type":"object","properties":{"instanceID":{"$ref":"contract#/$defs/InstanceId"}},"required":["instanceID"],"additionalProperties":false};
-const schema121 = {"type":"string","pattern":"^inst_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
+const schema126 = {"$id":"Instances_get_path","type":"object","properties":{"instanceID":{"$ref":"contract#/$defs/InstanceId"}},"required":["instanceID"],"additionalProperties":false};
+const schema127 = {"type":"string","pattern":"^inst_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
 const pattern34 = new RegExp("^inst_[0-7][0-9a-hjkmnp-tv-z]{25}$", "u");
 
 function validate72(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -8825,7 +8827,7 @@ return errors === 0;
 validate72.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Instances_get_query = validate73;
-const schema122 = {"$id":"Instances_get_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const schema128 = {"$id":"Instances_get_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate73(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Instances_get_query" */;
@@ -8857,7 +8859,7 @@ return errors === 0;
 validate73.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Instances_update_path = validate74;
-const schema123 = {"$id":"Instances_update_path","type":"object","properties":{"instanceID":{"$ref":"contract#/$defs/InstanceId"}},"required":["instanceID"],"additionalProperties":false};
+const schema129 = {"$id":"Instances_update_path","type":"object","properties":{"instanceID":{"$ref":"contract#/$defs/InstanceId"}},"required":["instanceID"],"additionalProperties":false};
 
 function validate74(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Instances_update_path" */;
@@ -8935,7 +8937,7 @@ return errors === 0;
 validate74.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Instances_update_query = validate75;
-const schema125 = {"$id":"Instances_update_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const schema131 = {"$id":"Instances_update_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate75(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Instances_update_query" */;
@@ -8967,7 +8969,7 @@ return errors === 0;
 validate75.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Instances_update_header = validate76;
-const schema126 = {"$id":"Instances_update_header","type":"object","properties":{"if-match":{"$ref":"contract#/$defs/IfMatch"}},"required":[],"additionalProperties":true};
+const schema132 = {"$id":"Instances_update_header","type":"object","properties":{"if-match":{"$ref":"contract#/$defs/IfMatch"}},"required":[],"additionalProperties":true};
 
 function validate76(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Instances_update_header" */;
@@ -9028,7 +9030,7 @@ return errors === 0;
 validate76.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Instances_delete_path = validate77;
-const schema128 = {"$id":"Instances_delete_path","type":"object","properties":{"instanceID":{"$ref":"contract#/$defs/InstanceId"}},"required":["instanceID"],"additionalProperties":false};
+const schema134 = {"$id":"Instances_delete_path","type":"object","properties":{"instanceID":{"$ref":"contract#/$defs/InstanceId"}},"required":["instanceID"],"additionalProperties":false};
 
 function validate77(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Instances_delete_path" */;
@@ -9106,7 +9108,7 @@ return errors === 0;
 validate77.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Instances_delete_query = validate78;
-const schema130 = {"$id":"Instances_delete_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const schema136 = {"$id":"Instances_delete_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate78(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Instances_delete_query" */;
@@ -9138,7 +9140,7 @@ return errors === 0;
 validate78.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Instances_delete_header = validate79;
-const schema131 = {"$id":"Instances_delete_header","type":"object","properties":{"prefer":{"type":"string","maxLength":256}},"required":[],"additionalProperties":true};
+const schema137 = {"$id":"Instances_delete_header","type":"object","properties":{"prefer":{"$ref":"contract#/$defs/WaitPreference"}},"required":[],"additionalProperties":true};
 
 function validate79(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Instances_delete_header" */;
@@ -9155,7 +9157,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.prefer !== undefined){
 let data0 = data.prefer;
-const _errs2 = errors;
+const _errs3 = errors;
 if(typeof data0 !== "string"){
 let dataType0 = typeof data0;
 let coerced0 = undefined;
@@ -9167,7 +9169,7 @@ else if(data0 === null){
 coerced0 = "";
 }
 else {
-validate79.errors = [{instancePath:instancePath+"/prefer",schemaPath:"#/properties/prefer/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate79.errors = [{instancePath:instancePath+"/prefer",schemaPath:"contract#/$defs/WaitPreference/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -9178,10 +9180,10 @@ data["prefer"] = coerced0;
 }
 }
 }
-if(errors === _errs2){
+if(errors === _errs3){
 if(typeof data0 === "string"){
 if(func2(data0) > 256){
-validate79.errors = [{instancePath:instancePath+"/prefer",schemaPath:"#/properties/prefer/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
+validate79.errors = [{instancePath:instancePath+"/prefer",schemaPath:"contract#/$defs/WaitPreference/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
 return false;
 }
 }
@@ -9199,7 +9201,7 @@ return errors === 0;
 validate79.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Telemetry_dashboard_path = validate80;
-const schema132 = {"$id":"Telemetry_dashboard_path","type":"object","properties":{"instanceID":{"$ref":"contract#/$defs/InstanceId"}},"required":["instanceID"],"additionalProperties":false};
+const schema139 = {"$id":"Telemetry_dashboard_path","type":"object","properties":{"instanceID":{"$ref":"contract#/$defs/InstanceId"}},"required":["instanceID"],"additionalProperties":false};
 
 function validate80(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Telemetry_dashboard_path" */;
@@ -9277,7 +9279,7 @@ return errors === 0;
 validate80.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Telemetry_dashboard_query = validate81;
-const schema134 = {"$id":"Telemetry_dashboard_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const schema141 = {"$id":"Telemetry_dashboard_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate81(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Telemetry_dashboard_query" */;
@@ -9309,7 +9311,7 @@ return errors === 0;
 validate81.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Deployments_create_path = validate82;
-const schema135 = {"$id":"Deployments_create_path","type":"object","properties":{"instanceID":{"$ref":"contract#/$defs/InstanceId"}},"required":["instanceID"],"additionalProperties":false};
+const schema142 = {"$id":"Deployments_create_path","type":"object","properties":{"instanceID":{"$ref":"contract#/$defs/InstanceId"}},"required":["instanceID"],"additionalProperties":false};
 
 function validate82(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Deployments_create_path" */;
@@ -9387,7 +9389,7 @@ return errors === 0;
 validate82.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Deployments_create_query = validate83;
-const schema137 = {"$id":"Deployments_create_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const schema144 = {"$id":"Deployments_create_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate83(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Deployments_create_query" */;
@@ -9419,7 +9421,7 @@ return errors === 0;
 validate83.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Deployments_create_header = validate84;
-const schema138 = {"$id":"Deployments_create_header","type":"object","properties":{"idempotency-key":{"type":"string","pattern":"^[\\u0021-\\u007e]{1,255}$"},"prefer":{"type":"string","maxLength":256}},"required":[],"additionalProperties":true};
+const schema145 = {"$id":"Deployments_create_header","type":"object","properties":{"idempotency-key":{"type":"string","pattern":"^[\\u0021-\\u007e]{1,255}$"},"prefer":{"$ref":"contract#/$defs/WaitPreference"}},"required":[],"additionalProperties":true};
 
 function validate84(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Deployments_create_header" */;
@@ -9476,6 +9478,7 @@ if(valid0){
 if(data.prefer !== undefined){
 let data1 = data.prefer;
 const _errs4 = errors;
+const _errs5 = errors;
 if(typeof data1 !== "string"){
 let dataType1 = typeof data1;
 let coerced1 = undefined;
@@ -9487,7 +9490,7 @@ else if(data1 === null){
 coerced1 = "";
 }
 else {
-validate84.errors = [{instancePath:instancePath+"/prefer",schemaPath:"#/properties/prefer/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate84.errors = [{instancePath:instancePath+"/prefer",schemaPath:"contract#/$defs/WaitPreference/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -9498,10 +9501,10 @@ data["prefer"] = coerced1;
 }
 }
 }
-if(errors === _errs4){
+if(errors === _errs5){
 if(typeof data1 === "string"){
 if(func2(data1) > 256){
-validate84.errors = [{instancePath:instancePath+"/prefer",schemaPath:"#/properties/prefer/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
+validate84.errors = [{instancePath:instancePath+"/prefer",schemaPath:"contract#/$defs/WaitPreference/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
 return false;
 }
 }
@@ -9524,7 +9527,7 @@ return errors === 0;
 validate84.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Deployments_list_path = validate85;
-const schema139 = {"$id":"Deployments_list_path","type":"object","properties":{"instanceID":{"$ref":"contract#/$defs/InstanceId"}},"required":["instanceID"],"additionalProperties":false};
+const schema147 = {"$id":"Deployments_list_path","type":"object","properties":{"instanceID":{"$ref":"contract#/$defs/InstanceId"}},"required":["instanceID"],"additionalProperties":false};
 
 function validate85(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Deployments_list_path" */;
@@ -9602,7 +9605,7 @@ return errors === 0;
 validate85.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Deployments_list_query = validate86;
-const schema141 = {"$id":"Deployments_list_query","type":"object","properties":{"limit":{"type":"integer","format":"int32","minimum":1,"maximum":100,"default":20},"cursor":{"$ref":"contract#/$defs/Cursor"}},"required":[],"additionalProperties":false};
+const schema149 = {"$id":"Deployments_list_query","type":"object","properties":{"limit":{"type":"integer","format":"int32","minimum":1,"maximum":100,"default":20},"cursor":{"$ref":"contract#/$defs/Cursor"}},"required":[],"additionalProperties":false};
 
 function validate86(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Deployments_list_query" */;
@@ -9738,7 +9741,7 @@ return errors === 0;
 validate86.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Domains_create_path = validate87;
-const schema143 = {"$id":"Domains_create_path","type":"object","properties":{"instanceID":{"$ref":"contract#/$defs/InstanceId"}},"required":["instanceID"],"additionalProperties":false};
+const schema151 = {"$id":"Domains_create_path","type":"object","properties":{"instanceID":{"$ref":"contract#/$defs/InstanceId"}},"required":["instanceID"],"additionalProperties":false};
 
 function validate87(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Domains_create_path" */;
@@ -9816,7 +9819,7 @@ return errors === 0;
 validate87.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Domains_create_query = validate88;
-const schema145 = {"$id":"Domains_create_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const schema153 = {"$id":"Domains_create_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate88(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Domains_create_query" */;
@@ -9848,7 +9851,7 @@ return errors === 0;
 validate88.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Domains_create_header = validate89;
-const schema146 = {"$id":"Domains_create_header","type":"object","properties":{"idempotency-key":{"type":"string","pattern":"^[\\u0021-\\u007e]{1,255}$"}},"required":[],"additionalProperties":true};
+const schema154 = {"$id":"Domains_create_header","type":"object","properties":{"idempotency-key":{"type":"string","pattern":"^[\\u0021-\\u007e]{1,255}$"}},"required":[],"additionalProperties":true};
 
 function validate89(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Domains_create_header" */;
@@ -9909,7 +9912,7 @@ return errors === 0;
 validate89.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Domains_list_path = validate90;
-const schema147 = {"$id":"Domains_list_path","type":"object","properties":{"instanceID":{"$ref":"contract#/$defs/InstanceId"}},"required":["instanceID"],"additionalProperties":false};
+const schema155 = {"$id":"Domains_list_path","type":"object","properties":{"instanceID":{"$ref":"contract#/$defs/InstanceId"}},"required":["instanceID"],"additionalProperties":false};
 
 function validate90(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Domains_list_path" */;
@@ -9987,7 +9990,7 @@ return errors === 0;
 validate90.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Domains_list_query = validate91;
-const schema149 = {"$id":"Domains_list_query","type":"object","properties":{"limit":{"type":"integer","format":"int32","minimum":1,"maximum":100,"default":20},"cursor":{"$ref":"contract#/$defs/Cursor"}},"required":[],"additionalProperties":false};
+const schema157 = {"$id":"Domains_list_query","type":"object","properties":{"limit":{"type":"integer","format":"int32","minimum":1,"maximum":100,"default":20},"cursor":{"$ref":"contract#/$defs/Cursor"}},"required":[],"additionalProperties":false};
 
 function validate91(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Domains_list_query" */;
@@ -10123,7 +10126,7 @@ return errors === 0;
 validate91.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const HealthChecks_health_path = validate92;
-const schema151 = {"$id":"HealthChecks_health_path","type":"object","properties":{"instanceID":{"$ref":"contract#/$defs/InstanceId"}},"required":["instanceID"],"additionalProperties":false};
+const schema159 = {"$id":"HealthChecks_health_path","type":"object","properties":{"instanceID":{"$ref":"contract#/$defs/InstanceId"}},"required":["instanceID"],"additionalProperties":false};
 
 function validate92(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="HealthChecks_health_path" */;
@@ -10201,7 +10204,7 @@ return errors === 0;
 validate92.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const HealthChecks_health_query = validate93;
-const schema153 = {"$id":"HealthChecks_health_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const schema161 = {"$id":"HealthChecks_health_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate93(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="HealthChecks_health_query" */;
@@ -10233,7 +10236,7 @@ return errors === 0;
 validate93.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const HealthChecks_create_path = validate94;
-const schema154 = {"$id":"HealthChecks_create_path","type":"object","properties":{"instanceID":{"$ref":"contract#/$defs/InstanceId"}},"required":["instanceID"],"additionalProperties":false};
+const schema162 = {"$id":"HealthChecks_create_path","type":"object","properties":{"instanceID":{"$ref":"contract#/$defs/InstanceId"}},"required":["instanceID"],"additionalProperties":false};
 
 function validate94(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="HealthChecks_create_path" */;
@@ -10311,7 +10314,7 @@ return errors === 0;
 validate94.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const HealthChecks_create_query = validate95;
-const schema156 = {"$id":"HealthChecks_create_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const schema164 = {"$id":"HealthChecks_create_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate95(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="HealthChecks_create_query" */;
@@ -10343,7 +10346,7 @@ return errors === 0;
 validate95.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const HealthChecks_create_header = validate96;
-const schema157 = {"$id":"HealthChecks_create_header","type":"object","properties":{"idempotency-key":{"type":"string","pattern":"^[\\u0021-\\u007e]{1,255}$"}},"required":[],"additionalProperties":true};
+const schema165 = {"$id":"HealthChecks_create_header","type":"object","properties":{"idempotency-key":{"type":"string","pattern":"^[\\u0021-\\u007e]{1,255}$"}},"required":[],"additionalProperties":true};
 
 function validate96(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="HealthChecks_create_header" */;
@@ -10404,7 +10407,7 @@ return errors === 0;
 validate96.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const HealthChecks_list_path = validate97;
-const schema158 = {"$id":"HealthChecks_list_path","type":"object","properties":{"instanceID":{"$ref":"contract#/$defs/InstanceId"}},"required":["instanceID"],"additionalProperties":false};
+const schema166 = {"$id":"HealthChecks_list_path","type":"object","properties":{"instanceID":{"$ref":"contract#/$defs/InstanceId"}},"required":["instanceID"],"additionalProperties":false};
 
 function validate97(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="HealthChecks_list_path" */;
@@ -10482,7 +10485,7 @@ return errors === 0;
 validate97.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const HealthChecks_list_query = validate98;
-const schema160 = {"$id":"HealthChecks_list_query","type":"object","properties":{"limit":{"type":"integer","format":"int32","minimum":1,"maximum":100,"default":20},"cursor":{"$ref":"contract#/$defs/Cursor"}},"required":[],"additionalProperties":false};
+const schema168 = {"$id":"HealthChecks_list_query","type":"object","properties":{"limit":{"type":"integer","format":"int32","minimum":1,"maximum":100,"default":20},"cursor":{"$ref":"contract#/$defs/Cursor"}},"required":[],"additionalProperties":false};
 
 function validate98(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="HealthChecks_list_query" */;
@@ -10618,7 +10621,7 @@ return errors === 0;
 validate98.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Telemetry_logs_path = validate99;
-const schema162 = {"$id":"Telemetry_logs_path","type":"object","properties":{"instanceID":{"$ref":"contract#/$defs/InstanceId"}},"required":["instanceID"],"additionalProperties":false};
+const schema170 = {"$id":"Telemetry_logs_path","type":"object","properties":{"instanceID":{"$ref":"contract#/$defs/InstanceId"}},"required":["instanceID"],"additionalProperties":false};
 
 function validate99(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Telemetry_logs_path" */;
@@ -10696,9 +10699,9 @@ return errors === 0;
 validate99.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Telemetry_logs_query = validate100;
-const schema164 = {"$id":"Telemetry_logs_query","type":"object","properties":{"limit":{"type":"integer","format":"int32","minimum":1,"maximum":1000,"default":100},"cursor":{"$ref":"contract#/$defs/Cursor"},"level":{"$ref":"contract#/$defs/LogLevel"},"since":{"$ref":"contract#/$defs/Timestamp"},"search":{"type":"string","minLength":1,"maxLength":128},"replica_id":{"$ref":"contract#/$defs/ReplicaId"}},"required":[],"additionalProperties":false};
-const schema166 = {"type":"string","enum":["debug","info","warn","error"]};
-const schema168 = {"type":"string","pattern":"^rep_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
+const schema172 = {"$id":"Telemetry_logs_query","type":"object","properties":{"limit":{"type":"integer","format":"int32","minimum":1,"maximum":1000,"default":100},"cursor":{"$ref":"contract#/$defs/Cursor"},"level":{"$ref":"contract#/$defs/LogLevel"},"since":{"$ref":"contract#/$defs/Timestamp"},"search":{"type":"string","minLength":1,"maxLength":128},"replica_id":{"$ref":"contract#/$defs/ReplicaId"}},"required":[],"additionalProperties":false};
+const schema174 = {"type":"string","enum":["debug","info","warn","error"]};
+const schema176 = {"type":"string","pattern":"^rep_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
 const pattern54 = new RegExp("^rep_[0-7][0-9a-hjkmnp-tv-z]{25}$", "u");
 
 function validate100(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -10848,7 +10851,7 @@ data["level"] = coerced2;
 }
 }
 if(!((((data2 === "debug") || (data2 === "info")) || (data2 === "warn")) || (data2 === "error"))){
-validate100.errors = [{instancePath:instancePath+"/level",schemaPath:"contract#/$defs/LogLevel/enum",keyword:"enum",params:{allowedValues: schema166.enum},message:"must be equal to one of the allowed values"}];
+validate100.errors = [{instancePath:instancePath+"/level",schemaPath:"contract#/$defs/LogLevel/enum",keyword:"enum",params:{allowedValues: schema174.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -11013,7 +11016,7 @@ return errors === 0;
 validate100.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Telemetry_follow_path = validate101;
-const schema169 = {"$id":"Telemetry_follow_path","type":"object","properties":{"instanceID":{"$ref":"contract#/$defs/InstanceId"}},"required":["instanceID"],"additionalProperties":false};
+const schema177 = {"$id":"Telemetry_follow_path","type":"object","properties":{"instanceID":{"$ref":"contract#/$defs/InstanceId"}},"required":["instanceID"],"additionalProperties":false};
 
 function validate101(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Telemetry_follow_path" */;
@@ -11091,7 +11094,7 @@ return errors === 0;
 validate101.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Telemetry_follow_query = validate102;
-const schema171 = {"$id":"Telemetry_follow_query","type":"object","properties":{"tail":{"type":"integer","format":"int32","minimum":0,"maximum":1000,"default":100}},"required":[],"additionalProperties":false};
+const schema179 = {"$id":"Telemetry_follow_query","type":"object","properties":{"tail":{"type":"integer","format":"int32","minimum":0,"maximum":1000,"default":100}},"required":[],"additionalProperties":false};
 
 function validate102(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Telemetry_follow_query" */;
@@ -11173,7 +11176,7 @@ return errors === 0;
 validate102.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Telemetry_metrics_path = validate103;
-const schema172 = {"$id":"Telemetry_metrics_path","type":"object","properties":{"instanceID":{"$ref":"contract#/$defs/InstanceId"}},"required":["instanceID"],"additionalProperties":false};
+const schema180 = {"$id":"Telemetry_metrics_path","type":"object","properties":{"instanceID":{"$ref":"contract#/$defs/InstanceId"}},"required":["instanceID"],"additionalProperties":false};
 
 function validate103(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Telemetry_metrics_path" */;
@@ -11251,8 +11254,8 @@ return errors === 0;
 validate103.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Telemetry_metrics_query = validate104;
-const schema174 = {"$id":"Telemetry_metrics_query","type":"object","properties":{"limit":{"type":"integer","format":"int32","minimum":1,"maximum":1000,"default":100},"cursor":{"$ref":"contract#/$defs/Cursor"},"name":{"$ref":"contract#/$defs/MetricName"},"since":{"$ref":"contract#/$defs/Timestamp"},"until":{"$ref":"contract#/$defs/Timestamp"}},"required":[],"additionalProperties":false};
-const schema176 = {"type":"string","minLength":1,"maxLength":128};
+const schema182 = {"$id":"Telemetry_metrics_query","type":"object","properties":{"limit":{"type":"integer","format":"int32","minimum":1,"maximum":1000,"default":100},"cursor":{"$ref":"contract#/$defs/Cursor"},"name":{"$ref":"contract#/$defs/MetricName"},"since":{"$ref":"contract#/$defs/Timestamp"},"until":{"$ref":"contract#/$defs/Timestamp"}},"required":[],"additionalProperties":false};
+const schema184 = {"type":"string","minLength":1,"maxLength":128};
 
 function validate104(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Telemetry_metrics_query" */;
@@ -11545,8 +11548,8 @@ return errors === 0;
 validate104.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Telemetry_ingest_path = validate105;
-const schema179 = {"$id":"Telemetry_ingest_path","type":"object","properties":{"instanceID":{"$ref":"contract#/$defs/InstanceId"},"signal":{"$ref":"contract#/$defs/OtlpSignal"}},"required":["instanceID","signal"],"additionalProperties":false};
-const schema181 = {"type":"string","enum":["traces","metrics","logs"]};
+const schema187 = {"$id":"Telemetry_ingest_path","type":"object","properties":{"instanceID":{"$ref":"contract#/$defs/InstanceId"},"signal":{"$ref":"contract#/$defs/OtlpSignal"}},"required":["instanceID","signal"],"additionalProperties":false};
+const schema189 = {"type":"string","enum":["traces","metrics","logs"]};
 
 function validate105(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Telemetry_ingest_path" */;
@@ -11642,7 +11645,7 @@ data["signal"] = coerced1;
 }
 }
 if(!(((data1 === "traces") || (data1 === "metrics")) || (data1 === "logs"))){
-validate105.errors = [{instancePath:instancePath+"/signal",schemaPath:"contract#/$defs/OtlpSignal/enum",keyword:"enum",params:{allowedValues: schema181.enum},message:"must be equal to one of the allowed values"}];
+validate105.errors = [{instancePath:instancePath+"/signal",schemaPath:"contract#/$defs/OtlpSignal/enum",keyword:"enum",params:{allowedValues: schema189.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -11665,7 +11668,7 @@ return errors === 0;
 validate105.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Telemetry_ingest_query = validate106;
-const schema182 = {"$id":"Telemetry_ingest_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const schema190 = {"$id":"Telemetry_ingest_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate106(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Telemetry_ingest_query" */;
@@ -11697,7 +11700,7 @@ return errors === 0;
 validate106.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Releases_list_path = validate107;
-const schema183 = {"$id":"Releases_list_path","type":"object","properties":{"instanceID":{"$ref":"contract#/$defs/InstanceId"}},"required":["instanceID"],"additionalProperties":false};
+const schema191 = {"$id":"Releases_list_path","type":"object","properties":{"instanceID":{"$ref":"contract#/$defs/InstanceId"}},"required":["instanceID"],"additionalProperties":false};
 
 function validate107(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Releases_list_path" */;
@@ -11775,7 +11778,7 @@ return errors === 0;
 validate107.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Releases_list_query = validate108;
-const schema185 = {"$id":"Releases_list_query","type":"object","properties":{"limit":{"type":"integer","format":"int32","minimum":1,"maximum":100,"default":20},"cursor":{"$ref":"contract#/$defs/Cursor"}},"required":[],"additionalProperties":false};
+const schema193 = {"$id":"Releases_list_query","type":"object","properties":{"limit":{"type":"integer","format":"int32","minimum":1,"maximum":100,"default":20},"cursor":{"$ref":"contract#/$defs/Cursor"}},"required":[],"additionalProperties":false};
 
 function validate108(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Releases_list_query" */;
@@ -11911,7 +11914,7 @@ return errors === 0;
 validate108.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Replicas_list_path = validate109;
-const schema187 = {"$id":"Replicas_list_path","type":"object","properties":{"instanceID":{"$ref":"contract#/$defs/InstanceId"}},"required":["instanceID"],"additionalProperties":false};
+const schema195 = {"$id":"Replicas_list_path","type":"object","properties":{"instanceID":{"$ref":"contract#/$defs/InstanceId"}},"required":["instanceID"],"additionalProperties":false};
 
 function validate109(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Replicas_list_path" */;
@@ -11989,7 +11992,7 @@ return errors === 0;
 validate109.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Replicas_list_query = validate110;
-const schema189 = {"$id":"Replicas_list_query","type":"object","properties":{"limit":{"type":"integer","format":"int32","minimum":1,"maximum":100,"default":20},"cursor":{"$ref":"contract#/$defs/Cursor"}},"required":[],"additionalProperties":false};
+const schema197 = {"$id":"Replicas_list_query","type":"object","properties":{"limit":{"type":"integer","format":"int32","minimum":1,"maximum":100,"default":20},"cursor":{"$ref":"contract#/$defs/Cursor"}},"required":[],"additionalProperties":false};
 
 function validate110(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Replicas_list_query" */;
@@ -12125,7 +12128,7 @@ return errors === 0;
 validate110.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Telemetry_resources_path = validate111;
-const schema191 = {"$id":"Telemetry_resources_path","type":"object","properties":{"instanceID":{"$ref":"contract#/$defs/InstanceId"}},"required":["instanceID"],"additionalProperties":false};
+const schema199 = {"$id":"Telemetry_resources_path","type":"object","properties":{"instanceID":{"$ref":"contract#/$defs/InstanceId"}},"required":["instanceID"],"additionalProperties":false};
 
 function validate111(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Telemetry_resources_path" */;
@@ -12203,7 +12206,7 @@ return errors === 0;
 validate111.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Telemetry_resources_query = validate112;
-const schema193 = {"$id":"Telemetry_resources_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const schema201 = {"$id":"Telemetry_resources_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate112(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Telemetry_resources_query" */;
@@ -12235,7 +12238,7 @@ return errors === 0;
 validate112.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Instances_restart_path = validate113;
-const schema194 = {"$id":"Instances_restart_path","type":"object","properties":{"instanceID":{"$ref":"contract#/$defs/InstanceId"}},"required":["instanceID"],"additionalProperties":false};
+const schema202 = {"$id":"Instances_restart_path","type":"object","properties":{"instanceID":{"$ref":"contract#/$defs/InstanceId"}},"required":["instanceID"],"additionalProperties":false};
 
 function validate113(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Instances_restart_path" */;
@@ -12313,7 +12316,7 @@ return errors === 0;
 validate113.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Instances_restart_query = validate114;
-const schema196 = {"$id":"Instances_restart_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const schema204 = {"$id":"Instances_restart_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate114(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Instances_restart_query" */;
@@ -12345,7 +12348,7 @@ return errors === 0;
 validate114.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Instances_restart_header = validate115;
-const schema197 = {"$id":"Instances_restart_header","type":"object","properties":{"prefer":{"type":"string","maxLength":256}},"required":[],"additionalProperties":true};
+const schema205 = {"$id":"Instances_restart_header","type":"object","properties":{"prefer":{"$ref":"contract#/$defs/WaitPreference"}},"required":[],"additionalProperties":true};
 
 function validate115(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Instances_restart_header" */;
@@ -12362,7 +12365,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.prefer !== undefined){
 let data0 = data.prefer;
-const _errs2 = errors;
+const _errs3 = errors;
 if(typeof data0 !== "string"){
 let dataType0 = typeof data0;
 let coerced0 = undefined;
@@ -12374,7 +12377,7 @@ else if(data0 === null){
 coerced0 = "";
 }
 else {
-validate115.errors = [{instancePath:instancePath+"/prefer",schemaPath:"#/properties/prefer/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate115.errors = [{instancePath:instancePath+"/prefer",schemaPath:"contract#/$defs/WaitPreference/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -12385,10 +12388,10 @@ data["prefer"] = coerced0;
 }
 }
 }
-if(errors === _errs2){
+if(errors === _errs3){
 if(typeof data0 === "string"){
 if(func2(data0) > 256){
-validate115.errors = [{instancePath:instancePath+"/prefer",schemaPath:"#/properties/prefer/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
+validate115.errors = [{instancePath:instancePath+"/prefer",schemaPath:"contract#/$defs/WaitPreference/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
 return false;
 }
 }
@@ -12406,7 +12409,7 @@ return errors === 0;
 validate115.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Deployments_rollback_path = validate116;
-const schema198 = {"$id":"Deployments_rollback_path","type":"object","properties":{"instanceID":{"$ref":"contract#/$defs/InstanceId"}},"required":["instanceID"],"additionalProperties":false};
+const schema207 = {"$id":"Deployments_rollback_path","type":"object","properties":{"instanceID":{"$ref":"contract#/$defs/InstanceId"}},"required":["instanceID"],"additionalProperties":false};
 
 function validate116(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Deployments_rollback_path" */;
@@ -12484,7 +12487,7 @@ return errors === 0;
 validate116.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Deployments_rollback_query = validate117;
-const schema200 = {"$id":"Deployments_rollback_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const schema209 = {"$id":"Deployments_rollback_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate117(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Deployments_rollback_query" */;
@@ -12516,7 +12519,7 @@ return errors === 0;
 validate117.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Deployments_rollback_header = validate118;
-const schema201 = {"$id":"Deployments_rollback_header","type":"object","properties":{"idempotency-key":{"type":"string","pattern":"^[\\u0021-\\u007e]{1,255}$"},"prefer":{"type":"string","maxLength":256}},"required":[],"additionalProperties":true};
+const schema210 = {"$id":"Deployments_rollback_header","type":"object","properties":{"idempotency-key":{"type":"string","pattern":"^[\\u0021-\\u007e]{1,255}$"},"prefer":{"$ref":"contract#/$defs/WaitPreference"}},"required":[],"additionalProperties":true};
 
 function validate118(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Deployments_rollback_header" */;
@@ -12573,6 +12576,7 @@ if(valid0){
 if(data.prefer !== undefined){
 let data1 = data.prefer;
 const _errs4 = errors;
+const _errs5 = errors;
 if(typeof data1 !== "string"){
 let dataType1 = typeof data1;
 let coerced1 = undefined;
@@ -12584,7 +12588,7 @@ else if(data1 === null){
 coerced1 = "";
 }
 else {
-validate118.errors = [{instancePath:instancePath+"/prefer",schemaPath:"#/properties/prefer/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate118.errors = [{instancePath:instancePath+"/prefer",schemaPath:"contract#/$defs/WaitPreference/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -12595,10 +12599,10 @@ data["prefer"] = coerced1;
 }
 }
 }
-if(errors === _errs4){
+if(errors === _errs5){
 if(typeof data1 === "string"){
 if(func2(data1) > 256){
-validate118.errors = [{instancePath:instancePath+"/prefer",schemaPath:"#/properties/prefer/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
+validate118.errors = [{instancePath:instancePath+"/prefer",schemaPath:"contract#/$defs/WaitPreference/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
 return false;
 }
 }
@@ -12621,7 +12625,7 @@ return errors === 0;
 validate118.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Routes_create_path = validate119;
-const schema202 = {"$id":"Routes_create_path","type":"object","properties":{"instanceID":{"$ref":"contract#/$defs/InstanceId"}},"required":["instanceID"],"additionalProperties":false};
+const schema212 = {"$id":"Routes_create_path","type":"object","properties":{"instanceID":{"$ref":"contract#/$defs/InstanceId"}},"required":["instanceID"],"additionalProperties":false};
 
 function validate119(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Routes_create_path" */;
@@ -12699,7 +12703,7 @@ return errors === 0;
 validate119.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Routes_create_query = validate120;
-const schema204 = {"$id":"Routes_create_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const schema214 = {"$id":"Routes_create_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate120(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Routes_create_query" */;
@@ -12731,7 +12735,7 @@ return errors === 0;
 validate120.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Routes_create_header = validate121;
-const schema205 = {"$id":"Routes_create_header","type":"object","properties":{"idempotency-key":{"type":"string","pattern":"^[\\u0021-\\u007e]{1,255}$"}},"required":[],"additionalProperties":true};
+const schema215 = {"$id":"Routes_create_header","type":"object","properties":{"idempotency-key":{"type":"string","pattern":"^[\\u0021-\\u007e]{1,255}$"}},"required":[],"additionalProperties":true};
 
 function validate121(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Routes_create_header" */;
@@ -12792,7 +12796,7 @@ return errors === 0;
 validate121.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Routes_list_path = validate122;
-const schema206 = {"$id":"Routes_list_path","type":"object","properties":{"instanceID":{"$ref":"contract#/$defs/InstanceId"}},"required":["instanceID"],"additionalProperties":false};
+const schema216 = {"$id":"Routes_list_path","type":"object","properties":{"instanceID":{"$ref":"contract#/$defs/InstanceId"}},"required":["instanceID"],"additionalProperties":false};
 
 function validate122(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Routes_list_path" */;
@@ -12870,7 +12874,7 @@ return errors === 0;
 validate122.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Routes_list_query = validate123;
-const schema208 = {"$id":"Routes_list_query","type":"object","properties":{"limit":{"type":"integer","format":"int32","minimum":1,"maximum":100,"default":20},"cursor":{"$ref":"contract#/$defs/Cursor"}},"required":[],"additionalProperties":false};
+const schema218 = {"$id":"Routes_list_query","type":"object","properties":{"limit":{"type":"integer","format":"int32","minimum":1,"maximum":100,"default":20},"cursor":{"$ref":"contract#/$defs/Cursor"}},"required":[],"additionalProperties":false};
 
 function validate123(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Routes_list_query" */;
@@ -13006,7 +13010,7 @@ return errors === 0;
 validate123.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Instances_scale_path = validate124;
-const schema210 = {"$id":"Instances_scale_path","type":"object","properties":{"instanceID":{"$ref":"contract#/$defs/InstanceId"}},"required":["instanceID"],"additionalProperties":false};
+const schema220 = {"$id":"Instances_scale_path","type":"object","properties":{"instanceID":{"$ref":"contract#/$defs/InstanceId"}},"required":["instanceID"],"additionalProperties":false};
 
 function validate124(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Instances_scale_path" */;
@@ -13084,7 +13088,7 @@ return errors === 0;
 validate124.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Instances_scale_query = validate125;
-const schema212 = {"$id":"Instances_scale_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const schema222 = {"$id":"Instances_scale_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate125(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Instances_scale_query" */;
@@ -13116,7 +13120,7 @@ return errors === 0;
 validate125.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Instances_scale_header = validate126;
-const schema213 = {"$id":"Instances_scale_header","type":"object","properties":{"prefer":{"type":"string","maxLength":256}},"required":[],"additionalProperties":true};
+const schema223 = {"$id":"Instances_scale_header","type":"object","properties":{"prefer":{"$ref":"contract#/$defs/WaitPreference"}},"required":[],"additionalProperties":true};
 
 function validate126(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Instances_scale_header" */;
@@ -13133,7 +13137,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.prefer !== undefined){
 let data0 = data.prefer;
-const _errs2 = errors;
+const _errs3 = errors;
 if(typeof data0 !== "string"){
 let dataType0 = typeof data0;
 let coerced0 = undefined;
@@ -13145,7 +13149,7 @@ else if(data0 === null){
 coerced0 = "";
 }
 else {
-validate126.errors = [{instancePath:instancePath+"/prefer",schemaPath:"#/properties/prefer/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate126.errors = [{instancePath:instancePath+"/prefer",schemaPath:"contract#/$defs/WaitPreference/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -13156,10 +13160,10 @@ data["prefer"] = coerced0;
 }
 }
 }
-if(errors === _errs2){
+if(errors === _errs3){
 if(typeof data0 === "string"){
 if(func2(data0) > 256){
-validate126.errors = [{instancePath:instancePath+"/prefer",schemaPath:"#/properties/prefer/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
+validate126.errors = [{instancePath:instancePath+"/prefer",schemaPath:"contract#/$defs/WaitPreference/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
 return false;
 }
 }
@@ -13177,7 +13181,7 @@ return errors === 0;
 validate126.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Secrets_set_path = validate127;
-const schema214 = {"$id":"Secrets_set_path","type":"object","properties":{"instanceID":{"$ref":"contract#/$defs/InstanceId"}},"required":["instanceID"],"additionalProperties":false};
+const schema225 = {"$id":"Secrets_set_path","type":"object","properties":{"instanceID":{"$ref":"contract#/$defs/InstanceId"}},"required":["instanceID"],"additionalProperties":false};
 
 function validate127(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Secrets_set_path" */;
@@ -13255,7 +13259,7 @@ return errors === 0;
 validate127.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Secrets_set_query = validate128;
-const schema216 = {"$id":"Secrets_set_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const schema227 = {"$id":"Secrets_set_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate128(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Secrets_set_query" */;
@@ -13287,7 +13291,7 @@ return errors === 0;
 validate128.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Secrets_set_header = validate129;
-const schema217 = {"$id":"Secrets_set_header","type":"object","properties":{"idempotency-key":{"type":"string","pattern":"^[\\u0021-\\u007e]{1,255}$"}},"required":[],"additionalProperties":true};
+const schema228 = {"$id":"Secrets_set_header","type":"object","properties":{"idempotency-key":{"type":"string","pattern":"^[\\u0021-\\u007e]{1,255}$"}},"required":[],"additionalProperties":true};
 
 function validate129(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Secrets_set_header" */;
@@ -13348,7 +13352,7 @@ return errors === 0;
 validate129.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Secrets_list_path = validate130;
-const schema218 = {"$id":"Secrets_list_path","type":"object","properties":{"instanceID":{"$ref":"contract#/$defs/InstanceId"}},"required":["instanceID"],"additionalProperties":false};
+const schema229 = {"$id":"Secrets_list_path","type":"object","properties":{"instanceID":{"$ref":"contract#/$defs/InstanceId"}},"required":["instanceID"],"additionalProperties":false};
 
 function validate130(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Secrets_list_path" */;
@@ -13426,7 +13430,7 @@ return errors === 0;
 validate130.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Secrets_list_query = validate131;
-const schema220 = {"$id":"Secrets_list_query","type":"object","properties":{"limit":{"type":"integer","format":"int32","minimum":1,"maximum":100,"default":20},"cursor":{"$ref":"contract#/$defs/Cursor"}},"required":[],"additionalProperties":false};
+const schema231 = {"$id":"Secrets_list_query","type":"object","properties":{"limit":{"type":"integer","format":"int32","minimum":1,"maximum":100,"default":20},"cursor":{"$ref":"contract#/$defs/Cursor"}},"required":[],"additionalProperties":false};
 
 function validate131(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Secrets_list_query" */;
@@ -13562,8 +13566,8 @@ return errors === 0;
 validate131.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Secrets_delete_path = validate132;
-const schema222 = {"$id":"Secrets_delete_path","type":"object","properties":{"instanceID":{"$ref":"contract#/$defs/InstanceId"},"key":{"$ref":"contract#/$defs/VariableName"}},"required":["instanceID","key"],"additionalProperties":false};
-const schema224 = {"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_.-]{0,127}$"};
+const schema233 = {"$id":"Secrets_delete_path","type":"object","properties":{"instanceID":{"$ref":"contract#/$defs/InstanceId"},"key":{"$ref":"contract#/$defs/VariableName"}},"required":["instanceID","key"],"additionalProperties":false};
+const schema235 = {"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_.-]{0,127}$"};
 const pattern77 = new RegExp("^[A-Za-z_][A-Za-z0-9_.-]{0,127}$", "u");
 
 function validate132(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -13688,7 +13692,7 @@ return errors === 0;
 validate132.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Secrets_delete_query = validate133;
-const schema225 = {"$id":"Secrets_delete_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const schema236 = {"$id":"Secrets_delete_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate133(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Secrets_delete_query" */;
@@ -13720,7 +13724,7 @@ return errors === 0;
 validate133.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Instances_start_path = validate134;
-const schema226 = {"$id":"Instances_start_path","type":"object","properties":{"instanceID":{"$ref":"contract#/$defs/InstanceId"}},"required":["instanceID"],"additionalProperties":false};
+const schema237 = {"$id":"Instances_start_path","type":"object","properties":{"instanceID":{"$ref":"contract#/$defs/InstanceId"}},"required":["instanceID"],"additionalProperties":false};
 
 function validate134(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Instances_start_path" */;
@@ -13798,7 +13802,7 @@ return errors === 0;
 validate134.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Instances_start_query = validate135;
-const schema228 = {"$id":"Instances_start_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const schema239 = {"$id":"Instances_start_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate135(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Instances_start_query" */;
@@ -13830,7 +13834,7 @@ return errors === 0;
 validate135.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Instances_start_header = validate136;
-const schema229 = {"$id":"Instances_start_header","type":"object","properties":{"prefer":{"type":"string","maxLength":256}},"required":[],"additionalProperties":true};
+const schema240 = {"$id":"Instances_start_header","type":"object","properties":{"prefer":{"$ref":"contract#/$defs/WaitPreference"}},"required":[],"additionalProperties":true};
 
 function validate136(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Instances_start_header" */;
@@ -13847,7 +13851,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.prefer !== undefined){
 let data0 = data.prefer;
-const _errs2 = errors;
+const _errs3 = errors;
 if(typeof data0 !== "string"){
 let dataType0 = typeof data0;
 let coerced0 = undefined;
@@ -13859,7 +13863,7 @@ else if(data0 === null){
 coerced0 = "";
 }
 else {
-validate136.errors = [{instancePath:instancePath+"/prefer",schemaPath:"#/properties/prefer/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate136.errors = [{instancePath:instancePath+"/prefer",schemaPath:"contract#/$defs/WaitPreference/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -13870,10 +13874,10 @@ data["prefer"] = coerced0;
 }
 }
 }
-if(errors === _errs2){
+if(errors === _errs3){
 if(typeof data0 === "string"){
 if(func2(data0) > 256){
-validate136.errors = [{instancePath:instancePath+"/prefer",schemaPath:"#/properties/prefer/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
+validate136.errors = [{instancePath:instancePath+"/prefer",schemaPath:"contract#/$defs/WaitPreference/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
 return false;
 }
 }
@@ -13891,7 +13895,7 @@ return errors === 0;
 validate136.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Instances_stop_path = validate137;
-const schema230 = {"$id":"Instances_stop_path","type":"object","properties":{"instanceID":{"$ref":"contract#/$defs/InstanceId"}},"required":["instanceID"],"additionalProperties":false};
+const schema242 = {"$id":"Instances_stop_path","type":"object","properties":{"instanceID":{"$ref":"contract#/$defs/InstanceId"}},"required":["instanceID"],"additionalProperties":false};
 
 function validate137(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Instances_stop_path" */;
@@ -13969,7 +13973,7 @@ return errors === 0;
 validate137.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Instances_stop_query = validate138;
-const schema232 = {"$id":"Instances_stop_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const schema244 = {"$id":"Instances_stop_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate138(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Instances_stop_query" */;
@@ -14001,7 +14005,7 @@ return errors === 0;
 validate138.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Instances_stop_header = validate139;
-const schema233 = {"$id":"Instances_stop_header","type":"object","properties":{"prefer":{"type":"string","maxLength":256}},"required":[],"additionalProperties":true};
+const schema245 = {"$id":"Instances_stop_header","type":"object","properties":{"prefer":{"$ref":"contract#/$defs/WaitPreference"}},"required":[],"additionalProperties":true};
 
 function validate139(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Instances_stop_header" */;
@@ -14018,7 +14022,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.prefer !== undefined){
 let data0 = data.prefer;
-const _errs2 = errors;
+const _errs3 = errors;
 if(typeof data0 !== "string"){
 let dataType0 = typeof data0;
 let coerced0 = undefined;
@@ -14030,7 +14034,7 @@ else if(data0 === null){
 coerced0 = "";
 }
 else {
-validate139.errors = [{instancePath:instancePath+"/prefer",schemaPath:"#/properties/prefer/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate139.errors = [{instancePath:instancePath+"/prefer",schemaPath:"contract#/$defs/WaitPreference/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -14041,10 +14045,10 @@ data["prefer"] = coerced0;
 }
 }
 }
-if(errors === _errs2){
+if(errors === _errs3){
 if(typeof data0 === "string"){
 if(func2(data0) > 256){
-validate139.errors = [{instancePath:instancePath+"/prefer",schemaPath:"#/properties/prefer/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
+validate139.errors = [{instancePath:instancePath+"/prefer",schemaPath:"contract#/$defs/WaitPreference/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
 return false;
 }
 }
@@ -14062,7 +14066,7 @@ return errors === 0;
 validate139.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Instances_suspend_path = validate140;
-const schema234 = {"$id":"Instances_suspend_path","type":"object","properties":{"instanceID":{"$ref":"contract#/$defs/InstanceId"}},"required":["instanceID"],"additionalProperties":false};
+const schema247 = {"$id":"Instances_suspend_path","type":"object","properties":{"instanceID":{"$ref":"contract#/$defs/InstanceId"}},"required":["instanceID"],"additionalProperties":false};
 
 function validate140(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Instances_suspend_path" */;
@@ -14140,7 +14144,7 @@ return errors === 0;
 validate140.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Instances_suspend_query = validate141;
-const schema236 = {"$id":"Instances_suspend_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const schema249 = {"$id":"Instances_suspend_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate141(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Instances_suspend_query" */;
@@ -14172,7 +14176,7 @@ return errors === 0;
 validate141.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Instances_suspend_header = validate142;
-const schema237 = {"$id":"Instances_suspend_header","type":"object","properties":{"prefer":{"type":"string","maxLength":256}},"required":[],"additionalProperties":true};
+const schema250 = {"$id":"Instances_suspend_header","type":"object","properties":{"prefer":{"$ref":"contract#/$defs/WaitPreference"}},"required":[],"additionalProperties":true};
 
 function validate142(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Instances_suspend_header" */;
@@ -14189,7 +14193,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.prefer !== undefined){
 let data0 = data.prefer;
-const _errs2 = errors;
+const _errs3 = errors;
 if(typeof data0 !== "string"){
 let dataType0 = typeof data0;
 let coerced0 = undefined;
@@ -14201,7 +14205,7 @@ else if(data0 === null){
 coerced0 = "";
 }
 else {
-validate142.errors = [{instancePath:instancePath+"/prefer",schemaPath:"#/properties/prefer/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate142.errors = [{instancePath:instancePath+"/prefer",schemaPath:"contract#/$defs/WaitPreference/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -14212,10 +14216,10 @@ data["prefer"] = coerced0;
 }
 }
 }
-if(errors === _errs2){
+if(errors === _errs3){
 if(typeof data0 === "string"){
 if(func2(data0) > 256){
-validate142.errors = [{instancePath:instancePath+"/prefer",schemaPath:"#/properties/prefer/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
+validate142.errors = [{instancePath:instancePath+"/prefer",schemaPath:"contract#/$defs/WaitPreference/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
 return false;
 }
 }
@@ -14233,7 +14237,7 @@ return errors === 0;
 validate142.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Telemetry_traces_path = validate143;
-const schema238 = {"$id":"Telemetry_traces_path","type":"object","properties":{"instanceID":{"$ref":"contract#/$defs/InstanceId"}},"required":["instanceID"],"additionalProperties":false};
+const schema252 = {"$id":"Telemetry_traces_path","type":"object","properties":{"instanceID":{"$ref":"contract#/$defs/InstanceId"}},"required":["instanceID"],"additionalProperties":false};
 
 function validate143(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Telemetry_traces_path" */;
@@ -14311,8 +14315,8 @@ return errors === 0;
 validate143.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Telemetry_traces_query = validate144;
-const schema240 = {"$id":"Telemetry_traces_query","type":"object","properties":{"limit":{"type":"integer","format":"int32","minimum":1,"maximum":1000,"default":100},"cursor":{"$ref":"contract#/$defs/Cursor"},"trace_id":{"$ref":"contract#/$defs/TraceId"}},"required":[],"additionalProperties":false};
-const schema242 = {"type":"string","pattern":"^[0-9a-f]{32}$"};
+const schema254 = {"$id":"Telemetry_traces_query","type":"object","properties":{"limit":{"type":"integer","format":"int32","minimum":1,"maximum":1000,"default":100},"cursor":{"$ref":"contract#/$defs/Cursor"},"trace_id":{"$ref":"contract#/$defs/TraceId"}},"required":[],"additionalProperties":false};
+const schema256 = {"type":"string","pattern":"^[0-9a-f]{32}$"};
 const pattern83 = new RegExp("^[0-9a-f]{32}$", "u");
 
 function validate144(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -14490,7 +14494,7 @@ return errors === 0;
 validate144.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Instances_unsuspend_path = validate145;
-const schema243 = {"$id":"Instances_unsuspend_path","type":"object","properties":{"instanceID":{"$ref":"contract#/$defs/InstanceId"}},"required":["instanceID"],"additionalProperties":false};
+const schema257 = {"$id":"Instances_unsuspend_path","type":"object","properties":{"instanceID":{"$ref":"contract#/$defs/InstanceId"}},"required":["instanceID"],"additionalProperties":false};
 
 function validate145(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Instances_unsuspend_path" */;
@@ -14568,7 +14572,7 @@ return errors === 0;
 validate145.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Instances_unsuspend_query = validate146;
-const schema245 = {"$id":"Instances_unsuspend_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const schema259 = {"$id":"Instances_unsuspend_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate146(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Instances_unsuspend_query" */;
@@ -14600,7 +14604,7 @@ return errors === 0;
 validate146.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Instances_unsuspend_header = validate147;
-const schema246 = {"$id":"Instances_unsuspend_header","type":"object","properties":{"prefer":{"type":"string","maxLength":256}},"required":[],"additionalProperties":true};
+const schema260 = {"$id":"Instances_unsuspend_header","type":"object","properties":{"prefer":{"$ref":"contract#/$defs/WaitPreference"}},"required":[],"additionalProperties":true};
 
 function validate147(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Instances_unsuspend_header" */;
@@ -14617,7 +14621,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.prefer !== undefined){
 let data0 = data.prefer;
-const _errs2 = errors;
+const _errs3 = errors;
 if(typeof data0 !== "string"){
 let dataType0 = typeof data0;
 let coerced0 = undefined;
@@ -14629,7 +14633,7 @@ else if(data0 === null){
 coerced0 = "";
 }
 else {
-validate147.errors = [{instancePath:instancePath+"/prefer",schemaPath:"#/properties/prefer/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate147.errors = [{instancePath:instancePath+"/prefer",schemaPath:"contract#/$defs/WaitPreference/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -14640,10 +14644,10 @@ data["prefer"] = coerced0;
 }
 }
 }
-if(errors === _errs2){
+if(errors === _errs3){
 if(typeof data0 === "string"){
 if(func2(data0) > 256){
-validate147.errors = [{instancePath:instancePath+"/prefer",schemaPath:"#/properties/prefer/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
+validate147.errors = [{instancePath:instancePath+"/prefer",schemaPath:"contract#/$defs/WaitPreference/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
 return false;
 }
 }
@@ -14661,7 +14665,7 @@ return errors === 0;
 validate147.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Instances_wait_path = validate148;
-const schema247 = {"$id":"Instances_wait_path","type":"object","properties":{"instanceID":{"$ref":"contract#/$defs/InstanceId"}},"required":["instanceID"],"additionalProperties":false};
+const schema262 = {"$id":"Instances_wait_path","type":"object","properties":{"instanceID":{"$ref":"contract#/$defs/InstanceId"}},"required":["instanceID"],"additionalProperties":false};
 
 function validate148(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Instances_wait_path" */;
@@ -14739,8 +14743,8 @@ return errors === 0;
 validate148.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Instances_wait_query = validate149;
-const schema249 = {"$id":"Instances_wait_query","type":"object","properties":{"state":{"$ref":"contract#/$defs/InstanceState"},"timeout":{"$ref":"contract#/$defs/Duration","default":"30s"}},"required":["state"],"additionalProperties":false};
-const schema251 = {"type":"string","minLength":1,"maxLength":32,"pattern":"^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"};
+const schema264 = {"$id":"Instances_wait_query","type":"object","properties":{"state":{"$ref":"contract#/$defs/InstanceState"},"timeout":{"$ref":"contract#/$defs/Duration","default":"30s"}},"required":["state"],"additionalProperties":false};
+const schema266 = {"type":"string","minLength":1,"maxLength":32,"pattern":"^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"};
 const pattern86 = new RegExp("^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$", "u");
 
 function validate149(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -14800,7 +14804,7 @@ data["state"] = coerced0;
 }
 }
 if(!((((((((data0 === "provisioning") || (data0 === "starting")) || (data0 === "running")) || (data0 === "stopping")) || (data0 === "stopped")) || (data0 === "suspended")) || (data0 === "failed")) || (data0 === "destroying"))){
-validate149.errors = [{instancePath:instancePath+"/state",schemaPath:"contract#/$defs/InstanceState/enum",keyword:"enum",params:{allowedValues: schema117.enum},message:"must be equal to one of the allowed values"}];
+validate149.errors = [{instancePath:instancePath+"/state",schemaPath:"contract#/$defs/InstanceState/enum",keyword:"enum",params:{allowedValues: schema123.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -14870,8 +14874,8 @@ return errors === 0;
 validate149.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Operations_get_path = validate150;
-const schema252 = {"$id":"Operations_get_path","type":"object","properties":{"operationID":{"$ref":"contract#/$defs/OperationId"}},"required":["operationID"],"additionalProperties":false};
-const schema253 = {"type":"string","pattern":"^op_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
+const schema267 = {"$id":"Operations_get_path","type":"object","properties":{"operationID":{"$ref":"contract#/$defs/OperationId"}},"required":["operationID"],"additionalProperties":false};
+const schema268 = {"type":"string","pattern":"^op_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
 const pattern87 = new RegExp("^op_[0-7][0-9a-hjkmnp-tv-z]{25}$", "u");
 
 function validate150(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -14950,7 +14954,7 @@ return errors === 0;
 validate150.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Operations_get_query = validate151;
-const schema254 = {"$id":"Operations_get_query","type":"object","properties":{"wait":{"$ref":"contract#/$defs/Duration","default":"0s"}},"required":[],"additionalProperties":false};
+const schema269 = {"$id":"Operations_get_query","type":"object","properties":{"wait":{"$ref":"contract#/$defs/Duration","default":"0s"}},"required":[],"additionalProperties":false};
 
 function validate151(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Operations_get_query" */;
@@ -15034,7 +15038,7 @@ return errors === 0;
 validate151.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Operations_cancel_path = validate152;
-const schema256 = {"$id":"Operations_cancel_path","type":"object","properties":{"operationID":{"$ref":"contract#/$defs/OperationId"}},"required":["operationID"],"additionalProperties":false};
+const schema271 = {"$id":"Operations_cancel_path","type":"object","properties":{"operationID":{"$ref":"contract#/$defs/OperationId"}},"required":["operationID"],"additionalProperties":false};
 
 function validate152(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Operations_cancel_path" */;
@@ -15112,7 +15116,7 @@ return errors === 0;
 validate152.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Operations_cancel_query = validate153;
-const schema258 = {"$id":"Operations_cancel_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const schema273 = {"$id":"Operations_cancel_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate153(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Operations_cancel_query" */;
@@ -15144,7 +15148,7 @@ return errors === 0;
 validate153.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Operations_cancel_header = validate154;
-const schema259 = {"$id":"Operations_cancel_header","type":"object","properties":{"prefer":{"type":"string","maxLength":256}},"required":[],"additionalProperties":true};
+const schema274 = {"$id":"Operations_cancel_header","type":"object","properties":{"prefer":{"$ref":"contract#/$defs/WaitPreference"}},"required":[],"additionalProperties":true};
 
 function validate154(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Operations_cancel_header" */;
@@ -15161,7 +15165,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.prefer !== undefined){
 let data0 = data.prefer;
-const _errs2 = errors;
+const _errs3 = errors;
 if(typeof data0 !== "string"){
 let dataType0 = typeof data0;
 let coerced0 = undefined;
@@ -15173,7 +15177,7 @@ else if(data0 === null){
 coerced0 = "";
 }
 else {
-validate154.errors = [{instancePath:instancePath+"/prefer",schemaPath:"#/properties/prefer/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate154.errors = [{instancePath:instancePath+"/prefer",schemaPath:"contract#/$defs/WaitPreference/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -15184,10 +15188,10 @@ data["prefer"] = coerced0;
 }
 }
 }
-if(errors === _errs2){
+if(errors === _errs3){
 if(typeof data0 === "string"){
 if(func2(data0) > 256){
-validate154.errors = [{instancePath:instancePath+"/prefer",schemaPath:"#/properties/prefer/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
+validate154.errors = [{instancePath:instancePath+"/prefer",schemaPath:"contract#/$defs/WaitPreference/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
 return false;
 }
 }
@@ -15205,8 +15209,8 @@ return errors === 0;
 validate154.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Releases_get_path = validate155;
-const schema260 = {"$id":"Releases_get_path","type":"object","properties":{"releaseID":{"$ref":"contract#/$defs/ReleaseId"}},"required":["releaseID"],"additionalProperties":false};
-const schema261 = {"type":"string","pattern":"^rel_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
+const schema276 = {"$id":"Releases_get_path","type":"object","properties":{"releaseID":{"$ref":"contract#/$defs/ReleaseId"}},"required":["releaseID"],"additionalProperties":false};
+const schema277 = {"type":"string","pattern":"^rel_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
 const pattern90 = new RegExp("^rel_[0-7][0-9a-hjkmnp-tv-z]{25}$", "u");
 
 function validate155(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -15285,7 +15289,7 @@ return errors === 0;
 validate155.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Releases_get_query = validate156;
-const schema262 = {"$id":"Releases_get_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const schema278 = {"$id":"Releases_get_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate156(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Releases_get_query" */;
@@ -15317,8 +15321,8 @@ return errors === 0;
 validate156.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Routes_update_path = validate157;
-const schema263 = {"$id":"Routes_update_path","type":"object","properties":{"routeID":{"$ref":"contract#/$defs/RouteId"}},"required":["routeID"],"additionalProperties":false};
-const schema264 = {"type":"string","pattern":"^rte_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
+const schema279 = {"$id":"Routes_update_path","type":"object","properties":{"routeID":{"$ref":"contract#/$defs/RouteId"}},"required":["routeID"],"additionalProperties":false};
+const schema280 = {"type":"string","pattern":"^rte_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
 const pattern91 = new RegExp("^rte_[0-7][0-9a-hjkmnp-tv-z]{25}$", "u");
 
 function validate157(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -15397,7 +15401,7 @@ return errors === 0;
 validate157.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Routes_update_query = validate158;
-const schema265 = {"$id":"Routes_update_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const schema281 = {"$id":"Routes_update_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate158(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Routes_update_query" */;
@@ -15429,7 +15433,7 @@ return errors === 0;
 validate158.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Routes_delete_path = validate159;
-const schema266 = {"$id":"Routes_delete_path","type":"object","properties":{"routeID":{"$ref":"contract#/$defs/RouteId"}},"required":["routeID"],"additionalProperties":false};
+const schema282 = {"$id":"Routes_delete_path","type":"object","properties":{"routeID":{"$ref":"contract#/$defs/RouteId"}},"required":["routeID"],"additionalProperties":false};
 
 function validate159(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Routes_delete_path" */;
@@ -15507,7 +15511,7 @@ return errors === 0;
 validate159.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Routes_delete_query = validate160;
-const schema268 = {"$id":"Routes_delete_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const schema284 = {"$id":"Routes_delete_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate160(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Routes_delete_query" */;

@@ -9,9 +9,9 @@ export interface Dashboard<Call = unknown> {
    * `GET /gateway`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered
-   * - 404: What the path names does not exist.
+   * - 404: The dashboard is off, or has no such file.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The gateway is draining and takes no writes, the database is away, or what was asked for is off or not yet made.
+   * - 503: The database is away.
    */
   page(request: Record<never, never>, call: Call): Promise<string | Uint8Array | AsyncIterable<Uint8Array>>;
 
@@ -21,9 +21,9 @@ export interface Dashboard<Call = unknown> {
    * `GET /gateway/assets/{file}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered
-   * - 404: What the path names does not exist.
+   * - 404: The dashboard is off, or has no such file.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The gateway is draining and takes no writes, the database is away, or what was asked for is off or not yet made.
+   * - 503: The database is away.
    */
   asset(request: { file: T.AssetName }, call: Call): Promise<string | Uint8Array | AsyncIterable<Uint8Array>>;
 }
@@ -40,7 +40,7 @@ export interface Cache<Call = unknown> {
    * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The gateway is draining and takes no writes, the database is away, or what was asked for is off or not yet made.
+   * - 503: The gateway is draining and takes no writes, or the database is away.
    */
   purge(request: { host?: T.Hostname | undefined; prefix?: T.PathPrefix | undefined; routeId?: T.RouteId | undefined }, call: Call): Promise<T.CachePurged>;
 }
@@ -59,7 +59,7 @@ export interface Certificates<Call = unknown> {
    * - 415: The body is not of a content type that the operation reads.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The gateway is draining and takes no writes, the database is away, or what was asked for is off or not yet made.
+   * - 503: The gateway is draining and takes no writes, or the database is away.
    */
   put(request: { body: T.CertificateInput }, call: Call): Promise<T.Certificate>;
 
@@ -73,7 +73,7 @@ export interface Certificates<Call = unknown> {
    * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The gateway is draining and takes no writes, the database is away, or what was asked for is off or not yet made.
+   * - 503: The database is away.
    */
   list(request: { limit: number; offset: number; cursor?: T.Cursor | undefined }, call: Call): Promise<T.CertificateList>;
 
@@ -85,10 +85,10 @@ export interface Certificates<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
-   * - 404: What the path names does not exist.
+   * - 404: There is no such certificate.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The gateway is draining and takes no writes, the database is away, or what was asked for is off or not yet made.
+   * - 503: The database is away.
    */
   get(request: { id: T.CertificateId }, call: Call): Promise<T.Certificate>;
 
@@ -100,10 +100,10 @@ export interface Certificates<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
-   * - 404: What the path names does not exist.
+   * - 404: There is no such certificate.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The gateway is draining and takes no writes, the database is away, or what was asked for is off or not yet made.
+   * - 503: The gateway is draining and takes no writes, or the database is away.
    */
   delete(request: { id: T.CertificateId }, call: Call): Promise<void>;
 }
@@ -122,7 +122,7 @@ export interface Challenges<Call = unknown> {
    * - 415: The body is not of a content type that the operation reads.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The gateway is draining and takes no writes, the database is away, or what was asked for is off or not yet made.
+   * - 503: The gateway is draining and takes no writes, or the database is away.
    */
   put(request: { token: T.ChallengeToken; body: T.ChallengeInput }, call: Call): Promise<void>;
 
@@ -136,7 +136,7 @@ export interface Challenges<Call = unknown> {
    * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The gateway is draining and takes no writes, the database is away, or what was asked for is off or not yet made.
+   * - 503: The gateway is draining and takes no writes, or the database is away.
    */
   delete(request: { token: T.ChallengeToken }, call: Call): Promise<void>;
 }
@@ -153,7 +153,7 @@ export interface Config<Call = unknown> {
    * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The gateway is draining and takes no writes, the database is away, or what was asked for is off or not yet made.
+   * - 503: The database is away.
    */
   get(request: Record<never, never>, call: Call): Promise<T.Configuration>;
 
@@ -171,7 +171,7 @@ export interface Config<Call = unknown> {
    * - 415: The body is not of a content type that the operation reads.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The gateway is draining and takes no writes, the database is away, or what was asked for is off or not yet made.
+   * - 503: The gateway is draining and takes no writes, or the database is away.
    */
   update(request: { "If-Match"?: T.IfMatch | undefined; body: T.ConfigChange }, call: Call): Promise<T.Configuration>;
 }
@@ -188,7 +188,7 @@ export interface Discovery<Call = unknown> {
    * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The gateway is draining and takes no writes, the database is away, or what was asked for is off or not yet made.
+   * - 503: The gateway is draining and takes no writes, or the database is away.
    */
   refresh(request: Record<never, never>, call: Call): Promise<T.DiscoveryRefreshed>;
 
@@ -206,7 +206,7 @@ export interface Discovery<Call = unknown> {
    * - 415: The body is not of a content type that the operation reads.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The gateway is draining and takes no writes, the database is away, or what was asked for is off or not yet made.
+   * - 503: The gateway is draining and takes no writes, or the database is away.
    */
   register(request: { body: T.RegistrationInput }, call: Call): Promise<T.Registered>;
 
@@ -220,7 +220,7 @@ export interface Discovery<Call = unknown> {
    * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The gateway is draining and takes no writes, the database is away, or what was asked for is off or not yet made.
+   * - 503: The database is away.
    */
   list(request: { limit: number; offset: number; cursor?: T.Cursor | undefined }, call: Call): Promise<T.DiscoveredServiceList>;
 
@@ -232,10 +232,10 @@ export interface Discovery<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
-   * - 404: What the path names does not exist.
+   * - 404: No such service, or no such instance of it, is registered.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The gateway is draining and takes no writes, the database is away, or what was asked for is off or not yet made.
+   * - 503: The gateway is draining and takes no writes, or the database is away.
    */
   deregister(request: { name: T.ServiceName }, call: Call): Promise<T.Deregistered>;
 
@@ -247,10 +247,10 @@ export interface Discovery<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
-   * - 404: What the path names does not exist.
+   * - 404: No such service, or no such instance of it, is registered.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The gateway is draining and takes no writes, the database is away, or what was asked for is off or not yet made.
+   * - 503: The gateway is draining and takes no writes, or the database is away.
    */
   deregisterInstance(request: { name: T.ServiceName; instanceId: T.InstanceId }, call: Call): Promise<T.Deregistered>;
 }
@@ -267,7 +267,7 @@ export interface Nodes<Call = unknown> {
    * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The gateway is draining and takes no writes, the database is away, or what was asked for is off or not yet made.
+   * - 503: The gateway is draining and takes no writes, or the database is away.
    */
   drain(request: Record<never, never>, call: Call): Promise<T.NodeDraining>;
 
@@ -281,7 +281,7 @@ export interface Nodes<Call = unknown> {
    * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The gateway is draining and takes no writes, the database is away, or what was asked for is off or not yet made.
+   * - 503: The database is away.
    */
   list(request: { limit: number; offset: number; cursor?: T.Cursor | undefined }, call: Call): Promise<T.NodeList>;
 }
@@ -298,7 +298,7 @@ export interface Metrics<Call = unknown> {
    * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The gateway is draining and takes no writes, the database is away, or what was asked for is off or not yet made.
+   * - 503: The database is away.
    */
   get(request: Record<never, never>, call: Call): Promise<string | Uint8Array | AsyncIterable<Uint8Array>>;
 }
@@ -315,7 +315,7 @@ export interface OpenApi<Call = unknown> {
    * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The gateway is draining and takes no writes, the database is away, or what was asked for is off or not yet made.
+   * - 503: The gateway is draining and takes no writes, or the database is away.
    */
   refresh(request: Record<never, never>, call: Call): Promise<T.OpenApiRefreshed>;
 
@@ -329,7 +329,7 @@ export interface OpenApi<Call = unknown> {
    * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The gateway is draining and takes no writes, the database is away, or what was asked for is off or not yet made.
+   * - 503: The database is away.
    */
   services(request: Record<never, never>, call: Call): Promise<T.OpenApiServices>;
 
@@ -341,11 +341,11 @@ export interface OpenApi<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
-   * - 404: What the path names does not exist.
+   * - 404: No such service, or no such instance of it, is registered.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 502: The service did not answer its specification.
-   * - 503: The gateway is draining and takes no writes, the database is away, or what was asked for is off or not yet made.
+   * - 503: The database is away.
    */
   service(request: { service: T.ServiceName }, call: Call): Promise<T.ServiceDocument>;
 
@@ -359,7 +359,7 @@ export interface OpenApi<Call = unknown> {
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The gateway is draining and takes no writes, the database is away, or what was asked for is off or not yet made.
+   * - 503: The merged document is off or not made yet, or the database is away.
    */
   document(request: { "If-None-Match"?: string | undefined }, call: Call): Promise<T.MergedDocument | void>;
 
@@ -372,7 +372,7 @@ export interface OpenApi<Call = unknown> {
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The gateway is draining and takes no writes, the database is away, or what was asked for is off or not yet made.
+   * - 503: The merged document is off or not made yet, or the database is away.
    */
   page(request: Record<never, never>, call: Call): Promise<string | Uint8Array | AsyncIterable<Uint8Array>>;
 }
@@ -389,7 +389,7 @@ export interface Routes<Call = unknown> {
    * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The gateway is draining and takes no writes, the database is away, or what was asked for is off or not yet made.
+   * - 503: The database is away.
    */
   list(request: { limit: number; offset: number; cursor?: T.Cursor | undefined; source?: T.RouteSource | undefined; protocol?: T.Protocol | undefined; host?: T.HostPattern | undefined; label?: string | undefined }, call: Call): Promise<T.RouteList>;
 
@@ -407,7 +407,7 @@ export interface Routes<Call = unknown> {
    * - 415: The body is not of a content type that the operation reads.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The gateway is draining and takes no writes, the database is away, or what was asked for is off or not yet made.
+   * - 503: The gateway is draining and takes no writes, or the database is away.
    */
   create(request: { body: T.RouteInput }, call: Call): Promise<T.Route>;
 
@@ -423,7 +423,7 @@ export interface Routes<Call = unknown> {
    * - 415: The body is not of a content type that the operation reads.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The gateway is draining and takes no writes, the database is away, or what was asked for is off or not yet made.
+   * - 503: The database is away.
    */
   match(request: { body: T.MatchRequest }, call: Call): Promise<T.MatchResult>;
 
@@ -435,10 +435,10 @@ export interface Routes<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
-   * - 404: What the path names does not exist.
+   * - 404: There is no such route.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The gateway is draining and takes no writes, the database is away, or what was asked for is off or not yet made.
+   * - 503: The database is away.
    */
   get(request: { id: T.RouteId }, call: Call): Promise<T.Route>;
 
@@ -450,14 +450,14 @@ export interface Routes<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
-   * - 404: What the path names does not exist.
+   * - 404: There is no such route.
    * - 409: It is there already, or would be ambiguous; or the prefix belongs to another service.
    * - 412: It was changed since the version in `If-Match`.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The gateway is draining and takes no writes, the database is away, or what was asked for is off or not yet made.
+   * - 503: The gateway is draining and takes no writes, or the database is away.
    */
   update(request: { id: T.RouteId; "If-Match"?: T.IfMatch | undefined; body: T.RouteReplacement }, call: Call): Promise<T.Route>;
 
@@ -469,10 +469,10 @@ export interface Routes<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
-   * - 404: What the path names does not exist.
+   * - 404: There is no such route.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The gateway is draining and takes no writes, the database is away, or what was asked for is off or not yet made.
+   * - 503: The gateway is draining and takes no writes, or the database is away.
    */
   delete(request: { id: T.RouteId }, call: Call): Promise<T.RouteDeleted>;
 
@@ -484,10 +484,10 @@ export interface Routes<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
-   * - 404: What the path names does not exist.
+   * - 404: There is no such route.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The gateway is draining and takes no writes, the database is away, or what was asked for is off or not yet made.
+   * - 503: The gateway is draining and takes no writes, or the database is away.
    */
   disable(request: { id: T.RouteId }, call: Call): Promise<T.RouteDisabled>;
 
@@ -499,10 +499,10 @@ export interface Routes<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
-   * - 404: What the path names does not exist.
+   * - 404: There is no such route.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The gateway is draining and takes no writes, the database is away, or what was asked for is off or not yet made.
+   * - 503: The gateway is draining and takes no writes, or the database is away.
    */
   enable(request: { id: T.RouteId }, call: Call): Promise<T.RouteEnabled>;
 }
@@ -519,7 +519,7 @@ export interface Stats<Call = unknown> {
    * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The gateway is draining and takes no writes, the database is away, or what was asked for is off or not yet made.
+   * - 503: The database is away.
    */
   get(request: Record<never, never>, call: Call): Promise<T.GatewayStats>;
 
@@ -533,7 +533,7 @@ export interface Stats<Call = unknown> {
    * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The gateway is draining and takes no writes, the database is away, or what was asked for is off or not yet made.
+   * - 503: The database is away.
    */
   routes(request: Record<never, never>, call: Call): Promise<T.RouteStatsById>;
 }
@@ -550,7 +550,7 @@ export interface Upstreams<Call = unknown> {
    * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The gateway is draining and takes no writes, the database is away, or what was asked for is off or not yet made.
+   * - 503: The database is away.
    */
   list(request: { limit: number; offset: number; cursor?: T.Cursor | undefined; url?: T.TargetUrl | undefined; healthy?: boolean | undefined }, call: Call): Promise<T.UpstreamList>;
 
@@ -564,7 +564,7 @@ export interface Upstreams<Call = unknown> {
    * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The gateway is draining and takes no writes, the database is away, or what was asked for is off or not yet made.
+   * - 503: The database is away.
    */
   drained(request: { url: T.TargetUrl; wait: T.Duration }, call: Call): Promise<T.DrainState>;
 
@@ -576,10 +576,10 @@ export interface Upstreams<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
-   * - 404: What the path names does not exist.
+   * - 404: No route has such a target.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The gateway is draining and takes no writes, the database is away, or what was asked for is off or not yet made.
+   * - 503: The gateway is draining and takes no writes, or the database is away.
    */
   resetCircuit(request: { targetId: T.TargetId }, call: Call): Promise<T.CircuitReset>;
 }
@@ -600,7 +600,7 @@ export interface Feed<Call = unknown> {
    * - 426: The request asks for no WebSocket.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The gateway is draining and takes no writes, the database is away, or what was asked for is off or not yet made.
+   * - 503: The live feed is off or has as many readers as it may, or the database is away.
    */
   connect(request: { "Sec-WebSocket-Protocol"?: string | undefined }, call: Call): Promise<void>;
 }

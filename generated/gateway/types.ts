@@ -49,16 +49,13 @@ export interface components {
         Address: string;
         /** @description Ranges of addresses. */
         AddressRanges: components["schemas"]["Cidr"][];
+        /** @description Methods that pages of other origins may use. */
+        AllowedMethods: components["schemas"]["HttpMethod"][];
         /**
          * @description A file of the dashboard.
          * @example dashboard.js
          */
         AssetName: string;
-        /**
-         * @description A script or a style.
-         * @example document.title = 'Gateway';
-         */
-        AssetText: string;
         /**
          * @description Whether the gateway judges credentials.
          * @enum {string}
@@ -78,7 +75,7 @@ export interface components {
          * @description A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered
          *     route would have been changed, or discovery is off.
          * @example {
-         *       "error": "cannot update auto-discovered routes"
+         *       "error": "dry_run: unknown"
          *     }
          */
         BadRequest: {
@@ -213,6 +210,16 @@ export interface components {
         };
         /** @description A page of certificates. */
         CertificateList: components["schemas"]["Certificate"][];
+        /**
+         * @description There is no such certificate.
+         * @example {
+         *       "error": "certificate not found"
+         *     }
+         */
+        CertificateNotFound: {
+            /** @description What went wrong; for a bad field `<field>: <reason>`. */
+            error: string;
+        };
         /**
          * @description An ACME challenge that the data plane answers.
          * @example {
@@ -647,7 +654,7 @@ export interface components {
             /** @description Origins, or `*`; not `*` with credentials. Default: none. */
             allowOrigins: components["schemas"]["Origins"];
             /** @description Methods. Default: GET, POST, PUT, PATCH, DELETE. */
-            allowMethods: components["schemas"]["HttpMethods"];
+            allowMethods: components["schemas"]["AllowedMethods"];
             /** @description Headers of requests. Default: Authorization, Content-Type. */
             allowHeaders: components["schemas"]["HeaderNames"];
             /** @description Headers of answers. Default: none. */
@@ -680,7 +687,7 @@ export interface components {
             /** @description Origins, or `*`; not `*` with credentials. */
             allowOrigins?: components["schemas"]["Origins"] | null;
             /** @description Methods. */
-            allowMethods?: components["schemas"]["HttpMethods"] | null;
+            allowMethods?: components["schemas"]["AllowedMethods"] | null;
             /** @description Headers of requests. */
             allowHeaders?: components["schemas"]["HeaderNames"] | null;
             /** @description Headers of answers. */
@@ -695,6 +702,21 @@ export interface components {
          * @example eyJpZCI6InJvbGVfMDFtN3c0bjVlMGY3ZHJla3hqNTB5NTF3amcifQ
          */
         Cursor: string;
+        /**
+         * @description The dashboard is off, or has no such file.
+         * @example {
+         *       "error": "dashboard not enabled"
+         *     }
+         */
+        DashboardNotFound: {
+            /** @description What went wrong; for a bad field `<field>: <reason>`. */
+            error: string;
+        };
+        /**
+         * @description The page of the dashboard.
+         * @example <!doctype html><html lang="en"><head><title>Gateway</title><link rel="stylesheet" href="gateway/assets/dashboard.css"></head><body><script src="gateway/assets/dashboard.js"></script></body></html>
+         */
+        DashboardPage: string;
         /**
          * @description The dashboard.
          * @example {
@@ -904,6 +926,16 @@ export interface components {
          * @example Plinth
          */
         DocumentTitle: string;
+        /**
+         * @description The merged document is off or not made yet, or the database is away.
+         * @example {
+         *       "error": "merged document not yet available"
+         *     }
+         */
+        DocumentUnavailable: {
+            /** @description What went wrong; for a bad field `<field>: <reason>`. */
+            error: string;
+        };
         /**
          * @description Whether the last request of a target is over, on all nodes.
          * @example {
@@ -1609,16 +1641,6 @@ export interface components {
          */
         NodeState: "serving" | "draining";
         /**
-         * @description What the path names does not exist.
-         * @example {
-         *       "error": "route not found"
-         *     }
-         */
-        NotFound: {
-            /** @description What went wrong; for a bad field `<field>: <reason>`. */
-            error: string;
-        };
-        /**
          * @description The specifications were fetched again.
          * @example {
          *       "status": "refreshed",
@@ -1839,7 +1861,7 @@ export interface components {
         /**
          * @description The API key that the request carries has used up its rate.
          * @example {
-         *       "error": "rate limit of the key exceeded"
+         *       "error": "rate limit exceeded"
          *     }
          */
         RateLimited: {
@@ -1895,6 +1917,16 @@ export interface components {
             store?: components["schemas"]["RateLimitStore"] | null;
             /** @description Keys that a node keeps count of. */
             maxKeys?: components["schemas"]["SmallCount"] | null;
+        };
+        /**
+         * @description The live feed is off or has as many readers as it may, or the database is away.
+         * @example {
+         *       "error": "realtime not enabled"
+         *     }
+         */
+        RealtimeUnavailable: {
+            /** @description What went wrong; for a bad field `<field>: <reason>`. */
+            error: string;
         };
         /**
          * @description The instance is registered.
@@ -2578,6 +2610,16 @@ export interface components {
          */
         RouteName: string;
         /**
+         * @description There is no such route.
+         * @example {
+         *       "error": "route not found"
+         *     }
+         */
+        RouteNotFound: {
+            /** @description What went wrong; for a bad field `<field>: <reason>`. */
+            error: string;
+        };
+        /**
          * @description A pattern of paths: literal segments; `:name` or `*` for exactly one segment that is not empty; a final `*` for the
          *     rest, also nothing. No dot segments, no empty segments but the last, no `?`, `#` or `%2F`.
          * @example /users/*
@@ -3018,6 +3060,11 @@ export interface components {
          */
         ScopeName: string;
         /**
+         * @description A script of the dashboard.
+         * @example document.title = 'Gateway';
+         */
+        ScriptText: string;
+        /**
          * @description An OpenAPI document as a service serves it, 2.0 and 3.0 upgraded to 3.1.
          * @example {
          *       "openapi": "3.1.0",
@@ -3088,6 +3135,16 @@ export interface components {
         ServiceName: string;
         /** @description Names of services. */
         ServiceNames: components["schemas"]["ServiceName"][];
+        /**
+         * @description No such service, or no such instance of it, is registered.
+         * @example {
+         *       "error": "service not found"
+         *     }
+         */
+        ServiceNotFound: {
+            /** @description What went wrong; for a bad field `<field>: <reason>`. */
+            error: string;
+        };
         /**
          * @description A tag.
          * @example plinth
@@ -3167,6 +3224,11 @@ export interface components {
         /** @description HTTP statuses. */
         StatusCodes: components["schemas"]["StatusCode"][];
         /**
+         * @description A style of the dashboard.
+         * @example body { margin: 0; }
+         */
+        StyleText: string;
+        /**
          * @description One origin that a route forwards to, with its health and statistics. Totals count since the node started.
          * @example {
          *       "id": "tgt_01h455vb4pex5vsknk084sn02q",
@@ -3241,6 +3303,16 @@ export interface components {
              * @default null
              */
             tls: components["schemas"]["TargetTlsInput"] | null;
+        };
+        /**
+         * @description No route has such a target.
+         * @example {
+         *       "error": "target not found"
+         *     }
+         */
+        TargetNotFound: {
+            /** @description What went wrong; for a bad field `<field>: <reason>`. */
+            error: string;
         };
         /**
          * @description How the gateway speaks TLS to a target. The private key is never answered.
@@ -3372,7 +3444,7 @@ export interface components {
          *     }
          */
         TlsListening: {
-            /** @description The oldest version that is spoken. Default: `v12`. */
+            /** @description The oldest version that is spoken. Default: `1.2`. */
             minVersion: components["schemas"]["TlsVersion"];
             /** @description The key of the default certificate, shown as `[REDACTED]`; null without one. Default: none. */
             keyFile: components["schemas"]["ConfiguredPath"] | null;
@@ -3407,9 +3479,9 @@ export interface components {
             error: string;
         };
         /**
-         * @description The gateway is draining and takes no writes, the database is away, or what was asked for is off or not yet made.
+         * @description The database is away.
          * @example {
-         *       "error": "gateway is draining"
+         *       "error": "database not reachable"
          *     }
          */
         Unavailable: {
@@ -3519,6 +3591,16 @@ export interface components {
          * @example 3
          */
         Weight: number;
+        /**
+         * @description The gateway is draining and takes no writes, or the database is away.
+         * @example {
+         *       "error": "gateway is draining"
+         *     }
+         */
+        WritesRefused: {
+            /** @description What went wrong; for a bad field `<field>: <reason>`. */
+            error: string;
+        };
     };
     responses: never;
     parameters: never;
@@ -3531,8 +3613,8 @@ export type AccessLogging = components['schemas']['AccessLogging'];
 export type AccessLoggingChange = components['schemas']['AccessLoggingChange'];
 export type Address = components['schemas']['Address'];
 export type AddressRanges = components['schemas']['AddressRanges'];
+export type AllowedMethods = components['schemas']['AllowedMethods'];
 export type AssetName = components['schemas']['AssetName'];
-export type AssetText = components['schemas']['AssetText'];
 export type AuthMode = components['schemas']['AuthMode'];
 export type BadGateway = components['schemas']['BadGateway'];
 export type BadRequest = components['schemas']['BadRequest'];
@@ -3546,6 +3628,7 @@ export type Certificate = components['schemas']['Certificate'];
 export type CertificateId = components['schemas']['CertificateId'];
 export type CertificateInput = components['schemas']['CertificateInput'];
 export type CertificateList = components['schemas']['CertificateList'];
+export type CertificateNotFound = components['schemas']['CertificateNotFound'];
 export type ChallengeInput = components['schemas']['ChallengeInput'];
 export type ChallengeToken = components['schemas']['ChallengeToken'];
 export type Changed = components['schemas']['Changed'];
@@ -3562,6 +3645,8 @@ export type Count = components['schemas']['Count'];
 export type CrossOrigin = components['schemas']['CrossOrigin'];
 export type CrossOriginOverrides = components['schemas']['CrossOriginOverrides'];
 export type Cursor = components['schemas']['Cursor'];
+export type DashboardNotFound = components['schemas']['DashboardNotFound'];
+export type DashboardPage = components['schemas']['DashboardPage'];
 export type DashboardSettings = components['schemas']['DashboardSettings'];
 export type Deregistered = components['schemas']['Deregistered'];
 export type Description = components['schemas']['Description'];
@@ -3575,6 +3660,7 @@ export type DocumentInfo = components['schemas']['DocumentInfo'];
 export type DocumentPaths = components['schemas']['DocumentPaths'];
 export type DocumentServer = components['schemas']['DocumentServer'];
 export type DocumentTitle = components['schemas']['DocumentTitle'];
+export type DocumentUnavailable = components['schemas']['DocumentUnavailable'];
 export type DrainState = components['schemas']['DrainState'];
 export type Draining = components['schemas']['Draining'];
 export type DrainingChange = components['schemas']['DrainingChange'];
@@ -3625,7 +3711,6 @@ export type NodeDraining = components['schemas']['NodeDraining'];
 export type NodeId = components['schemas']['NodeId'];
 export type NodeList = components['schemas']['NodeList'];
 export type NodeState = components['schemas']['NodeState'];
-export type NotFound = components['schemas']['NotFound'];
 export type OpenApiRefreshed = components['schemas']['OpenApiRefreshed'];
 export type OpenApiService = components['schemas']['OpenApiService'];
 export type OpenApiServices = components['schemas']['OpenApiServices'];
@@ -3650,6 +3735,7 @@ export type RateLimitStore = components['schemas']['RateLimitStore'];
 export type RateLimited = components['schemas']['RateLimited'];
 export type RateLimiting = components['schemas']['RateLimiting'];
 export type RateLimitingChange = components['schemas']['RateLimitingChange'];
+export type RealtimeUnavailable = components['schemas']['RealtimeUnavailable'];
 export type Registered = components['schemas']['Registered'];
 export type RegistrationInput = components['schemas']['RegistrationInput'];
 export type RequestHeaders = components['schemas']['RequestHeaders'];
@@ -3668,6 +3754,7 @@ export type RouteInput = components['schemas']['RouteInput'];
 export type RouteList = components['schemas']['RouteList'];
 export type RouteMatch = components['schemas']['RouteMatch'];
 export type RouteName = components['schemas']['RouteName'];
+export type RouteNotFound = components['schemas']['RouteNotFound'];
 export type RoutePath = components['schemas']['RoutePath'];
 export type RouteRateLimit = components['schemas']['RouteRateLimit'];
 export type RouteReplacement = components['schemas']['RouteReplacement'];
@@ -3679,11 +3766,13 @@ export type RouteTimeouts = components['schemas']['RouteTimeouts'];
 export type RoutesMessage = components['schemas']['RoutesMessage'];
 export type SchemaType = components['schemas']['SchemaType'];
 export type ScopeName = components['schemas']['ScopeName'];
+export type ScriptText = components['schemas']['ScriptText'];
 export type ServiceDocument = components['schemas']['ServiceDocument'];
 export type ServiceInstance = components['schemas']['ServiceInstance'];
 export type ServiceMetadata = components['schemas']['ServiceMetadata'];
 export type ServiceName = components['schemas']['ServiceName'];
 export type ServiceNames = components['schemas']['ServiceNames'];
+export type ServiceNotFound = components['schemas']['ServiceNotFound'];
 export type ServiceTag = components['schemas']['ServiceTag'];
 export type ServiceVersion = components['schemas']['ServiceVersion'];
 export type SkippedPath = components['schemas']['SkippedPath'];
@@ -3691,9 +3780,11 @@ export type SmallCount = components['schemas']['SmallCount'];
 export type StatsMessage = components['schemas']['StatsMessage'];
 export type StatusCode = components['schemas']['StatusCode'];
 export type StatusCodes = components['schemas']['StatusCodes'];
+export type StyleText = components['schemas']['StyleText'];
 export type Target = components['schemas']['Target'];
 export type TargetId = components['schemas']['TargetId'];
 export type TargetInput = components['schemas']['TargetInput'];
+export type TargetNotFound = components['schemas']['TargetNotFound'];
 export type TargetTls = components['schemas']['TargetTls'];
 export type TargetTlsInput = components['schemas']['TargetTlsInput'];
 export type TargetUrl = components['schemas']['TargetUrl'];
@@ -3713,3 +3804,4 @@ export type UpstreamList = components['schemas']['UpstreamList'];
 export type WebSockets = components['schemas']['WebSockets'];
 export type WebSocketsChange = components['schemas']['WebSocketsChange'];
 export type Weight = components['schemas']['Weight'];
+export type WritesRefused = components['schemas']['WritesRefused'];

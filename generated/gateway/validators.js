@@ -5526,7 +5526,7 @@ return errors === 0;
 }
 validate50.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema92 = {"type":"object","properties":{"enabled":{"anyOf":[{"type":"boolean"},{"type":"null"}]},"allowOrigins":{"anyOf":[{"$ref":"contract#/$defs/Origins"},{"type":"null"}]},"allowMethods":{"anyOf":[{"$ref":"contract#/$defs/HttpMethods"},{"type":"null"}]},"allowHeaders":{"anyOf":[{"$ref":"contract#/$defs/HeaderNames"},{"type":"null"}]},"exposeHeaders":{"anyOf":[{"$ref":"contract#/$defs/HeaderNames"},{"type":"null"}]},"allowCredentials":{"anyOf":[{"type":"boolean"},{"type":"null"}]},"maxAge":{"anyOf":[{"type":"integer","format":"int32"},{"type":"null"}],"minimum":0,"maximum":1000000}},"additionalProperties":false};
+const schema92 = {"type":"object","properties":{"enabled":{"anyOf":[{"type":"boolean"},{"type":"null"}]},"allowOrigins":{"anyOf":[{"$ref":"contract#/$defs/Origins"},{"type":"null"}]},"allowMethods":{"anyOf":[{"$ref":"contract#/$defs/AllowedMethods"},{"type":"null"}]},"allowHeaders":{"anyOf":[{"$ref":"contract#/$defs/HeaderNames"},{"type":"null"}]},"exposeHeaders":{"anyOf":[{"$ref":"contract#/$defs/HeaderNames"},{"type":"null"}]},"allowCredentials":{"anyOf":[{"type":"boolean"},{"type":"null"}]},"maxAge":{"anyOf":[{"type":"integer","format":"int32"},{"type":"null"}],"minimum":0,"maximum":1000000}},"additionalProperties":false};
 const schema93 = {"type":"array","items":{"$ref":"contract#/$defs/Origin"},"maxItems":64};
 const schema94 = {"type":"string","maxLength":512,"pattern":"^(\\*|[a-z][a-z0-9+.-]*://[^/?#\\s]+)$"};
 const pattern27 = new RegExp("^(\\*|[a-z][a-z0-9+.-]*://[^/?#\\s]+)$", "u");
@@ -5589,14 +5589,12 @@ return errors === 0;
 }
 validate53.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema95 = {"type":"array","items":{"$ref":"contract#/$defs/HeaderName"},"maxItems":64};
-const schema96 = {"type":"string","minLength":1,"maxLength":128,"pattern":"^[A-Za-z0-9!#$%&'*+.^_`|~-]+$"};
-const pattern28 = new RegExp("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$", "u");
+const schema95 = {"type":"array","items":{"$ref":"contract#/$defs/HttpMethod"},"maxItems":64};
 
-function validate56(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate55(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate56.evaluated;
+const evaluated0 = validate55.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -5606,7 +5604,63 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(Array.isArray(data)){
 if(data.length > 64){
-validate56.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 64},message:"must NOT have more than 64 items"}];
+validate55.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 64},message:"must NOT have more than 64 items"}];
+return false;
+}
+else {
+var valid0 = true;
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+let data0 = data[i0];
+const _errs1 = errors;
+const _errs2 = errors;
+if(errors === _errs2){
+if(typeof data0 === "string"){
+if(!pattern17.test(data0)){
+validate55.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"contract#/$defs/HttpMethod/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z-]{1,20}$"},message:"must match pattern \""+"^[A-Za-z-]{1,20}$"+"\""}];
+return false;
+}
+}
+else {
+validate55.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"contract#/$defs/HttpMethod/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+if(!valid0){
+break;
+}
+}
+}
+}
+else {
+validate55.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+return false;
+}
+}
+validate55.errors = vErrors;
+return errors === 0;
+}
+validate55.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema97 = {"type":"array","items":{"$ref":"contract#/$defs/HeaderName"},"maxItems":64};
+const schema98 = {"type":"string","minLength":1,"maxLength":128,"pattern":"^[A-Za-z0-9!#$%&'*+.^_`|~-]+$"};
+const pattern29 = new RegExp("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$", "u");
+
+function validate57(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate57.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(Array.isArray(data)){
+if(data.length > 64){
+validate57.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 64},message:"must NOT have more than 64 items"}];
 return false;
 }
 else {
@@ -5619,24 +5673,24 @@ const _errs2 = errors;
 if(errors === _errs2){
 if(typeof data0 === "string"){
 if(func1(data0) > 128){
-validate56.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"contract#/$defs/HeaderName/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
+validate57.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"contract#/$defs/HeaderName/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
 return false;
 }
 else {
 if(func1(data0) < 1){
-validate56.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"contract#/$defs/HeaderName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate57.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"contract#/$defs/HeaderName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
-if(!pattern28.test(data0)){
-validate56.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"contract#/$defs/HeaderName/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$"},message:"must match pattern \""+"^[A-Za-z0-9!#$%&'*+.^_`|~-]+$"+"\""}];
+if(!pattern29.test(data0)){
+validate57.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"contract#/$defs/HeaderName/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$"},message:"must match pattern \""+"^[A-Za-z0-9!#$%&'*+.^_`|~-]+$"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate56.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"contract#/$defs/HeaderName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate57.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"contract#/$defs/HeaderName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -5648,14 +5702,14 @@ break;
 }
 }
 else {
-validate56.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate57.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
-validate56.errors = vErrors;
+validate57.errors = vErrors;
 return errors === 0;
 }
-validate56.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+validate57.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 
 function validate52(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -5799,8 +5853,8 @@ const _errs13 = errors;
 const _errs14 = errors;
 let valid3 = false;
 const _errs15 = errors;
-if(!(validate36(data2, {instancePath:instancePath+"/allowMethods",parentData:data,parentDataProperty:"allowMethods",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate36.errors : vErrors.concat(validate36.errors);
+if(!(validate55(data2, {instancePath:instancePath+"/allowMethods",parentData:data,parentDataProperty:"allowMethods",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
 errors = vErrors.length;
 }
 var _valid2 = _errs15 === errors;
@@ -5853,8 +5907,8 @@ const _errs18 = errors;
 const _errs19 = errors;
 let valid4 = false;
 const _errs20 = errors;
-if(!(validate56(data3, {instancePath:instancePath+"/allowHeaders",parentData:data,parentDataProperty:"allowHeaders",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate56.errors : vErrors.concat(validate56.errors);
+if(!(validate57(data3, {instancePath:instancePath+"/allowHeaders",parentData:data,parentDataProperty:"allowHeaders",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate57.errors : vErrors.concat(validate57.errors);
 errors = vErrors.length;
 }
 var _valid3 = _errs20 === errors;
@@ -5907,8 +5961,8 @@ const _errs23 = errors;
 const _errs24 = errors;
 let valid5 = false;
 const _errs25 = errors;
-if(!(validate56(data4, {instancePath:instancePath+"/exposeHeaders",parentData:data,parentDataProperty:"exposeHeaders",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate56.errors : vErrors.concat(validate56.errors);
+if(!(validate57(data4, {instancePath:instancePath+"/exposeHeaders",parentData:data,parentDataProperty:"exposeHeaders",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate57.errors : vErrors.concat(validate57.errors);
 errors = vErrors.length;
 }
 var _valid4 = _errs25 === errors;
@@ -6120,15 +6174,15 @@ return errors === 0;
 }
 validate52.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema97 = {"type":"object","properties":{"allow":{"anyOf":[{"$ref":"contract#/$defs/AddressRanges"},{"type":"null"}]},"deny":{"anyOf":[{"$ref":"contract#/$defs/AddressRanges"},{"type":"null"}]}},"additionalProperties":false};
-const schema98 = {"type":"array","items":{"$ref":"contract#/$defs/Cidr"},"maxItems":1000};
-const schema99 = {"type":"string","minLength":2,"maxLength":64,"pattern":"^[0-9A-Fa-f.:]+(/[0-9]{1,3})?$"};
-const pattern29 = new RegExp("^[0-9A-Fa-f.:]+(/[0-9]{1,3})?$", "u");
+const schema99 = {"type":"object","properties":{"allow":{"anyOf":[{"$ref":"contract#/$defs/AddressRanges"},{"type":"null"}]},"deny":{"anyOf":[{"$ref":"contract#/$defs/AddressRanges"},{"type":"null"}]}},"additionalProperties":false};
+const schema100 = {"type":"array","items":{"$ref":"contract#/$defs/Cidr"},"maxItems":1000};
+const schema101 = {"type":"string","minLength":2,"maxLength":64,"pattern":"^[0-9A-Fa-f.:]+(/[0-9]{1,3})?$"};
+const pattern30 = new RegExp("^[0-9A-Fa-f.:]+(/[0-9]{1,3})?$", "u");
 
-function validate61(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate62(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate61.evaluated;
+const evaluated0 = validate62.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -6138,7 +6192,7 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(Array.isArray(data)){
 if(data.length > 1000){
-validate61.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"}];
+validate62.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"}];
 return false;
 }
 else {
@@ -6151,24 +6205,24 @@ const _errs2 = errors;
 if(errors === _errs2){
 if(typeof data0 === "string"){
 if(func1(data0) > 64){
-validate61.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"contract#/$defs/Cidr/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+validate62.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"contract#/$defs/Cidr/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
 else {
 if(func1(data0) < 2){
-validate61.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"contract#/$defs/Cidr/minLength",keyword:"minLength",params:{limit: 2},message:"must NOT have fewer than 2 characters"}];
+validate62.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"contract#/$defs/Cidr/minLength",keyword:"minLength",params:{limit: 2},message:"must NOT have fewer than 2 characters"}];
 return false;
 }
 else {
-if(!pattern29.test(data0)){
-validate61.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"contract#/$defs/Cidr/pattern",keyword:"pattern",params:{pattern: "^[0-9A-Fa-f.:]+(/[0-9]{1,3})?$"},message:"must match pattern \""+"^[0-9A-Fa-f.:]+(/[0-9]{1,3})?$"+"\""}];
+if(!pattern30.test(data0)){
+validate62.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"contract#/$defs/Cidr/pattern",keyword:"pattern",params:{pattern: "^[0-9A-Fa-f.:]+(/[0-9]{1,3})?$"},message:"must match pattern \""+"^[0-9A-Fa-f.:]+(/[0-9]{1,3})?$"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate61.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"contract#/$defs/Cidr/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate62.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"contract#/$defs/Cidr/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -6180,20 +6234,20 @@ break;
 }
 }
 else {
-validate61.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate62.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
-validate61.errors = vErrors;
+validate62.errors = vErrors;
 return errors === 0;
 }
-validate61.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+validate62.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate60(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate61(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate60.evaluated;
+const evaluated0 = validate61.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -6205,7 +6259,7 @@ if(data && typeof data == "object" && !Array.isArray(data)){
 const _errs1 = errors;
 for(const key0 in data){
 if(!((key0 === "allow") || (key0 === "deny"))){
-validate60.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate61.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -6217,8 +6271,8 @@ const _errs2 = errors;
 const _errs3 = errors;
 let valid1 = false;
 const _errs4 = errors;
-if(!(validate61(data0, {instancePath:instancePath+"/allow",parentData:data,parentDataProperty:"allow",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate61.errors : vErrors.concat(validate61.errors);
+if(!(validate62(data0, {instancePath:instancePath+"/allow",parentData:data,parentDataProperty:"allow",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs4 === errors;
@@ -6245,7 +6299,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate60.errors = vErrors;
+validate61.errors = vErrors;
 return false;
 }
 else {
@@ -6271,8 +6325,8 @@ const _errs7 = errors;
 const _errs8 = errors;
 let valid2 = false;
 const _errs9 = errors;
-if(!(validate61(data1, {instancePath:instancePath+"/deny",parentData:data,parentDataProperty:"deny",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate61.errors : vErrors.concat(validate61.errors);
+if(!(validate62(data1, {instancePath:instancePath+"/deny",parentData:data,parentDataProperty:"deny",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
 errors = vErrors.length;
 }
 var _valid1 = _errs9 === errors;
@@ -6299,7 +6353,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate60.errors = vErrors;
+validate61.errors = vErrors;
 return false;
 }
 else {
@@ -6322,21 +6376,21 @@ var valid0 = true;
 }
 }
 else {
-validate60.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate61.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate60.errors = vErrors;
+validate61.errors = vErrors;
 return errors === 0;
 }
-validate60.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate61.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema100 = {"type":"object","properties":{"enabled":{"anyOf":[{"type":"boolean"},{"type":"null"}]},"pollInterval":{"anyOf":[{"$ref":"contract#/$defs/Duration"},{"type":"null"}]},"removalGracePeriod":{"anyOf":[{"$ref":"contract#/$defs/Duration"},{"type":"null"}]},"fetchTimeout":{"anyOf":[{"$ref":"contract#/$defs/Duration"},{"type":"null"}]},"denyAddresses":{"anyOf":[{"$ref":"contract#/$defs/AddressRanges"},{"type":"null"}]}},"additionalProperties":false};
+const schema102 = {"type":"object","properties":{"enabled":{"anyOf":[{"type":"boolean"},{"type":"null"}]},"pollInterval":{"anyOf":[{"$ref":"contract#/$defs/Duration"},{"type":"null"}]},"removalGracePeriod":{"anyOf":[{"$ref":"contract#/$defs/Duration"},{"type":"null"}]},"fetchTimeout":{"anyOf":[{"$ref":"contract#/$defs/Duration"},{"type":"null"}]},"denyAddresses":{"anyOf":[{"$ref":"contract#/$defs/AddressRanges"},{"type":"null"}]}},"additionalProperties":false};
 
-function validate65(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate66(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate65.evaluated;
+const evaluated0 = validate66.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -6348,7 +6402,7 @@ if(data && typeof data == "object" && !Array.isArray(data)){
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((((key0 === "enabled") || (key0 === "pollInterval")) || (key0 === "removalGracePeriod")) || (key0 === "fetchTimeout")) || (key0 === "denyAddresses"))){
-validate65.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate66.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -6394,7 +6448,7 @@ else {
 vErrors.push(err2);
 }
 errors++;
-validate65.errors = vErrors;
+validate66.errors = vErrors;
 return false;
 }
 else {
@@ -6493,7 +6547,7 @@ else {
 vErrors.push(err8);
 }
 errors++;
-validate65.errors = vErrors;
+validate66.errors = vErrors;
 return false;
 }
 else {
@@ -6592,7 +6646,7 @@ else {
 vErrors.push(err14);
 }
 errors++;
-validate65.errors = vErrors;
+validate66.errors = vErrors;
 return false;
 }
 else {
@@ -6691,7 +6745,7 @@ else {
 vErrors.push(err20);
 }
 errors++;
-validate65.errors = vErrors;
+validate66.errors = vErrors;
 return false;
 }
 else {
@@ -6717,8 +6771,8 @@ const _errs29 = errors;
 const _errs30 = errors;
 let valid8 = false;
 const _errs31 = errors;
-if(!(validate61(data4, {instancePath:instancePath+"/denyAddresses",parentData:data,parentDataProperty:"denyAddresses",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate61.errors : vErrors.concat(validate61.errors);
+if(!(validate62(data4, {instancePath:instancePath+"/denyAddresses",parentData:data,parentDataProperty:"denyAddresses",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
 errors = vErrors.length;
 }
 var _valid4 = _errs31 === errors;
@@ -6745,7 +6799,7 @@ else {
 vErrors.push(err22);
 }
 errors++;
-validate65.errors = vErrors;
+validate66.errors = vErrors;
 return false;
 }
 else {
@@ -6771,28 +6825,28 @@ var valid0 = true;
 }
 }
 else {
-validate65.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate66.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate65.errors = vErrors;
+validate66.errors = vErrors;
 return errors === 0;
 }
-validate65.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate66.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema104 = {"type":"object","properties":{"enabled":{"anyOf":[{"type":"boolean"},{"type":"null"}]},"title":{"anyOf":[{"$ref":"contract#/$defs/DocumentTitle"},{"type":"null"}]},"version":{"anyOf":[{"$ref":"contract#/$defs/ServiceVersion"},{"type":"null"}]},"description":{"anyOf":[{"$ref":"contract#/$defs/Description"},{"type":"null"}]},"refreshInterval":{"anyOf":[{"$ref":"contract#/$defs/Duration"},{"type":"null"}]},"mergeStrategy":{"anyOf":[{"$ref":"contract#/$defs/MergeStrategy"},{"type":"null"}]},"excludeServices":{"anyOf":[{"$ref":"contract#/$defs/ServiceNames"},{"type":"null"}]},"public":{"anyOf":[{"type":"boolean"},{"type":"null"}]}},"additionalProperties":false};
-const schema105 = {"type":"string","minLength":1,"maxLength":256};
-const schema106 = {"type":"string","maxLength":64};
-const schema107 = {"type":"string","maxLength":1000};
-const schema109 = {"type":"string","enum":["prefix","flat"]};
-const schema110 = {"type":"array","items":{"$ref":"contract#/$defs/ServiceName"},"maxItems":1000};
-const schema111 = {"type":"string","minLength":1,"maxLength":128,"pattern":"^[^\\u0000-\\u001f\\u007f]+$"};
-const pattern34 = new RegExp("^[^\\u0000-\\u001f\\u007f]+$", "u");
+const schema106 = {"type":"object","properties":{"enabled":{"anyOf":[{"type":"boolean"},{"type":"null"}]},"title":{"anyOf":[{"$ref":"contract#/$defs/DocumentTitle"},{"type":"null"}]},"version":{"anyOf":[{"$ref":"contract#/$defs/ServiceVersion"},{"type":"null"}]},"description":{"anyOf":[{"$ref":"contract#/$defs/Description"},{"type":"null"}]},"refreshInterval":{"anyOf":[{"$ref":"contract#/$defs/Duration"},{"type":"null"}]},"mergeStrategy":{"anyOf":[{"$ref":"contract#/$defs/MergeStrategy"},{"type":"null"}]},"excludeServices":{"anyOf":[{"$ref":"contract#/$defs/ServiceNames"},{"type":"null"}]},"public":{"anyOf":[{"type":"boolean"},{"type":"null"}]}},"additionalProperties":false};
+const schema107 = {"type":"string","minLength":1,"maxLength":256};
+const schema108 = {"type":"string","maxLength":64};
+const schema109 = {"type":"string","maxLength":1000};
+const schema111 = {"type":"string","enum":["prefix","flat"]};
+const schema112 = {"type":"array","items":{"$ref":"contract#/$defs/ServiceName"},"maxItems":1000};
+const schema113 = {"type":"string","minLength":1,"maxLength":128,"pattern":"^[^\\u0000-\\u001f\\u007f]+$"};
+const pattern35 = new RegExp("^[^\\u0000-\\u001f\\u007f]+$", "u");
 
-function validate69(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate70(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate69.evaluated;
+const evaluated0 = validate70.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -6802,7 +6856,7 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(Array.isArray(data)){
 if(data.length > 1000){
-validate69.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"}];
+validate70.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"}];
 return false;
 }
 else {
@@ -6815,24 +6869,24 @@ const _errs2 = errors;
 if(errors === _errs2){
 if(typeof data0 === "string"){
 if(func1(data0) > 128){
-validate69.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"contract#/$defs/ServiceName/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
+validate70.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"contract#/$defs/ServiceName/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
 return false;
 }
 else {
 if(func1(data0) < 1){
-validate69.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"contract#/$defs/ServiceName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate70.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"contract#/$defs/ServiceName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
-if(!pattern34.test(data0)){
-validate69.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"contract#/$defs/ServiceName/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f]+$"+"\""}];
+if(!pattern35.test(data0)){
+validate70.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"contract#/$defs/ServiceName/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f]+$"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate69.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"contract#/$defs/ServiceName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate70.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"contract#/$defs/ServiceName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -6844,20 +6898,20 @@ break;
 }
 }
 else {
-validate69.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate70.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
-validate69.errors = vErrors;
+validate70.errors = vErrors;
 return errors === 0;
 }
-validate69.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+validate70.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate68(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate69(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate68.evaluated;
+const evaluated0 = validate69.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -6869,7 +6923,7 @@ if(data && typeof data == "object" && !Array.isArray(data)){
 const _errs1 = errors;
 for(const key0 in data){
 if(!((((((((key0 === "enabled") || (key0 === "title")) || (key0 === "version")) || (key0 === "description")) || (key0 === "refreshInterval")) || (key0 === "mergeStrategy")) || (key0 === "excludeServices")) || (key0 === "public"))){
-validate68.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate69.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -6915,7 +6969,7 @@ else {
 vErrors.push(err2);
 }
 errors++;
-validate68.errors = vErrors;
+validate69.errors = vErrors;
 return false;
 }
 else {
@@ -7002,7 +7056,7 @@ else {
 vErrors.push(err7);
 }
 errors++;
-validate68.errors = vErrors;
+validate69.errors = vErrors;
 return false;
 }
 else {
@@ -7077,7 +7131,7 @@ else {
 vErrors.push(err11);
 }
 errors++;
-validate68.errors = vErrors;
+validate69.errors = vErrors;
 return false;
 }
 else {
@@ -7152,7 +7206,7 @@ else {
 vErrors.push(err15);
 }
 errors++;
-validate68.errors = vErrors;
+validate69.errors = vErrors;
 return false;
 }
 else {
@@ -7251,7 +7305,7 @@ else {
 vErrors.push(err21);
 }
 errors++;
-validate68.errors = vErrors;
+validate69.errors = vErrors;
 return false;
 }
 else {
@@ -7288,7 +7342,7 @@ vErrors.push(err22);
 errors++;
 }
 if(!((data5 === "prefix") || (data5 === "flat"))){
-const err23 = {instancePath:instancePath+"/mergeStrategy",schemaPath:"contract#/$defs/MergeStrategy/enum",keyword:"enum",params:{allowedValues: schema109.enum},message:"must be equal to one of the allowed values"};
+const err23 = {instancePath:instancePath+"/mergeStrategy",schemaPath:"contract#/$defs/MergeStrategy/enum",keyword:"enum",params:{allowedValues: schema111.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -7321,7 +7375,7 @@ else {
 vErrors.push(err25);
 }
 errors++;
-validate68.errors = vErrors;
+validate69.errors = vErrors;
 return false;
 }
 else {
@@ -7347,8 +7401,8 @@ const _errs43 = errors;
 const _errs44 = errors;
 let valid12 = false;
 const _errs45 = errors;
-if(!(validate69(data6, {instancePath:instancePath+"/excludeServices",parentData:data,parentDataProperty:"excludeServices",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate69.errors : vErrors.concat(validate69.errors);
+if(!(validate70(data6, {instancePath:instancePath+"/excludeServices",parentData:data,parentDataProperty:"excludeServices",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate70.errors : vErrors.concat(validate70.errors);
 errors = vErrors.length;
 }
 var _valid6 = _errs45 === errors;
@@ -7375,7 +7429,7 @@ else {
 vErrors.push(err27);
 }
 errors++;
-validate68.errors = vErrors;
+validate69.errors = vErrors;
 return false;
 }
 else {
@@ -7435,7 +7489,7 @@ else {
 vErrors.push(err30);
 }
 errors++;
-validate68.errors = vErrors;
+validate69.errors = vErrors;
 return false;
 }
 else {
@@ -7464,21 +7518,21 @@ var valid0 = true;
 }
 }
 else {
-validate68.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate69.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate68.errors = vErrors;
+validate69.errors = vErrors;
 return errors === 0;
 }
-validate68.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate69.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema112 = {"type":"object","properties":{"maxFrameBytes":{"anyOf":[{"$ref":"contract#/$defs/Count"},{"type":"null"}]}},"additionalProperties":false};
+const schema114 = {"type":"object","properties":{"maxFrameBytes":{"anyOf":[{"$ref":"contract#/$defs/Count"},{"type":"null"}]}},"additionalProperties":false};
 
-function validate72(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate73(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate72.evaluated;
+const evaluated0 = validate73.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -7490,7 +7544,7 @@ if(data && typeof data == "object" && !Array.isArray(data)){
 const _errs1 = errors;
 for(const key0 in data){
 if(!(key0 === "maxFrameBytes")){
-validate72.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate73.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -7574,7 +7628,7 @@ else {
 vErrors.push(err5);
 }
 errors++;
-validate72.errors = vErrors;
+validate73.errors = vErrors;
 return false;
 }
 else {
@@ -7592,21 +7646,21 @@ vErrors = null;
 }
 }
 else {
-validate72.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate73.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate72.errors = vErrors;
+validate73.errors = vErrors;
 return errors === 0;
 }
-validate72.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate73.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema114 = {"type":"object","properties":{"delay":{"anyOf":[{"$ref":"contract#/$defs/Duration"},{"type":"null"}]},"timeout":{"anyOf":[{"$ref":"contract#/$defs/Duration"},{"type":"null"}]}},"additionalProperties":false};
+const schema116 = {"type":"object","properties":{"delay":{"anyOf":[{"$ref":"contract#/$defs/Duration"},{"type":"null"}]},"timeout":{"anyOf":[{"$ref":"contract#/$defs/Duration"},{"type":"null"}]}},"additionalProperties":false};
 
-function validate74(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate75(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate74.evaluated;
+const evaluated0 = validate75.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -7618,7 +7672,7 @@ if(data && typeof data == "object" && !Array.isArray(data)){
 const _errs1 = errors;
 for(const key0 in data){
 if(!((key0 === "delay") || (key0 === "timeout"))){
-validate74.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate75.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -7703,7 +7757,7 @@ else {
 vErrors.push(err5);
 }
 errors++;
-validate74.errors = vErrors;
+validate75.errors = vErrors;
 return false;
 }
 else {
@@ -7802,7 +7856,7 @@ else {
 vErrors.push(err11);
 }
 errors++;
-validate74.errors = vErrors;
+validate75.errors = vErrors;
 return false;
 }
 else {
@@ -7825,22 +7879,22 @@ var valid0 = true;
 }
 }
 else {
-validate74.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate75.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate74.errors = vErrors;
+validate75.errors = vErrors;
 return errors === 0;
 }
-validate74.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate75.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema117 = {"type":"object","properties":{"mode":{"anyOf":[{"$ref":"contract#/$defs/AccessLogMode"},{"type":"null"}]},"redactHeaders":{"anyOf":[{"$ref":"contract#/$defs/HeaderNames"},{"type":"null"}]}},"additionalProperties":false};
-const schema118 = {"type":"string","enum":["off","errors","all"]};
+const schema119 = {"type":"object","properties":{"mode":{"anyOf":[{"$ref":"contract#/$defs/AccessLogMode"},{"type":"null"}]},"redactHeaders":{"anyOf":[{"$ref":"contract#/$defs/HeaderNames"},{"type":"null"}]}},"additionalProperties":false};
+const schema120 = {"type":"string","enum":["off","errors","all"]};
 
-function validate76(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate77(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate76.evaluated;
+const evaluated0 = validate77.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -7852,7 +7906,7 @@ if(data && typeof data == "object" && !Array.isArray(data)){
 const _errs1 = errors;
 for(const key0 in data){
 if(!((key0 === "mode") || (key0 === "redactHeaders"))){
-validate76.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate77.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -7875,7 +7929,7 @@ vErrors.push(err0);
 errors++;
 }
 if(!(((data0 === "off") || (data0 === "errors")) || (data0 === "all"))){
-const err1 = {instancePath:instancePath+"/mode",schemaPath:"contract#/$defs/AccessLogMode/enum",keyword:"enum",params:{allowedValues: schema118.enum},message:"must be equal to one of the allowed values"};
+const err1 = {instancePath:instancePath+"/mode",schemaPath:"contract#/$defs/AccessLogMode/enum",keyword:"enum",params:{allowedValues: schema120.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -7908,7 +7962,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate76.errors = vErrors;
+validate77.errors = vErrors;
 return false;
 }
 else {
@@ -7934,8 +7988,8 @@ const _errs9 = errors;
 const _errs10 = errors;
 let valid3 = false;
 const _errs11 = errors;
-if(!(validate56(data1, {instancePath:instancePath+"/redactHeaders",parentData:data,parentDataProperty:"redactHeaders",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate56.errors : vErrors.concat(validate56.errors);
+if(!(validate57(data1, {instancePath:instancePath+"/redactHeaders",parentData:data,parentDataProperty:"redactHeaders",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate57.errors : vErrors.concat(validate57.errors);
 errors = vErrors.length;
 }
 var _valid1 = _errs11 === errors;
@@ -7962,7 +8016,7 @@ else {
 vErrors.push(err5);
 }
 errors++;
-validate76.errors = vErrors;
+validate77.errors = vErrors;
 return false;
 }
 else {
@@ -7985,21 +8039,21 @@ var valid0 = true;
 }
 }
 else {
-validate76.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate77.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate76.errors = vErrors;
+validate77.errors = vErrors;
 return errors === 0;
 }
-validate76.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate77.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema119 = {"type":"array","items":{"$ref":"contract#/$defs/Cidr"},"maxItems":100};
+const schema121 = {"type":"array","items":{"$ref":"contract#/$defs/Cidr"},"maxItems":100};
 
-function validate79(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate80(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate79.evaluated;
+const evaluated0 = validate80.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -8009,7 +8063,7 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(Array.isArray(data)){
 if(data.length > 100){
-validate79.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"}];
+validate80.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"}];
 return false;
 }
 else {
@@ -8022,24 +8076,24 @@ const _errs2 = errors;
 if(errors === _errs2){
 if(typeof data0 === "string"){
 if(func1(data0) > 64){
-validate79.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"contract#/$defs/Cidr/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+validate80.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"contract#/$defs/Cidr/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
 else {
 if(func1(data0) < 2){
-validate79.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"contract#/$defs/Cidr/minLength",keyword:"minLength",params:{limit: 2},message:"must NOT have fewer than 2 characters"}];
+validate80.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"contract#/$defs/Cidr/minLength",keyword:"minLength",params:{limit: 2},message:"must NOT have fewer than 2 characters"}];
 return false;
 }
 else {
-if(!pattern29.test(data0)){
-validate79.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"contract#/$defs/Cidr/pattern",keyword:"pattern",params:{pattern: "^[0-9A-Fa-f.:]+(/[0-9]{1,3})?$"},message:"must match pattern \""+"^[0-9A-Fa-f.:]+(/[0-9]{1,3})?$"+"\""}];
+if(!pattern30.test(data0)){
+validate80.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"contract#/$defs/Cidr/pattern",keyword:"pattern",params:{pattern: "^[0-9A-Fa-f.:]+(/[0-9]{1,3})?$"},message:"must match pattern \""+"^[0-9A-Fa-f.:]+(/[0-9]{1,3})?$"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate79.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"contract#/$defs/Cidr/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate80.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"contract#/$defs/Cidr/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -8051,14 +8105,14 @@ break;
 }
 }
 else {
-validate79.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate80.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
-validate79.errors = vErrors;
+validate80.errors = vErrors;
 return errors === 0;
 }
-validate79.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+validate80.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 
 function validate30(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -8574,8 +8628,8 @@ const _errs47 = errors;
 const _errs48 = errors;
 let valid10 = false;
 const _errs49 = errors;
-if(!(validate60(data9, {instancePath:instancePath+"/ipFilter",parentData:data,parentDataProperty:"ipFilter",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate60.errors : vErrors.concat(validate60.errors);
+if(!(validate61(data9, {instancePath:instancePath+"/ipFilter",parentData:data,parentDataProperty:"ipFilter",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate61.errors : vErrors.concat(validate61.errors);
 errors = vErrors.length;
 }
 var _valid9 = _errs49 === errors;
@@ -8628,8 +8682,8 @@ const _errs52 = errors;
 const _errs53 = errors;
 let valid11 = false;
 const _errs54 = errors;
-if(!(validate65(data10, {instancePath:instancePath+"/discovery",parentData:data,parentDataProperty:"discovery",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate65.errors : vErrors.concat(validate65.errors);
+if(!(validate66(data10, {instancePath:instancePath+"/discovery",parentData:data,parentDataProperty:"discovery",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate66.errors : vErrors.concat(validate66.errors);
 errors = vErrors.length;
 }
 var _valid10 = _errs54 === errors;
@@ -8682,8 +8736,8 @@ const _errs57 = errors;
 const _errs58 = errors;
 let valid12 = false;
 const _errs59 = errors;
-if(!(validate68(data11, {instancePath:instancePath+"/openapi",parentData:data,parentDataProperty:"openapi",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
+if(!(validate69(data11, {instancePath:instancePath+"/openapi",parentData:data,parentDataProperty:"openapi",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate69.errors : vErrors.concat(validate69.errors);
 errors = vErrors.length;
 }
 var _valid11 = _errs59 === errors;
@@ -8736,8 +8790,8 @@ const _errs62 = errors;
 const _errs63 = errors;
 let valid13 = false;
 const _errs64 = errors;
-if(!(validate72(data12, {instancePath:instancePath+"/webSocket",parentData:data,parentDataProperty:"webSocket",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate72.errors : vErrors.concat(validate72.errors);
+if(!(validate73(data12, {instancePath:instancePath+"/webSocket",parentData:data,parentDataProperty:"webSocket",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate73.errors : vErrors.concat(validate73.errors);
 errors = vErrors.length;
 }
 var _valid12 = _errs64 === errors;
@@ -8790,8 +8844,8 @@ const _errs67 = errors;
 const _errs68 = errors;
 let valid14 = false;
 const _errs69 = errors;
-if(!(validate74(data13, {instancePath:instancePath+"/draining",parentData:data,parentDataProperty:"draining",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate74.errors : vErrors.concat(validate74.errors);
+if(!(validate75(data13, {instancePath:instancePath+"/draining",parentData:data,parentDataProperty:"draining",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate75.errors : vErrors.concat(validate75.errors);
 errors = vErrors.length;
 }
 var _valid13 = _errs69 === errors;
@@ -8844,8 +8898,8 @@ const _errs72 = errors;
 const _errs73 = errors;
 let valid15 = false;
 const _errs74 = errors;
-if(!(validate76(data14, {instancePath:instancePath+"/accessLog",parentData:data,parentDataProperty:"accessLog",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate76.errors : vErrors.concat(validate76.errors);
+if(!(validate77(data14, {instancePath:instancePath+"/accessLog",parentData:data,parentDataProperty:"accessLog",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate77.errors : vErrors.concat(validate77.errors);
 errors = vErrors.length;
 }
 var _valid14 = _errs74 === errors;
@@ -8898,8 +8952,8 @@ const _errs77 = errors;
 const _errs78 = errors;
 let valid16 = false;
 const _errs79 = errors;
-if(!(validate79(data15, {instancePath:instancePath+"/trustedProxies",parentData:data,parentDataProperty:"trustedProxies",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate79.errors : vErrors.concat(validate79.errors);
+if(!(validate80(data15, {instancePath:instancePath+"/trustedProxies",parentData:data,parentDataProperty:"trustedProxies",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate80.errors : vErrors.concat(validate80.errors);
 errors = vErrors.length;
 }
 var _valid15 = _errs79 === errors;
@@ -8993,21 +9047,21 @@ return errors === 0;
 }
 validate29.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Discovery_register_body = validate82;
-const schema121 = {"$id":"Discovery_register_body","$ref":"contract#/$defs/RegistrationInput"};
-const schema122 = {"type":"object","required":["service_name","address","port"],"properties":{"service_id":{"$ref":"contract#/$defs/InstanceId","maxLength":128},"service_name":{"$ref":"contract#/$defs/ServiceName"},"service_version":{"$ref":"contract#/$defs/ServiceVersion","default":""},"address":{"$ref":"contract#/$defs/Address"},"port":{"$ref":"contract#/$defs/Port"},"tags":{"type":"array","items":{"$ref":"contract#/$defs/ServiceTag"},"maxItems":32,"default":[]},"metadata":{"$ref":"contract#/$defs/ServiceMetadata","default":{}},"farp_enabled":{"type":"boolean","default":false},"ttl":{"$ref":"contract#/$defs/Duration"}},"additionalProperties":false};
-const schema123 = {"type":"string","minLength":1,"maxLength":320,"pattern":"^[^\\u0000-\\u001f\\u007f]+$"};
-const schema126 = {"type":"string","minLength":1,"maxLength":253,"pattern":"^[A-Za-z0-9._:-]+$"};
-const schema127 = {"type":"integer","format":"int32","minimum":1,"maximum":65535};
-const schema128 = {"type":"string","minLength":1,"maxLength":64};
-const pattern40 = new RegExp("^[A-Za-z0-9._:-]+$", "u");
-const schema129 = {"type":"object","maxProperties":64,"additionalProperties":{"$ref":"contract#/$defs/MetadataValue"}};
-const schema130 = {"type":"string","maxLength":4096};
+const Discovery_register_body = validate83;
+const schema123 = {"$id":"Discovery_register_body","$ref":"contract#/$defs/RegistrationInput"};
+const schema124 = {"type":"object","required":["service_name","address","port"],"properties":{"service_id":{"$ref":"contract#/$defs/InstanceId","maxLength":128},"service_name":{"$ref":"contract#/$defs/ServiceName"},"service_version":{"$ref":"contract#/$defs/ServiceVersion","default":""},"address":{"$ref":"contract#/$defs/Address"},"port":{"$ref":"contract#/$defs/Port"},"tags":{"type":"array","items":{"$ref":"contract#/$defs/ServiceTag"},"maxItems":32,"default":[]},"metadata":{"$ref":"contract#/$defs/ServiceMetadata","default":{}},"farp_enabled":{"type":"boolean","default":false},"ttl":{"$ref":"contract#/$defs/Duration"}},"additionalProperties":false};
+const schema125 = {"type":"string","minLength":1,"maxLength":320,"pattern":"^[^\\u0000-\\u001f\\u007f]+$"};
+const schema128 = {"type":"string","minLength":1,"maxLength":253,"pattern":"^[A-Za-z0-9._:-]+$"};
+const schema129 = {"type":"integer","format":"int32","minimum":1,"maximum":65535};
+const schema130 = {"type":"string","minLength":1,"maxLength":64};
+const pattern41 = new RegExp("^[A-Za-z0-9._:-]+$", "u");
+const schema131 = {"type":"object","maxProperties":64,"additionalProperties":{"$ref":"contract#/$defs/MetadataValue"}};
+const schema132 = {"type":"string","maxLength":4096};
 
-function validate84(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate85(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate84.evaluated;
+const evaluated0 = validate85.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -9017,7 +9071,7 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(Object.keys(data).length > 64){
-validate84.errors = [{instancePath,schemaPath:"#/maxProperties",keyword:"maxProperties",params:{limit: 64},message:"must NOT have more than 64 properties"}];
+validate85.errors = [{instancePath,schemaPath:"#/maxProperties",keyword:"maxProperties",params:{limit: 64},message:"must NOT have more than 64 properties"}];
 return false;
 }
 else {
@@ -9028,12 +9082,12 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
 if(func1(data0) > 4096){
-validate84.errors = [{instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"contract#/$defs/MetadataValue/maxLength",keyword:"maxLength",params:{limit: 4096},message:"must NOT have more than 4096 characters"}];
+validate85.errors = [{instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"contract#/$defs/MetadataValue/maxLength",keyword:"maxLength",params:{limit: 4096},message:"must NOT have more than 4096 characters"}];
 return false;
 }
 }
 else {
-validate84.errors = [{instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"contract#/$defs/MetadataValue/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate85.errors = [{instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"contract#/$defs/MetadataValue/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -9045,20 +9099,20 @@ break;
 }
 }
 else {
-validate84.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate85.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate84.errors = vErrors;
+validate85.errors = vErrors;
 return errors === 0;
 }
-validate84.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate85.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate83(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate84(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate83.evaluated;
+const evaluated0 = validate84.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -9081,14 +9135,14 @@ data.farp_enabled = false;
 }
 let missing0;
 if((((data.service_name === undefined) && (missing0 = "service_name")) || ((data.address === undefined) && (missing0 = "address"))) || ((data.port === undefined) && (missing0 = "port"))){
-validate83.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate84.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(func11.call(schema122.properties, key0))){
-validate83.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+if(!(func11.call(schema124.properties, key0))){
+validate84.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -9101,31 +9155,31 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
 if(func1(data0) > 320){
-validate83.errors = [{instancePath:instancePath+"/service_id",schemaPath:"contract#/$defs/InstanceId/maxLength",keyword:"maxLength",params:{limit: 320},message:"must NOT have more than 320 characters"}];
+validate84.errors = [{instancePath:instancePath+"/service_id",schemaPath:"contract#/$defs/InstanceId/maxLength",keyword:"maxLength",params:{limit: 320},message:"must NOT have more than 320 characters"}];
 return false;
 }
 else {
 if(func1(data0) < 1){
-validate83.errors = [{instancePath:instancePath+"/service_id",schemaPath:"contract#/$defs/InstanceId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate84.errors = [{instancePath:instancePath+"/service_id",schemaPath:"contract#/$defs/InstanceId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
-if(!pattern34.test(data0)){
-validate83.errors = [{instancePath:instancePath+"/service_id",schemaPath:"contract#/$defs/InstanceId/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f]+$"+"\""}];
+if(!pattern35.test(data0)){
+validate84.errors = [{instancePath:instancePath+"/service_id",schemaPath:"contract#/$defs/InstanceId/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f]+$"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate83.errors = [{instancePath:instancePath+"/service_id",schemaPath:"contract#/$defs/InstanceId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate84.errors = [{instancePath:instancePath+"/service_id",schemaPath:"contract#/$defs/InstanceId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
 if(errors === _errs2){
 if(typeof data0 === "string"){
 if(func1(data0) > 128){
-validate83.errors = [{instancePath:instancePath+"/service_id",schemaPath:"#/properties/service_id/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
+validate84.errors = [{instancePath:instancePath+"/service_id",schemaPath:"#/properties/service_id/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
 return false;
 }
 }
@@ -9143,24 +9197,24 @@ const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data1 === "string"){
 if(func1(data1) > 128){
-validate83.errors = [{instancePath:instancePath+"/service_name",schemaPath:"contract#/$defs/ServiceName/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
+validate84.errors = [{instancePath:instancePath+"/service_name",schemaPath:"contract#/$defs/ServiceName/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
 return false;
 }
 else {
 if(func1(data1) < 1){
-validate83.errors = [{instancePath:instancePath+"/service_name",schemaPath:"contract#/$defs/ServiceName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate84.errors = [{instancePath:instancePath+"/service_name",schemaPath:"contract#/$defs/ServiceName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
-if(!pattern34.test(data1)){
-validate83.errors = [{instancePath:instancePath+"/service_name",schemaPath:"contract#/$defs/ServiceName/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f]+$"+"\""}];
+if(!pattern35.test(data1)){
+validate84.errors = [{instancePath:instancePath+"/service_name",schemaPath:"contract#/$defs/ServiceName/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f]+$"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate83.errors = [{instancePath:instancePath+"/service_name",schemaPath:"contract#/$defs/ServiceName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate84.errors = [{instancePath:instancePath+"/service_name",schemaPath:"contract#/$defs/ServiceName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -9176,12 +9230,12 @@ const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data2 === "string"){
 if(func1(data2) > 64){
-validate83.errors = [{instancePath:instancePath+"/service_version",schemaPath:"contract#/$defs/ServiceVersion/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+validate84.errors = [{instancePath:instancePath+"/service_version",schemaPath:"contract#/$defs/ServiceVersion/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
 }
 else {
-validate83.errors = [{instancePath:instancePath+"/service_version",schemaPath:"contract#/$defs/ServiceVersion/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate84.errors = [{instancePath:instancePath+"/service_version",schemaPath:"contract#/$defs/ServiceVersion/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -9194,24 +9248,24 @@ const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data3 === "string"){
 if(func1(data3) > 253){
-validate83.errors = [{instancePath:instancePath+"/address",schemaPath:"contract#/$defs/Address/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"}];
+validate84.errors = [{instancePath:instancePath+"/address",schemaPath:"contract#/$defs/Address/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"}];
 return false;
 }
 else {
 if(func1(data3) < 1){
-validate83.errors = [{instancePath:instancePath+"/address",schemaPath:"contract#/$defs/Address/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate84.errors = [{instancePath:instancePath+"/address",schemaPath:"contract#/$defs/Address/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
-if(!pattern40.test(data3)){
-validate83.errors = [{instancePath:instancePath+"/address",schemaPath:"contract#/$defs/Address/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._:-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._:-]+$"+"\""}];
+if(!pattern41.test(data3)){
+validate84.errors = [{instancePath:instancePath+"/address",schemaPath:"contract#/$defs/Address/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._:-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._:-]+$"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate83.errors = [{instancePath:instancePath+"/address",schemaPath:"contract#/$defs/Address/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate84.errors = [{instancePath:instancePath+"/address",schemaPath:"contract#/$defs/Address/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -9226,23 +9280,23 @@ let data4 = data.port;
 const _errs14 = errors;
 const _errs15 = errors;
 if(!((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4)))){
-validate83.errors = [{instancePath:instancePath+"/port",schemaPath:"contract#/$defs/Port/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate84.errors = [{instancePath:instancePath+"/port",schemaPath:"contract#/$defs/Port/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs15){
 if(typeof data4 == "number"){
 if(data4 > 65535 || isNaN(data4)){
-validate83.errors = [{instancePath:instancePath+"/port",schemaPath:"contract#/$defs/Port/maximum",keyword:"maximum",params:{comparison: "<=", limit: 65535},message:"must be <= 65535"}];
+validate84.errors = [{instancePath:instancePath+"/port",schemaPath:"contract#/$defs/Port/maximum",keyword:"maximum",params:{comparison: "<=", limit: 65535},message:"must be <= 65535"}];
 return false;
 }
 else {
 if(data4 < 1 || isNaN(data4)){
-validate83.errors = [{instancePath:instancePath+"/port",schemaPath:"contract#/$defs/Port/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
+validate84.errors = [{instancePath:instancePath+"/port",schemaPath:"contract#/$defs/Port/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
 return false;
 }
 else {
 if(!(formats2.validate(data4))){
-validate83.errors = [{instancePath:instancePath+"/port",schemaPath:"contract#/$defs/Port/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""}];
+validate84.errors = [{instancePath:instancePath+"/port",schemaPath:"contract#/$defs/Port/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""}];
 return false;
 }
 }
@@ -9260,7 +9314,7 @@ const _errs17 = errors;
 if(errors === _errs17){
 if(Array.isArray(data5)){
 if(data5.length > 32){
-validate83.errors = [{instancePath:instancePath+"/tags",schemaPath:"#/properties/tags/maxItems",keyword:"maxItems",params:{limit: 32},message:"must NOT have more than 32 items"}];
+validate84.errors = [{instancePath:instancePath+"/tags",schemaPath:"#/properties/tags/maxItems",keyword:"maxItems",params:{limit: 32},message:"must NOT have more than 32 items"}];
 return false;
 }
 else {
@@ -9273,18 +9327,18 @@ const _errs20 = errors;
 if(errors === _errs20){
 if(typeof data6 === "string"){
 if(func1(data6) > 64){
-validate83.errors = [{instancePath:instancePath+"/tags/" + i0,schemaPath:"contract#/$defs/ServiceTag/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+validate84.errors = [{instancePath:instancePath+"/tags/" + i0,schemaPath:"contract#/$defs/ServiceTag/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
 else {
 if(func1(data6) < 1){
-validate83.errors = [{instancePath:instancePath+"/tags/" + i0,schemaPath:"contract#/$defs/ServiceTag/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate84.errors = [{instancePath:instancePath+"/tags/" + i0,schemaPath:"contract#/$defs/ServiceTag/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
 }
 else {
-validate83.errors = [{instancePath:instancePath+"/tags/" + i0,schemaPath:"contract#/$defs/ServiceTag/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate84.errors = [{instancePath:instancePath+"/tags/" + i0,schemaPath:"contract#/$defs/ServiceTag/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -9296,22 +9350,22 @@ break;
 }
 }
 else {
-validate83.errors = [{instancePath:instancePath+"/tags",schemaPath:"#/properties/tags/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate84.errors = [{instancePath:instancePath+"/tags",schemaPath:"#/properties/tags/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
 var valid0 = _errs17 === errors;
 if(valid0){
 const _errs22 = errors;
-if(!(validate84(data.metadata, {instancePath:instancePath+"/metadata",parentData:data,parentDataProperty:"metadata",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate84.errors : vErrors.concat(validate84.errors);
+if(!(validate85(data.metadata, {instancePath:instancePath+"/metadata",parentData:data,parentDataProperty:"metadata",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate85.errors : vErrors.concat(validate85.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs22 === errors;
 if(valid0){
 const _errs23 = errors;
 if(typeof data.farp_enabled !== "boolean"){
-validate83.errors = [{instancePath:instancePath+"/farp_enabled",schemaPath:"#/properties/farp_enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate84.errors = [{instancePath:instancePath+"/farp_enabled",schemaPath:"#/properties/farp_enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs23 === errors;
@@ -9323,24 +9377,24 @@ const _errs26 = errors;
 if(errors === _errs26){
 if(typeof data9 === "string"){
 if(func1(data9) > 32){
-validate83.errors = [{instancePath:instancePath+"/ttl",schemaPath:"contract#/$defs/Duration/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"}];
+validate84.errors = [{instancePath:instancePath+"/ttl",schemaPath:"contract#/$defs/Duration/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"}];
 return false;
 }
 else {
 if(func1(data9) < 1){
-validate83.errors = [{instancePath:instancePath+"/ttl",schemaPath:"contract#/$defs/Duration/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate84.errors = [{instancePath:instancePath+"/ttl",schemaPath:"contract#/$defs/Duration/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
 if(!pattern8.test(data9)){
-validate83.errors = [{instancePath:instancePath+"/ttl",schemaPath:"contract#/$defs/Duration/pattern",keyword:"pattern",params:{pattern: "^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"},message:"must match pattern \""+"^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"+"\""}];
+validate84.errors = [{instancePath:instancePath+"/ttl",schemaPath:"contract#/$defs/Duration/pattern",keyword:"pattern",params:{pattern: "^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"},message:"must match pattern \""+"^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate83.errors = [{instancePath:instancePath+"/ttl",schemaPath:"contract#/$defs/Duration/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate84.errors = [{instancePath:instancePath+"/ttl",schemaPath:"contract#/$defs/Duration/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -9361,56 +9415,56 @@ var valid0 = true;
 }
 }
 else {
-validate83.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate84.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate83.errors = vErrors;
+validate84.errors = vErrors;
 return errors === 0;
 }
-validate83.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate84.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate82(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate83(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Discovery_register_body" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate82.evaluated;
+const evaluated0 = validate83.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate83(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate83.errors : vErrors.concat(validate83.errors);
+if(!(validate84(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate84.errors : vErrors.concat(validate84.errors);
 errors = vErrors.length;
 }
-validate82.errors = vErrors;
+validate83.errors = vErrors;
 return errors === 0;
 }
-validate82.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate83.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Routes_create_body = validate87;
-const schema132 = {"$id":"Routes_create_body","$ref":"contract#/$defs/RouteInput"};
-const schema133 = {"type":"object","required":["path","targets"],"properties":{"name":{"anyOf":[{"$ref":"contract#/$defs/RouteName"},{"type":"null"}],"default":null},"path":{"$ref":"contract#/$defs/RoutePath"},"methods":{"$ref":"contract#/$defs/HttpMethods","default":[]},"hosts":{"type":"array","items":{"$ref":"contract#/$defs/HostPattern"},"maxItems":64,"default":[]},"match":{"anyOf":[{"$ref":"contract#/$defs/RouteMatch"},{"type":"null"}],"default":null},"stripPrefix":{"type":"boolean","default":false},"addPrefix":{"anyOf":[{"$ref":"contract#/$defs/PathPrefix"},{"type":"null"}],"default":null},"protocol":{"$ref":"contract#/$defs/Protocol","default":"http"},"serviceName":{"anyOf":[{"$ref":"contract#/$defs/ServiceName"},{"type":"null"}],"default":null},"priority":{"$ref":"contract#/$defs/Priority","default":0},"enabled":{"type":"boolean","default":true},"headers":{"anyOf":[{"$ref":"contract#/$defs/RouteHeaders"},{"type":"null"}],"default":null},"retry":{"anyOf":[{"$ref":"contract#/$defs/RouteRetry"},{"type":"null"}],"default":null},"rateLimit":{"anyOf":[{"$ref":"contract#/$defs/RouteRateLimit"},{"type":"null"}],"default":null},"timeouts":{"anyOf":[{"$ref":"contract#/$defs/RouteTimeouts"},{"type":"null"}],"default":null},"auth":{"anyOf":[{"$ref":"contract#/$defs/RouteAuth"},{"type":"null"}],"default":null},"cache":{"anyOf":[{"$ref":"contract#/$defs/RouteCache"},{"type":"null"}],"default":null},"circuitBreaker":{"anyOf":[{"$ref":"contract#/$defs/CircuitBreakingOverrides"},{"type":"null"}],"default":null},"healthCheck":{"anyOf":[{"$ref":"contract#/$defs/HealthCheckingOverrides"},{"type":"null"}],"default":null},"loadBalancing":{"anyOf":[{"$ref":"contract#/$defs/LoadBalancingOverrides"},{"type":"null"}],"default":null},"cors":{"anyOf":[{"$ref":"contract#/$defs/CrossOriginOverrides"},{"type":"null"}],"default":null},"maxBodyBytes":{"$ref":"contract#/$defs/Count","default":0},"preserveHost":{"type":"boolean","default":false},"failOpen":{"type":"boolean","default":false},"redirectHttps":{"type":"boolean","default":false},"labels":{"$ref":"contract#/$defs/Labels","default":{}},"targets":{"type":"array","items":{"$ref":"contract#/$defs/TargetInput"},"minItems":1,"maxItems":256}},"additionalProperties":false};
-const schema134 = {"type":"string","minLength":1,"maxLength":64,"pattern":"^[a-z0-9_-]+$"};
-const schema135 = {"type":"string","minLength":1,"maxLength":1024,"pattern":"^/[^?#\\s]*$"};
-const schema140 = {"type":"string","maxLength":256,"pattern":"^(/[^?#\\s]*)?$"};
-const schema141 = {"type":"string","enum":["http","websocket","sse","grpc","graphql"]};
-const schema143 = {"type":"integer","format":"int32","minimum":-1000000,"maximum":1000000};
-const pattern42 = new RegExp("^[a-z0-9_-]+$", "u");
-const pattern43 = new RegExp("^/[^?#\\s]*$", "u");
-const pattern46 = new RegExp("^(/[^?#\\s]*)?$", "u");
-const schema137 = {"type":"object","properties":{"headers":{"$ref":"contract#/$defs/Equalities","default":{}},"query":{"$ref":"contract#/$defs/Equalities","default":{}}},"additionalProperties":false};
-const schema138 = {"type":"object","maxProperties":16,"additionalProperties":{"$ref":"contract#/$defs/HeaderValue"}};
-const schema139 = {"type":"string","maxLength":4096,"pattern":"^[^\\u0000\\r\\n]*$"};
-const pattern45 = new RegExp("^[^\\u0000\\r\\n]*$", "u");
+const Routes_create_body = validate88;
+const schema134 = {"$id":"Routes_create_body","$ref":"contract#/$defs/RouteInput"};
+const schema135 = {"type":"object","required":["path","targets"],"properties":{"name":{"anyOf":[{"$ref":"contract#/$defs/RouteName"},{"type":"null"}],"default":null},"path":{"$ref":"contract#/$defs/RoutePath"},"methods":{"$ref":"contract#/$defs/HttpMethods","default":[]},"hosts":{"type":"array","items":{"$ref":"contract#/$defs/HostPattern"},"maxItems":64,"default":[]},"match":{"anyOf":[{"$ref":"contract#/$defs/RouteMatch"},{"type":"null"}],"default":null},"stripPrefix":{"type":"boolean","default":false},"addPrefix":{"anyOf":[{"$ref":"contract#/$defs/PathPrefix"},{"type":"null"}],"default":null},"protocol":{"$ref":"contract#/$defs/Protocol","default":"http"},"serviceName":{"anyOf":[{"$ref":"contract#/$defs/ServiceName"},{"type":"null"}],"default":null},"priority":{"$ref":"contract#/$defs/Priority","default":0},"enabled":{"type":"boolean","default":true},"headers":{"anyOf":[{"$ref":"contract#/$defs/RouteHeaders"},{"type":"null"}],"default":null},"retry":{"anyOf":[{"$ref":"contract#/$defs/RouteRetry"},{"type":"null"}],"default":null},"rateLimit":{"anyOf":[{"$ref":"contract#/$defs/RouteRateLimit"},{"type":"null"}],"default":null},"timeouts":{"anyOf":[{"$ref":"contract#/$defs/RouteTimeouts"},{"type":"null"}],"default":null},"auth":{"anyOf":[{"$ref":"contract#/$defs/RouteAuth"},{"type":"null"}],"default":null},"cache":{"anyOf":[{"$ref":"contract#/$defs/RouteCache"},{"type":"null"}],"default":null},"circuitBreaker":{"anyOf":[{"$ref":"contract#/$defs/CircuitBreakingOverrides"},{"type":"null"}],"default":null},"healthCheck":{"anyOf":[{"$ref":"contract#/$defs/HealthCheckingOverrides"},{"type":"null"}],"default":null},"loadBalancing":{"anyOf":[{"$ref":"contract#/$defs/LoadBalancingOverrides"},{"type":"null"}],"default":null},"cors":{"anyOf":[{"$ref":"contract#/$defs/CrossOriginOverrides"},{"type":"null"}],"default":null},"maxBodyBytes":{"$ref":"contract#/$defs/Count","default":0},"preserveHost":{"type":"boolean","default":false},"failOpen":{"type":"boolean","default":false},"redirectHttps":{"type":"boolean","default":false},"labels":{"$ref":"contract#/$defs/Labels","default":{}},"targets":{"type":"array","items":{"$ref":"contract#/$defs/TargetInput"},"minItems":1,"maxItems":256}},"additionalProperties":false};
+const schema136 = {"type":"string","minLength":1,"maxLength":64,"pattern":"^[a-z0-9_-]+$"};
+const schema137 = {"type":"string","minLength":1,"maxLength":1024,"pattern":"^/[^?#\\s]*$"};
+const schema142 = {"type":"string","maxLength":256,"pattern":"^(/[^?#\\s]*)?$"};
+const schema143 = {"type":"string","enum":["http","websocket","sse","grpc","graphql"]};
+const schema145 = {"type":"integer","format":"int32","minimum":-1000000,"maximum":1000000};
+const pattern43 = new RegExp("^[a-z0-9_-]+$", "u");
+const pattern44 = new RegExp("^/[^?#\\s]*$", "u");
+const pattern47 = new RegExp("^(/[^?#\\s]*)?$", "u");
+const schema139 = {"type":"object","properties":{"headers":{"$ref":"contract#/$defs/Equalities","default":{}},"query":{"$ref":"contract#/$defs/Equalities","default":{}}},"additionalProperties":false};
+const schema140 = {"type":"object","maxProperties":16,"additionalProperties":{"$ref":"contract#/$defs/HeaderValue"}};
+const schema141 = {"type":"string","maxLength":4096,"pattern":"^[^\\u0000\\r\\n]*$"};
+const pattern46 = new RegExp("^[^\\u0000\\r\\n]*$", "u");
 
-function validate91(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate92(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate91.evaluated;
+const evaluated0 = validate92.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -9420,7 +9474,7 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(Object.keys(data).length > 16){
-validate91.errors = [{instancePath,schemaPath:"#/maxProperties",keyword:"maxProperties",params:{limit: 16},message:"must NOT have more than 16 properties"}];
+validate92.errors = [{instancePath,schemaPath:"#/maxProperties",keyword:"maxProperties",params:{limit: 16},message:"must NOT have more than 16 properties"}];
 return false;
 }
 else {
@@ -9431,18 +9485,18 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
 if(func1(data0) > 4096){
-validate91.errors = [{instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"contract#/$defs/HeaderValue/maxLength",keyword:"maxLength",params:{limit: 4096},message:"must NOT have more than 4096 characters"}];
+validate92.errors = [{instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"contract#/$defs/HeaderValue/maxLength",keyword:"maxLength",params:{limit: 4096},message:"must NOT have more than 4096 characters"}];
 return false;
 }
 else {
-if(!pattern45.test(data0)){
-validate91.errors = [{instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"contract#/$defs/HeaderValue/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000\\r\\n]*$"},message:"must match pattern \""+"^[^\\u0000\\r\\n]*$"+"\""}];
+if(!pattern46.test(data0)){
+validate92.errors = [{instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"contract#/$defs/HeaderValue/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000\\r\\n]*$"},message:"must match pattern \""+"^[^\\u0000\\r\\n]*$"+"\""}];
 return false;
 }
 }
 }
 else {
-validate91.errors = [{instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"contract#/$defs/HeaderValue/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate92.errors = [{instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"contract#/$defs/HeaderValue/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -9454,20 +9508,20 @@ break;
 }
 }
 else {
-validate91.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate92.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate91.errors = vErrors;
+validate92.errors = vErrors;
 return errors === 0;
 }
-validate91.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate92.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate90(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate91(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate90.evaluated;
+const evaluated0 = validate91.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -9485,22 +9539,22 @@ data.query = {};
 const _errs1 = errors;
 for(const key0 in data){
 if(!((key0 === "headers") || (key0 === "query"))){
-validate90.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate91.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
 if(_errs1 === errors){
 const _errs2 = errors;
-if(!(validate91(data.headers, {instancePath:instancePath+"/headers",parentData:data,parentDataProperty:"headers",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate91.errors : vErrors.concat(validate91.errors);
+if(!(validate92(data.headers, {instancePath:instancePath+"/headers",parentData:data,parentDataProperty:"headers",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate92.errors : vErrors.concat(validate92.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs2 === errors;
 if(valid0){
 const _errs3 = errors;
-if(!(validate91(data.query, {instancePath:instancePath+"/query",parentData:data,parentDataProperty:"query",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate91.errors : vErrors.concat(validate91.errors);
+if(!(validate92(data.query, {instancePath:instancePath+"/query",parentData:data,parentDataProperty:"query",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate92.errors : vErrors.concat(validate92.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs3 === errors;
@@ -9508,22 +9562,22 @@ var valid0 = _errs3 === errors;
 }
 }
 else {
-validate90.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate91.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate90.errors = vErrors;
+validate91.errors = vErrors;
 return errors === 0;
 }
-validate90.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate91.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema144 = {"type":"object","properties":{"add":{"$ref":"contract#/$defs/HeaderMap","default":{}},"set":{"$ref":"contract#/$defs/HeaderMap","default":{}},"remove":{"type":"array","items":{"$ref":"contract#/$defs/HeaderName"},"maxItems":32,"default":[]},"response":{"anyOf":[{"$ref":"contract#/$defs/HeaderChanges"},{"type":"null"}],"default":null}},"additionalProperties":false};
-const schema145 = {"type":"object","maxProperties":32,"additionalProperties":{"$ref":"contract#/$defs/HeaderValue"}};
+const schema146 = {"type":"object","properties":{"add":{"$ref":"contract#/$defs/HeaderMap","default":{}},"set":{"$ref":"contract#/$defs/HeaderMap","default":{}},"remove":{"type":"array","items":{"$ref":"contract#/$defs/HeaderName"},"maxItems":32,"default":[]},"response":{"anyOf":[{"$ref":"contract#/$defs/HeaderChanges"},{"type":"null"}],"default":null}},"additionalProperties":false};
+const schema147 = {"type":"object","maxProperties":32,"additionalProperties":{"$ref":"contract#/$defs/HeaderValue"}};
 
-function validate96(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate97(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate96.evaluated;
+const evaluated0 = validate97.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -9533,7 +9587,7 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(Object.keys(data).length > 32){
-validate96.errors = [{instancePath,schemaPath:"#/maxProperties",keyword:"maxProperties",params:{limit: 32},message:"must NOT have more than 32 properties"}];
+validate97.errors = [{instancePath,schemaPath:"#/maxProperties",keyword:"maxProperties",params:{limit: 32},message:"must NOT have more than 32 properties"}];
 return false;
 }
 else {
@@ -9544,18 +9598,18 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
 if(func1(data0) > 4096){
-validate96.errors = [{instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"contract#/$defs/HeaderValue/maxLength",keyword:"maxLength",params:{limit: 4096},message:"must NOT have more than 4096 characters"}];
+validate97.errors = [{instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"contract#/$defs/HeaderValue/maxLength",keyword:"maxLength",params:{limit: 4096},message:"must NOT have more than 4096 characters"}];
 return false;
 }
 else {
-if(!pattern45.test(data0)){
-validate96.errors = [{instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"contract#/$defs/HeaderValue/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000\\r\\n]*$"},message:"must match pattern \""+"^[^\\u0000\\r\\n]*$"+"\""}];
+if(!pattern46.test(data0)){
+validate97.errors = [{instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"contract#/$defs/HeaderValue/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000\\r\\n]*$"},message:"must match pattern \""+"^[^\\u0000\\r\\n]*$"+"\""}];
 return false;
 }
 }
 }
 else {
-validate96.errors = [{instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"contract#/$defs/HeaderValue/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate97.errors = [{instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"contract#/$defs/HeaderValue/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -9567,21 +9621,21 @@ break;
 }
 }
 else {
-validate96.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate97.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate96.errors = vErrors;
+validate97.errors = vErrors;
 return errors === 0;
 }
-validate96.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate97.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema148 = {"type":"object","properties":{"add":{"$ref":"contract#/$defs/HeaderMap","default":{}},"set":{"$ref":"contract#/$defs/HeaderMap","default":{}},"remove":{"type":"array","items":{"$ref":"contract#/$defs/HeaderName"},"maxItems":32,"default":[]}},"additionalProperties":false};
+const schema150 = {"type":"object","properties":{"add":{"$ref":"contract#/$defs/HeaderMap","default":{}},"set":{"$ref":"contract#/$defs/HeaderMap","default":{}},"remove":{"type":"array","items":{"$ref":"contract#/$defs/HeaderName"},"maxItems":32,"default":[]}},"additionalProperties":false};
 
-function validate99(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate100(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate99.evaluated;
+const evaluated0 = validate100.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -9602,22 +9656,22 @@ data.remove = [];
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((key0 === "add") || (key0 === "set")) || (key0 === "remove"))){
-validate99.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate100.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
 if(_errs1 === errors){
 const _errs2 = errors;
-if(!(validate96(data.add, {instancePath:instancePath+"/add",parentData:data,parentDataProperty:"add",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate96.errors : vErrors.concat(validate96.errors);
+if(!(validate97(data.add, {instancePath:instancePath+"/add",parentData:data,parentDataProperty:"add",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate97.errors : vErrors.concat(validate97.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs2 === errors;
 if(valid0){
 const _errs3 = errors;
-if(!(validate96(data.set, {instancePath:instancePath+"/set",parentData:data,parentDataProperty:"set",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate96.errors : vErrors.concat(validate96.errors);
+if(!(validate97(data.set, {instancePath:instancePath+"/set",parentData:data,parentDataProperty:"set",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate97.errors : vErrors.concat(validate97.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs3 === errors;
@@ -9627,7 +9681,7 @@ const _errs4 = errors;
 if(errors === _errs4){
 if(Array.isArray(data2)){
 if(data2.length > 32){
-validate99.errors = [{instancePath:instancePath+"/remove",schemaPath:"#/properties/remove/maxItems",keyword:"maxItems",params:{limit: 32},message:"must NOT have more than 32 items"}];
+validate100.errors = [{instancePath:instancePath+"/remove",schemaPath:"#/properties/remove/maxItems",keyword:"maxItems",params:{limit: 32},message:"must NOT have more than 32 items"}];
 return false;
 }
 else {
@@ -9640,24 +9694,24 @@ const _errs7 = errors;
 if(errors === _errs7){
 if(typeof data3 === "string"){
 if(func1(data3) > 128){
-validate99.errors = [{instancePath:instancePath+"/remove/" + i0,schemaPath:"contract#/$defs/HeaderName/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
+validate100.errors = [{instancePath:instancePath+"/remove/" + i0,schemaPath:"contract#/$defs/HeaderName/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
 return false;
 }
 else {
 if(func1(data3) < 1){
-validate99.errors = [{instancePath:instancePath+"/remove/" + i0,schemaPath:"contract#/$defs/HeaderName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate100.errors = [{instancePath:instancePath+"/remove/" + i0,schemaPath:"contract#/$defs/HeaderName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
-if(!pattern28.test(data3)){
-validate99.errors = [{instancePath:instancePath+"/remove/" + i0,schemaPath:"contract#/$defs/HeaderName/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$"},message:"must match pattern \""+"^[A-Za-z0-9!#$%&'*+.^_`|~-]+$"+"\""}];
+if(!pattern29.test(data3)){
+validate100.errors = [{instancePath:instancePath+"/remove/" + i0,schemaPath:"contract#/$defs/HeaderName/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$"},message:"must match pattern \""+"^[A-Za-z0-9!#$%&'*+.^_`|~-]+$"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate99.errors = [{instancePath:instancePath+"/remove/" + i0,schemaPath:"contract#/$defs/HeaderName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate100.errors = [{instancePath:instancePath+"/remove/" + i0,schemaPath:"contract#/$defs/HeaderName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -9669,7 +9723,7 @@ break;
 }
 }
 else {
-validate99.errors = [{instancePath:instancePath+"/remove",schemaPath:"#/properties/remove/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate100.errors = [{instancePath:instancePath+"/remove",schemaPath:"#/properties/remove/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -9679,20 +9733,20 @@ var valid0 = _errs4 === errors;
 }
 }
 else {
-validate99.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate100.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate99.errors = vErrors;
+validate100.errors = vErrors;
 return errors === 0;
 }
-validate99.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate100.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate95(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate96(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate95.evaluated;
+const evaluated0 = validate96.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -9716,22 +9770,22 @@ data.response = null;
 const _errs1 = errors;
 for(const key0 in data){
 if(!((((key0 === "add") || (key0 === "set")) || (key0 === "remove")) || (key0 === "response"))){
-validate95.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate96.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
 if(_errs1 === errors){
 const _errs2 = errors;
-if(!(validate96(data.add, {instancePath:instancePath+"/add",parentData:data,parentDataProperty:"add",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate96.errors : vErrors.concat(validate96.errors);
+if(!(validate97(data.add, {instancePath:instancePath+"/add",parentData:data,parentDataProperty:"add",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate97.errors : vErrors.concat(validate97.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs2 === errors;
 if(valid0){
 const _errs3 = errors;
-if(!(validate96(data.set, {instancePath:instancePath+"/set",parentData:data,parentDataProperty:"set",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate96.errors : vErrors.concat(validate96.errors);
+if(!(validate97(data.set, {instancePath:instancePath+"/set",parentData:data,parentDataProperty:"set",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate97.errors : vErrors.concat(validate97.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs3 === errors;
@@ -9741,7 +9795,7 @@ const _errs4 = errors;
 if(errors === _errs4){
 if(Array.isArray(data2)){
 if(data2.length > 32){
-validate95.errors = [{instancePath:instancePath+"/remove",schemaPath:"#/properties/remove/maxItems",keyword:"maxItems",params:{limit: 32},message:"must NOT have more than 32 items"}];
+validate96.errors = [{instancePath:instancePath+"/remove",schemaPath:"#/properties/remove/maxItems",keyword:"maxItems",params:{limit: 32},message:"must NOT have more than 32 items"}];
 return false;
 }
 else {
@@ -9754,24 +9808,24 @@ const _errs7 = errors;
 if(errors === _errs7){
 if(typeof data3 === "string"){
 if(func1(data3) > 128){
-validate95.errors = [{instancePath:instancePath+"/remove/" + i0,schemaPath:"contract#/$defs/HeaderName/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
+validate96.errors = [{instancePath:instancePath+"/remove/" + i0,schemaPath:"contract#/$defs/HeaderName/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
 return false;
 }
 else {
 if(func1(data3) < 1){
-validate95.errors = [{instancePath:instancePath+"/remove/" + i0,schemaPath:"contract#/$defs/HeaderName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate96.errors = [{instancePath:instancePath+"/remove/" + i0,schemaPath:"contract#/$defs/HeaderName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
-if(!pattern28.test(data3)){
-validate95.errors = [{instancePath:instancePath+"/remove/" + i0,schemaPath:"contract#/$defs/HeaderName/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$"},message:"must match pattern \""+"^[A-Za-z0-9!#$%&'*+.^_`|~-]+$"+"\""}];
+if(!pattern29.test(data3)){
+validate96.errors = [{instancePath:instancePath+"/remove/" + i0,schemaPath:"contract#/$defs/HeaderName/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$"},message:"must match pattern \""+"^[A-Za-z0-9!#$%&'*+.^_`|~-]+$"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate95.errors = [{instancePath:instancePath+"/remove/" + i0,schemaPath:"contract#/$defs/HeaderName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate96.errors = [{instancePath:instancePath+"/remove/" + i0,schemaPath:"contract#/$defs/HeaderName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -9783,7 +9837,7 @@ break;
 }
 }
 else {
-validate95.errors = [{instancePath:instancePath+"/remove",schemaPath:"#/properties/remove/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate96.errors = [{instancePath:instancePath+"/remove",schemaPath:"#/properties/remove/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -9794,8 +9848,8 @@ const _errs9 = errors;
 const _errs10 = errors;
 let valid3 = false;
 const _errs11 = errors;
-if(!(validate99(data4, {instancePath:instancePath+"/response",parentData:data,parentDataProperty:"response",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate99.errors : vErrors.concat(validate99.errors);
+if(!(validate100(data4, {instancePath:instancePath+"/response",parentData:data,parentDataProperty:"response",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate100.errors : vErrors.concat(validate100.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs11 === errors;
@@ -9822,7 +9876,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate95.errors = vErrors;
+validate96.errors = vErrors;
 return false;
 }
 else {
@@ -9843,21 +9897,21 @@ var valid0 = _errs9 === errors;
 }
 }
 else {
-validate95.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate96.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate95.errors = vErrors;
+validate96.errors = vErrors;
 return errors === 0;
 }
-validate95.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate96.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema150 = {"type":"object","properties":{"enabled":{"anyOf":[{"type":"boolean"},{"type":"null"}]},"maxAttempts":{"anyOf":[{"type":"integer","format":"int32"},{"type":"null"}],"minimum":0,"maximum":10},"methods":{"anyOf":[{"$ref":"contract#/$defs/HttpMethods"},{"type":"null"}]},"statuses":{"anyOf":[{"$ref":"contract#/$defs/StatusCodes"},{"type":"null"}]}},"additionalProperties":false};
+const schema152 = {"type":"object","properties":{"enabled":{"anyOf":[{"type":"boolean"},{"type":"null"}]},"maxAttempts":{"anyOf":[{"type":"integer","format":"int32"},{"type":"null"}],"minimum":0,"maximum":10},"methods":{"anyOf":[{"$ref":"contract#/$defs/HttpMethods"},{"type":"null"}]},"statuses":{"anyOf":[{"$ref":"contract#/$defs/StatusCodes"},{"type":"null"}]}},"additionalProperties":false};
 
-function validate104(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate105(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate104.evaluated;
+const evaluated0 = validate105.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -9869,7 +9923,7 @@ if(data && typeof data == "object" && !Array.isArray(data)){
 const _errs1 = errors;
 for(const key0 in data){
 if(!((((key0 === "enabled") || (key0 === "maxAttempts")) || (key0 === "methods")) || (key0 === "statuses"))){
-validate104.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate105.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -9915,7 +9969,7 @@ else {
 vErrors.push(err2);
 }
 errors++;
-validate104.errors = vErrors;
+validate105.errors = vErrors;
 return false;
 }
 else {
@@ -9989,7 +10043,7 @@ else {
 vErrors.push(err6);
 }
 errors++;
-validate104.errors = vErrors;
+validate105.errors = vErrors;
 return false;
 }
 else {
@@ -10006,12 +10060,12 @@ vErrors = null;
 if(errors === _errs8){
 if(typeof data1 == "number"){
 if(data1 > 10 || isNaN(data1)){
-validate104.errors = [{instancePath:instancePath+"/maxAttempts",schemaPath:"#/properties/maxAttempts/maximum",keyword:"maximum",params:{comparison: "<=", limit: 10},message:"must be <= 10"}];
+validate105.errors = [{instancePath:instancePath+"/maxAttempts",schemaPath:"#/properties/maxAttempts/maximum",keyword:"maximum",params:{comparison: "<=", limit: 10},message:"must be <= 10"}];
 return false;
 }
 else {
 if(data1 < 0 || isNaN(data1)){
-validate104.errors = [{instancePath:instancePath+"/maxAttempts",schemaPath:"#/properties/maxAttempts/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate105.errors = [{instancePath:instancePath+"/maxAttempts",schemaPath:"#/properties/maxAttempts/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -10057,7 +10111,7 @@ else {
 vErrors.push(err8);
 }
 errors++;
-validate104.errors = vErrors;
+validate105.errors = vErrors;
 return false;
 }
 else {
@@ -10111,7 +10165,7 @@ else {
 vErrors.push(err10);
 }
 errors++;
-validate104.errors = vErrors;
+validate105.errors = vErrors;
 return false;
 }
 else {
@@ -10136,21 +10190,21 @@ var valid0 = true;
 }
 }
 else {
-validate104.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate105.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate104.errors = vErrors;
+validate105.errors = vErrors;
 return errors === 0;
 }
-validate104.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate105.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema151 = {"type":"object","required":["requestsPerSec"],"properties":{"enabled":{"type":"boolean","default":true},"requestsPerSec":{"type":"number","format":"double","minimum":0,"maximum":1000000},"burst":{"type":"integer","format":"int32","minimum":0,"maximum":1000000},"key":{"$ref":"contract#/$defs/RateLimitKey","default":"route"}},"additionalProperties":false};
+const schema153 = {"type":"object","required":["requestsPerSec"],"properties":{"enabled":{"type":"boolean","default":true},"requestsPerSec":{"type":"number","format":"double","minimum":0,"maximum":1000000},"burst":{"type":"integer","format":"int32","minimum":0,"maximum":1000000},"key":{"$ref":"contract#/$defs/RateLimitKey","default":"route"}},"additionalProperties":false};
 
-function validate108(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate109(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate108.evaluated;
+const evaluated0 = validate109.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -10167,14 +10221,14 @@ data.key = "route";
 }
 let missing0;
 if((data.requestsPerSec === undefined) && (missing0 = "requestsPerSec")){
-validate108.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate109.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((((key0 === "enabled") || (key0 === "requestsPerSec")) || (key0 === "burst")) || (key0 === "key"))){
-validate108.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate109.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -10182,7 +10236,7 @@ break;
 if(_errs1 === errors){
 const _errs2 = errors;
 if(typeof data.enabled !== "boolean"){
-validate108.errors = [{instancePath:instancePath+"/enabled",schemaPath:"#/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate109.errors = [{instancePath:instancePath+"/enabled",schemaPath:"#/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -10193,24 +10247,24 @@ const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 == "number"){
 if(data1 > 1000000 || isNaN(data1)){
-validate108.errors = [{instancePath:instancePath+"/requestsPerSec",schemaPath:"#/properties/requestsPerSec/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000"}];
+validate109.errors = [{instancePath:instancePath+"/requestsPerSec",schemaPath:"#/properties/requestsPerSec/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000"}];
 return false;
 }
 else {
 if(data1 < 0 || isNaN(data1)){
-validate108.errors = [{instancePath:instancePath+"/requestsPerSec",schemaPath:"#/properties/requestsPerSec/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate109.errors = [{instancePath:instancePath+"/requestsPerSec",schemaPath:"#/properties/requestsPerSec/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 else {
 if(!(formats16.validate(data1))){
-validate108.errors = [{instancePath:instancePath+"/requestsPerSec",schemaPath:"#/properties/requestsPerSec/format",keyword:"format",params:{format: "double"},message:"must match format \""+"double"+"\""}];
+validate109.errors = [{instancePath:instancePath+"/requestsPerSec",schemaPath:"#/properties/requestsPerSec/format",keyword:"format",params:{format: "double"},message:"must match format \""+"double"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate108.errors = [{instancePath:instancePath+"/requestsPerSec",schemaPath:"#/properties/requestsPerSec/type",keyword:"type",params:{type: "number"},message:"must be number"}];
+validate109.errors = [{instancePath:instancePath+"/requestsPerSec",schemaPath:"#/properties/requestsPerSec/type",keyword:"type",params:{type: "number"},message:"must be number"}];
 return false;
 }
 }
@@ -10224,23 +10278,23 @@ if(data.burst !== undefined){
 let data2 = data.burst;
 const _errs6 = errors;
 if(!((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2)))){
-validate108.errors = [{instancePath:instancePath+"/burst",schemaPath:"#/properties/burst/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate109.errors = [{instancePath:instancePath+"/burst",schemaPath:"#/properties/burst/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs6){
 if(typeof data2 == "number"){
 if(data2 > 1000000 || isNaN(data2)){
-validate108.errors = [{instancePath:instancePath+"/burst",schemaPath:"#/properties/burst/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000"}];
+validate109.errors = [{instancePath:instancePath+"/burst",schemaPath:"#/properties/burst/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000"}];
 return false;
 }
 else {
 if(data2 < 0 || isNaN(data2)){
-validate108.errors = [{instancePath:instancePath+"/burst",schemaPath:"#/properties/burst/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate109.errors = [{instancePath:instancePath+"/burst",schemaPath:"#/properties/burst/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 else {
 if(!(formats2.validate(data2))){
-validate108.errors = [{instancePath:instancePath+"/burst",schemaPath:"#/properties/burst/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""}];
+validate109.errors = [{instancePath:instancePath+"/burst",schemaPath:"#/properties/burst/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""}];
 return false;
 }
 }
@@ -10259,12 +10313,12 @@ const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data3 === "string"){
 if(!pattern26.test(data3)){
-validate108.errors = [{instancePath:instancePath+"/key",schemaPath:"contract#/$defs/RateLimitKey/pattern",keyword:"pattern",params:{pattern: "^(route|client|tenant|header:[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128})$"},message:"must match pattern \""+"^(route|client|tenant|header:[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128})$"+"\""}];
+validate109.errors = [{instancePath:instancePath+"/key",schemaPath:"contract#/$defs/RateLimitKey/pattern",keyword:"pattern",params:{pattern: "^(route|client|tenant|header:[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128})$"},message:"must match pattern \""+"^(route|client|tenant|header:[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128})$"+"\""}];
 return false;
 }
 }
 else {
-validate108.errors = [{instancePath:instancePath+"/key",schemaPath:"contract#/$defs/RateLimitKey/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate109.errors = [{instancePath:instancePath+"/key",schemaPath:"contract#/$defs/RateLimitKey/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -10276,21 +10330,21 @@ var valid0 = _errs8 === errors;
 }
 }
 else {
-validate108.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate109.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate108.errors = vErrors;
+validate109.errors = vErrors;
 return errors === 0;
 }
-validate108.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate109.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema153 = {"type":"object","properties":{"connect":{"anyOf":[{"$ref":"contract#/$defs/Duration"},{"type":"null"}]},"read":{"anyOf":[{"$ref":"contract#/$defs/Duration"},{"type":"null"}]},"write":{"anyOf":[{"$ref":"contract#/$defs/Duration"},{"type":"null"}]},"stream":{"anyOf":[{"$ref":"contract#/$defs/Duration"},{"type":"null"}]},"drain":{"anyOf":[{"$ref":"contract#/$defs/Duration"},{"type":"null"}]}},"additionalProperties":false};
+const schema155 = {"type":"object","properties":{"connect":{"anyOf":[{"$ref":"contract#/$defs/Duration"},{"type":"null"}]},"read":{"anyOf":[{"$ref":"contract#/$defs/Duration"},{"type":"null"}]},"write":{"anyOf":[{"$ref":"contract#/$defs/Duration"},{"type":"null"}]},"stream":{"anyOf":[{"$ref":"contract#/$defs/Duration"},{"type":"null"}]},"drain":{"anyOf":[{"$ref":"contract#/$defs/Duration"},{"type":"null"}]}},"additionalProperties":false};
 
-function validate110(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate111(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate110.evaluated;
+const evaluated0 = validate111.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -10302,7 +10356,7 @@ if(data && typeof data == "object" && !Array.isArray(data)){
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((((key0 === "connect") || (key0 === "read")) || (key0 === "write")) || (key0 === "stream")) || (key0 === "drain"))){
-validate110.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate111.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -10387,7 +10441,7 @@ else {
 vErrors.push(err5);
 }
 errors++;
-validate110.errors = vErrors;
+validate111.errors = vErrors;
 return false;
 }
 else {
@@ -10486,7 +10540,7 @@ else {
 vErrors.push(err11);
 }
 errors++;
-validate110.errors = vErrors;
+validate111.errors = vErrors;
 return false;
 }
 else {
@@ -10585,7 +10639,7 @@ else {
 vErrors.push(err17);
 }
 errors++;
-validate110.errors = vErrors;
+validate111.errors = vErrors;
 return false;
 }
 else {
@@ -10684,7 +10738,7 @@ else {
 vErrors.push(err23);
 }
 errors++;
-validate110.errors = vErrors;
+validate111.errors = vErrors;
 return false;
 }
 else {
@@ -10783,7 +10837,7 @@ else {
 vErrors.push(err29);
 }
 errors++;
-validate110.errors = vErrors;
+validate111.errors = vErrors;
 return false;
 }
 else {
@@ -10809,24 +10863,24 @@ var valid0 = true;
 }
 }
 else {
-validate110.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate111.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate110.errors = vErrors;
+validate111.errors = vErrors;
 return errors === 0;
 }
-validate110.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate111.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema159 = {"type":"object","properties":{"mode":{"$ref":"contract#/$defs/AuthMode","default":"none"},"scopes":{"type":"array","items":{"$ref":"contract#/$defs/ScopeName"},"maxItems":32,"default":[]}},"additionalProperties":false};
-const schema160 = {"type":"string","enum":["none","optional","required"]};
-const schema161 = {"type":"string","minLength":1,"maxLength":128,"pattern":"^(\\*|[A-Za-z0-9][A-Za-z0-9_./-]{0,62}(:[A-Za-z0-9_./-]{1,63}){0,3}(:\\*)?)$"};
-const pattern57 = new RegExp("^(\\*|[A-Za-z0-9][A-Za-z0-9_./-]{0,62}(:[A-Za-z0-9_./-]{1,63}){0,3}(:\\*)?)$", "u");
+const schema161 = {"type":"object","properties":{"mode":{"$ref":"contract#/$defs/AuthMode","default":"none"},"scopes":{"type":"array","items":{"$ref":"contract#/$defs/ScopeName"},"maxItems":32,"default":[]}},"additionalProperties":false};
+const schema162 = {"type":"string","enum":["none","optional","required"]};
+const schema163 = {"type":"string","minLength":1,"maxLength":128,"pattern":"^(\\*|[A-Za-z0-9][A-Za-z0-9_./-]{0,62}(:[A-Za-z0-9_./-]{1,63}){0,3}(:\\*)?)$"};
+const pattern58 = new RegExp("^(\\*|[A-Za-z0-9][A-Za-z0-9_./-]{0,62}(:[A-Za-z0-9_./-]{1,63}){0,3}(:\\*)?)$", "u");
 
-function validate112(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate113(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate112.evaluated;
+const evaluated0 = validate113.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -10844,7 +10898,7 @@ data.scopes = [];
 const _errs1 = errors;
 for(const key0 in data){
 if(!((key0 === "mode") || (key0 === "scopes"))){
-validate112.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate113.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -10853,11 +10907,11 @@ if(_errs1 === errors){
 let data0 = data.mode;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate112.errors = [{instancePath:instancePath+"/mode",schemaPath:"contract#/$defs/AuthMode/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate113.errors = [{instancePath:instancePath+"/mode",schemaPath:"contract#/$defs/AuthMode/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if(!(((data0 === "none") || (data0 === "optional")) || (data0 === "required"))){
-validate112.errors = [{instancePath:instancePath+"/mode",schemaPath:"contract#/$defs/AuthMode/enum",keyword:"enum",params:{allowedValues: schema160.enum},message:"must be equal to one of the allowed values"}];
+validate113.errors = [{instancePath:instancePath+"/mode",schemaPath:"contract#/$defs/AuthMode/enum",keyword:"enum",params:{allowedValues: schema162.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -10867,7 +10921,7 @@ const _errs5 = errors;
 if(errors === _errs5){
 if(Array.isArray(data1)){
 if(data1.length > 32){
-validate112.errors = [{instancePath:instancePath+"/scopes",schemaPath:"#/properties/scopes/maxItems",keyword:"maxItems",params:{limit: 32},message:"must NOT have more than 32 items"}];
+validate113.errors = [{instancePath:instancePath+"/scopes",schemaPath:"#/properties/scopes/maxItems",keyword:"maxItems",params:{limit: 32},message:"must NOT have more than 32 items"}];
 return false;
 }
 else {
@@ -10880,24 +10934,24 @@ const _errs8 = errors;
 if(errors === _errs8){
 if(typeof data2 === "string"){
 if(func1(data2) > 128){
-validate112.errors = [{instancePath:instancePath+"/scopes/" + i0,schemaPath:"contract#/$defs/ScopeName/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
+validate113.errors = [{instancePath:instancePath+"/scopes/" + i0,schemaPath:"contract#/$defs/ScopeName/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
 return false;
 }
 else {
 if(func1(data2) < 1){
-validate112.errors = [{instancePath:instancePath+"/scopes/" + i0,schemaPath:"contract#/$defs/ScopeName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate113.errors = [{instancePath:instancePath+"/scopes/" + i0,schemaPath:"contract#/$defs/ScopeName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
-if(!pattern57.test(data2)){
-validate112.errors = [{instancePath:instancePath+"/scopes/" + i0,schemaPath:"contract#/$defs/ScopeName/pattern",keyword:"pattern",params:{pattern: "^(\\*|[A-Za-z0-9][A-Za-z0-9_./-]{0,62}(:[A-Za-z0-9_./-]{1,63}){0,3}(:\\*)?)$"},message:"must match pattern \""+"^(\\*|[A-Za-z0-9][A-Za-z0-9_./-]{0,62}(:[A-Za-z0-9_./-]{1,63}){0,3}(:\\*)?)$"+"\""}];
+if(!pattern58.test(data2)){
+validate113.errors = [{instancePath:instancePath+"/scopes/" + i0,schemaPath:"contract#/$defs/ScopeName/pattern",keyword:"pattern",params:{pattern: "^(\\*|[A-Za-z0-9][A-Za-z0-9_./-]{0,62}(:[A-Za-z0-9_./-]{1,63}){0,3}(:\\*)?)$"},message:"must match pattern \""+"^(\\*|[A-Za-z0-9][A-Za-z0-9_./-]{0,62}(:[A-Za-z0-9_./-]{1,63}){0,3}(:\\*)?)$"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate112.errors = [{instancePath:instancePath+"/scopes/" + i0,schemaPath:"contract#/$defs/ScopeName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate113.errors = [{instancePath:instancePath+"/scopes/" + i0,schemaPath:"contract#/$defs/ScopeName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -10909,7 +10963,7 @@ break;
 }
 }
 else {
-validate112.errors = [{instancePath:instancePath+"/scopes",schemaPath:"#/properties/scopes/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate113.errors = [{instancePath:instancePath+"/scopes",schemaPath:"#/properties/scopes/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -10918,21 +10972,21 @@ var valid0 = _errs5 === errors;
 }
 }
 else {
-validate112.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate113.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate112.errors = vErrors;
+validate113.errors = vErrors;
 return errors === 0;
 }
-validate112.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate113.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema162 = {"type":"object","properties":{"enabled":{"type":"boolean","default":false},"ttl":{"$ref":"contract#/$defs/Duration","default":"0s"},"maxBodyBytes":{"type":"integer","format":"int32","minimum":1,"maximum":16777216,"default":1048576},"varyBy":{"type":"array","items":{"$ref":"contract#/$defs/HeaderName"},"maxItems":8,"default":[]}},"additionalProperties":false};
+const schema164 = {"type":"object","properties":{"enabled":{"type":"boolean","default":false},"ttl":{"$ref":"contract#/$defs/Duration","default":"0s"},"maxBodyBytes":{"type":"integer","format":"int32","minimum":1,"maximum":16777216,"default":1048576},"varyBy":{"type":"array","items":{"$ref":"contract#/$defs/HeaderName"},"maxItems":8,"default":[]}},"additionalProperties":false};
 
-function validate114(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate115(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate114.evaluated;
+const evaluated0 = validate115.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -10956,7 +11010,7 @@ data.varyBy = [];
 const _errs1 = errors;
 for(const key0 in data){
 if(!((((key0 === "enabled") || (key0 === "ttl")) || (key0 === "maxBodyBytes")) || (key0 === "varyBy"))){
-validate114.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate115.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -10964,7 +11018,7 @@ break;
 if(_errs1 === errors){
 const _errs2 = errors;
 if(typeof data.enabled !== "boolean"){
-validate114.errors = [{instancePath:instancePath+"/enabled",schemaPath:"#/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate115.errors = [{instancePath:instancePath+"/enabled",schemaPath:"#/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -10975,24 +11029,24 @@ const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data1 === "string"){
 if(func1(data1) > 32){
-validate114.errors = [{instancePath:instancePath+"/ttl",schemaPath:"contract#/$defs/Duration/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"}];
+validate115.errors = [{instancePath:instancePath+"/ttl",schemaPath:"contract#/$defs/Duration/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"}];
 return false;
 }
 else {
 if(func1(data1) < 1){
-validate114.errors = [{instancePath:instancePath+"/ttl",schemaPath:"contract#/$defs/Duration/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate115.errors = [{instancePath:instancePath+"/ttl",schemaPath:"contract#/$defs/Duration/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
 if(!pattern8.test(data1)){
-validate114.errors = [{instancePath:instancePath+"/ttl",schemaPath:"contract#/$defs/Duration/pattern",keyword:"pattern",params:{pattern: "^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"},message:"must match pattern \""+"^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"+"\""}];
+validate115.errors = [{instancePath:instancePath+"/ttl",schemaPath:"contract#/$defs/Duration/pattern",keyword:"pattern",params:{pattern: "^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"},message:"must match pattern \""+"^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate114.errors = [{instancePath:instancePath+"/ttl",schemaPath:"contract#/$defs/Duration/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate115.errors = [{instancePath:instancePath+"/ttl",schemaPath:"contract#/$defs/Duration/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -11001,23 +11055,23 @@ if(valid0){
 let data2 = data.maxBodyBytes;
 const _errs7 = errors;
 if(!((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2)))){
-validate114.errors = [{instancePath:instancePath+"/maxBodyBytes",schemaPath:"#/properties/maxBodyBytes/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate115.errors = [{instancePath:instancePath+"/maxBodyBytes",schemaPath:"#/properties/maxBodyBytes/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs7){
 if(typeof data2 == "number"){
 if(data2 > 16777216 || isNaN(data2)){
-validate114.errors = [{instancePath:instancePath+"/maxBodyBytes",schemaPath:"#/properties/maxBodyBytes/maximum",keyword:"maximum",params:{comparison: "<=", limit: 16777216},message:"must be <= 16777216"}];
+validate115.errors = [{instancePath:instancePath+"/maxBodyBytes",schemaPath:"#/properties/maxBodyBytes/maximum",keyword:"maximum",params:{comparison: "<=", limit: 16777216},message:"must be <= 16777216"}];
 return false;
 }
 else {
 if(data2 < 1 || isNaN(data2)){
-validate114.errors = [{instancePath:instancePath+"/maxBodyBytes",schemaPath:"#/properties/maxBodyBytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
+validate115.errors = [{instancePath:instancePath+"/maxBodyBytes",schemaPath:"#/properties/maxBodyBytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
 return false;
 }
 else {
 if(!(formats2.validate(data2))){
-validate114.errors = [{instancePath:instancePath+"/maxBodyBytes",schemaPath:"#/properties/maxBodyBytes/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""}];
+validate115.errors = [{instancePath:instancePath+"/maxBodyBytes",schemaPath:"#/properties/maxBodyBytes/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""}];
 return false;
 }
 }
@@ -11031,7 +11085,7 @@ const _errs9 = errors;
 if(errors === _errs9){
 if(Array.isArray(data3)){
 if(data3.length > 8){
-validate114.errors = [{instancePath:instancePath+"/varyBy",schemaPath:"#/properties/varyBy/maxItems",keyword:"maxItems",params:{limit: 8},message:"must NOT have more than 8 items"}];
+validate115.errors = [{instancePath:instancePath+"/varyBy",schemaPath:"#/properties/varyBy/maxItems",keyword:"maxItems",params:{limit: 8},message:"must NOT have more than 8 items"}];
 return false;
 }
 else {
@@ -11044,24 +11098,24 @@ const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data4 === "string"){
 if(func1(data4) > 128){
-validate114.errors = [{instancePath:instancePath+"/varyBy/" + i0,schemaPath:"contract#/$defs/HeaderName/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
+validate115.errors = [{instancePath:instancePath+"/varyBy/" + i0,schemaPath:"contract#/$defs/HeaderName/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
 return false;
 }
 else {
 if(func1(data4) < 1){
-validate114.errors = [{instancePath:instancePath+"/varyBy/" + i0,schemaPath:"contract#/$defs/HeaderName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate115.errors = [{instancePath:instancePath+"/varyBy/" + i0,schemaPath:"contract#/$defs/HeaderName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
-if(!pattern28.test(data4)){
-validate114.errors = [{instancePath:instancePath+"/varyBy/" + i0,schemaPath:"contract#/$defs/HeaderName/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$"},message:"must match pattern \""+"^[A-Za-z0-9!#$%&'*+.^_`|~-]+$"+"\""}];
+if(!pattern29.test(data4)){
+validate115.errors = [{instancePath:instancePath+"/varyBy/" + i0,schemaPath:"contract#/$defs/HeaderName/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$"},message:"must match pattern \""+"^[A-Za-z0-9!#$%&'*+.^_`|~-]+$"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate114.errors = [{instancePath:instancePath+"/varyBy/" + i0,schemaPath:"contract#/$defs/HeaderName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate115.errors = [{instancePath:instancePath+"/varyBy/" + i0,schemaPath:"contract#/$defs/HeaderName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -11073,7 +11127,7 @@ break;
 }
 }
 else {
-validate114.errors = [{instancePath:instancePath+"/varyBy",schemaPath:"#/properties/varyBy/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate115.errors = [{instancePath:instancePath+"/varyBy",schemaPath:"#/properties/varyBy/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -11084,27 +11138,27 @@ var valid0 = _errs9 === errors;
 }
 }
 else {
-validate114.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate115.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate114.errors = vErrors;
+validate115.errors = vErrors;
 return errors === 0;
 }
-validate114.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate115.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema166 = {"type":"object","required":["url"],"properties":{"url":{"$ref":"contract#/$defs/TargetUrl"},"weight":{"$ref":"contract#/$defs/Weight","default":1},"tls":{"anyOf":[{"$ref":"contract#/$defs/TargetTlsInput"},{"type":"null"}],"default":null}},"additionalProperties":false};
-const schema167 = {"type":"string","minLength":8,"maxLength":2048,"pattern":"^(https?|wss?)://[^/?#@\\s]+(/[^?#\\s]*)?$"};
-const schema168 = {"type":"integer","format":"int32","minimum":0,"maximum":1000};
-const pattern60 = new RegExp("^(https?|wss?)://[^/?#@\\s]+(/[^?#\\s]*)?$", "u");
-const schema169 = {"type":"object","properties":{"serverName":{"anyOf":[{"$ref":"contract#/$defs/Hostname"},{"type":"null"}],"default":null},"caPem":{"anyOf":[{"$ref":"contract#/$defs/Pem"},{"type":"null"}],"maxLength":16384,"default":null},"certPem":{"anyOf":[{"$ref":"contract#/$defs/Pem"},{"type":"null"}],"maxLength":16384,"default":null},"insecureSkipVerify":{"type":"boolean","default":false},"keyPem":{"anyOf":[{"$ref":"contract#/$defs/Pem"},{"type":"null"}],"maxLength":16384,"default":null}},"additionalProperties":false};
-const schema170 = {"type":"string","minLength":1,"maxLength":253,"pattern":"^[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+)*$"};
-const pattern61 = new RegExp("^[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+)*$", "u");
+const schema168 = {"type":"object","required":["url"],"properties":{"url":{"$ref":"contract#/$defs/TargetUrl"},"weight":{"$ref":"contract#/$defs/Weight","default":1},"tls":{"anyOf":[{"$ref":"contract#/$defs/TargetTlsInput"},{"type":"null"}],"default":null}},"additionalProperties":false};
+const schema169 = {"type":"string","minLength":8,"maxLength":2048,"pattern":"^(https?|wss?)://[^/?#@\\s]+(/[^?#\\s]*)?$"};
+const schema170 = {"type":"integer","format":"int32","minimum":0,"maximum":1000};
+const pattern61 = new RegExp("^(https?|wss?)://[^/?#@\\s]+(/[^?#\\s]*)?$", "u");
+const schema171 = {"type":"object","properties":{"serverName":{"anyOf":[{"$ref":"contract#/$defs/Hostname"},{"type":"null"}],"default":null},"caPem":{"anyOf":[{"$ref":"contract#/$defs/Pem"},{"type":"null"}],"maxLength":16384,"default":null},"certPem":{"anyOf":[{"$ref":"contract#/$defs/Pem"},{"type":"null"}],"maxLength":16384,"default":null},"insecureSkipVerify":{"type":"boolean","default":false},"keyPem":{"anyOf":[{"$ref":"contract#/$defs/Pem"},{"type":"null"}],"maxLength":16384,"default":null}},"additionalProperties":false};
+const schema172 = {"type":"string","minLength":1,"maxLength":253,"pattern":"^[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+)*$"};
+const pattern62 = new RegExp("^[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+)*$", "u");
 
-function validate122(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate123(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate122.evaluated;
+const evaluated0 = validate123.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -11131,7 +11185,7 @@ data.keyPem = null;
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((((key0 === "serverName") || (key0 === "caPem")) || (key0 === "certPem")) || (key0 === "insecureSkipVerify")) || (key0 === "keyPem"))){
-validate122.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate123.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -11167,7 +11221,7 @@ vErrors.push(err1);
 errors++;
 }
 else {
-if(!pattern61.test(data0)){
+if(!pattern62.test(data0)){
 const err2 = {instancePath:instancePath+"/serverName",schemaPath:"contract#/$defs/Hostname/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+)*$"},message:"must match pattern \""+"^[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+)*$"+"\""};
 if(vErrors === null){
 vErrors = [err2];
@@ -11215,7 +11269,7 @@ else {
 vErrors.push(err5);
 }
 errors++;
-validate122.errors = vErrors;
+validate123.errors = vErrors;
 return false;
 }
 else {
@@ -11297,7 +11351,7 @@ else {
 vErrors.push(err10);
 }
 errors++;
-validate122.errors = vErrors;
+validate123.errors = vErrors;
 return false;
 }
 else {
@@ -11314,7 +11368,7 @@ vErrors = null;
 if(errors === _errs9){
 if(typeof data1 === "string"){
 if(func1(data1) > 16384){
-validate122.errors = [{instancePath:instancePath+"/caPem",schemaPath:"#/properties/caPem/maxLength",keyword:"maxLength",params:{limit: 16384},message:"must NOT have more than 16384 characters"}];
+validate123.errors = [{instancePath:instancePath+"/caPem",schemaPath:"#/properties/caPem/maxLength",keyword:"maxLength",params:{limit: 16384},message:"must NOT have more than 16384 characters"}];
 return false;
 }
 }
@@ -11387,7 +11441,7 @@ else {
 vErrors.push(err15);
 }
 errors++;
-validate122.errors = vErrors;
+validate123.errors = vErrors;
 return false;
 }
 else {
@@ -11404,7 +11458,7 @@ vErrors = null;
 if(errors === _errs16){
 if(typeof data2 === "string"){
 if(func1(data2) > 16384){
-validate122.errors = [{instancePath:instancePath+"/certPem",schemaPath:"#/properties/certPem/maxLength",keyword:"maxLength",params:{limit: 16384},message:"must NOT have more than 16384 characters"}];
+validate123.errors = [{instancePath:instancePath+"/certPem",schemaPath:"#/properties/certPem/maxLength",keyword:"maxLength",params:{limit: 16384},message:"must NOT have more than 16384 characters"}];
 return false;
 }
 }
@@ -11413,7 +11467,7 @@ var valid0 = _errs16 === errors;
 if(valid0){
 const _errs23 = errors;
 if(typeof data.insecureSkipVerify !== "boolean"){
-validate122.errors = [{instancePath:instancePath+"/insecureSkipVerify",schemaPath:"#/properties/insecureSkipVerify/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate123.errors = [{instancePath:instancePath+"/insecureSkipVerify",schemaPath:"#/properties/insecureSkipVerify/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs23 === errors;
@@ -11484,7 +11538,7 @@ else {
 vErrors.push(err20);
 }
 errors++;
-validate122.errors = vErrors;
+validate123.errors = vErrors;
 return false;
 }
 else {
@@ -11501,7 +11555,7 @@ vErrors = null;
 if(errors === _errs25){
 if(typeof data4 === "string"){
 if(func1(data4) > 16384){
-validate122.errors = [{instancePath:instancePath+"/keyPem",schemaPath:"#/properties/keyPem/maxLength",keyword:"maxLength",params:{limit: 16384},message:"must NOT have more than 16384 characters"}];
+validate123.errors = [{instancePath:instancePath+"/keyPem",schemaPath:"#/properties/keyPem/maxLength",keyword:"maxLength",params:{limit: 16384},message:"must NOT have more than 16384 characters"}];
 return false;
 }
 }
@@ -11514,20 +11568,20 @@ var valid0 = _errs25 === errors;
 }
 }
 else {
-validate122.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate123.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate122.errors = vErrors;
+validate123.errors = vErrors;
 return errors === 0;
 }
-validate122.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate123.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate121(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate122(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate121.evaluated;
+const evaluated0 = validate122.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -11544,14 +11598,14 @@ data.tls = null;
 }
 let missing0;
 if((data.url === undefined) && (missing0 = "url")){
-validate121.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate122.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((key0 === "url") || (key0 === "weight")) || (key0 === "tls"))){
-validate121.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate122.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -11564,24 +11618,24 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
 if(func1(data0) > 2048){
-validate121.errors = [{instancePath:instancePath+"/url",schemaPath:"contract#/$defs/TargetUrl/maxLength",keyword:"maxLength",params:{limit: 2048},message:"must NOT have more than 2048 characters"}];
+validate122.errors = [{instancePath:instancePath+"/url",schemaPath:"contract#/$defs/TargetUrl/maxLength",keyword:"maxLength",params:{limit: 2048},message:"must NOT have more than 2048 characters"}];
 return false;
 }
 else {
 if(func1(data0) < 8){
-validate121.errors = [{instancePath:instancePath+"/url",schemaPath:"contract#/$defs/TargetUrl/minLength",keyword:"minLength",params:{limit: 8},message:"must NOT have fewer than 8 characters"}];
+validate122.errors = [{instancePath:instancePath+"/url",schemaPath:"contract#/$defs/TargetUrl/minLength",keyword:"minLength",params:{limit: 8},message:"must NOT have fewer than 8 characters"}];
 return false;
 }
 else {
-if(!pattern60.test(data0)){
-validate121.errors = [{instancePath:instancePath+"/url",schemaPath:"contract#/$defs/TargetUrl/pattern",keyword:"pattern",params:{pattern: "^(https?|wss?)://[^/?#@\\s]+(/[^?#\\s]*)?$"},message:"must match pattern \""+"^(https?|wss?)://[^/?#@\\s]+(/[^?#\\s]*)?$"+"\""}];
+if(!pattern61.test(data0)){
+validate122.errors = [{instancePath:instancePath+"/url",schemaPath:"contract#/$defs/TargetUrl/pattern",keyword:"pattern",params:{pattern: "^(https?|wss?)://[^/?#@\\s]+(/[^?#\\s]*)?$"},message:"must match pattern \""+"^(https?|wss?)://[^/?#@\\s]+(/[^?#\\s]*)?$"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate121.errors = [{instancePath:instancePath+"/url",schemaPath:"contract#/$defs/TargetUrl/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate122.errors = [{instancePath:instancePath+"/url",schemaPath:"contract#/$defs/TargetUrl/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -11595,23 +11649,23 @@ let data1 = data.weight;
 const _errs5 = errors;
 const _errs6 = errors;
 if(!((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1)))){
-validate121.errors = [{instancePath:instancePath+"/weight",schemaPath:"contract#/$defs/Weight/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate122.errors = [{instancePath:instancePath+"/weight",schemaPath:"contract#/$defs/Weight/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs6){
 if(typeof data1 == "number"){
 if(data1 > 1000 || isNaN(data1)){
-validate121.errors = [{instancePath:instancePath+"/weight",schemaPath:"contract#/$defs/Weight/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000},message:"must be <= 1000"}];
+validate122.errors = [{instancePath:instancePath+"/weight",schemaPath:"contract#/$defs/Weight/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000},message:"must be <= 1000"}];
 return false;
 }
 else {
 if(data1 < 0 || isNaN(data1)){
-validate121.errors = [{instancePath:instancePath+"/weight",schemaPath:"contract#/$defs/Weight/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate122.errors = [{instancePath:instancePath+"/weight",schemaPath:"contract#/$defs/Weight/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 else {
 if(!(formats2.validate(data1))){
-validate121.errors = [{instancePath:instancePath+"/weight",schemaPath:"contract#/$defs/Weight/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""}];
+validate122.errors = [{instancePath:instancePath+"/weight",schemaPath:"contract#/$defs/Weight/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""}];
 return false;
 }
 }
@@ -11625,8 +11679,8 @@ const _errs8 = errors;
 const _errs9 = errors;
 let valid3 = false;
 const _errs10 = errors;
-if(!(validate122(data2, {instancePath:instancePath+"/tls",parentData:data,parentDataProperty:"tls",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate122.errors : vErrors.concat(validate122.errors);
+if(!(validate123(data2, {instancePath:instancePath+"/tls",parentData:data,parentDataProperty:"tls",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate123.errors : vErrors.concat(validate123.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs10 === errors;
@@ -11653,7 +11707,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate121.errors = vErrors;
+validate122.errors = vErrors;
 return false;
 }
 else {
@@ -11674,20 +11728,20 @@ var valid0 = _errs8 === errors;
 }
 }
 else {
-validate121.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate122.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate121.errors = vErrors;
+validate122.errors = vErrors;
 return errors === 0;
 }
-validate121.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate122.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate88(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate89(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate88.evaluated;
+const evaluated0 = validate89.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -11773,14 +11827,14 @@ data.labels = {};
 }
 let missing0;
 if(((data.path === undefined) && (missing0 = "path")) || ((data.targets === undefined) && (missing0 = "targets"))){
-validate88.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate89.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(func11.call(schema133.properties, key0))){
-validate88.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+if(!(func11.call(schema135.properties, key0))){
+validate89.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -11816,7 +11870,7 @@ vErrors.push(err1);
 errors++;
 }
 else {
-if(!pattern42.test(data0)){
+if(!pattern43.test(data0)){
 const err2 = {instancePath:instancePath+"/name",schemaPath:"contract#/$defs/RouteName/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9_-]+$"},message:"must match pattern \""+"^[a-z0-9_-]+$"+"\""};
 if(vErrors === null){
 vErrors = [err2];
@@ -11864,7 +11918,7 @@ else {
 vErrors.push(err5);
 }
 errors++;
-validate88.errors = vErrors;
+validate89.errors = vErrors;
 return false;
 }
 else {
@@ -11887,24 +11941,24 @@ const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data1 === "string"){
 if(func1(data1) > 1024){
-validate88.errors = [{instancePath:instancePath+"/path",schemaPath:"contract#/$defs/RoutePath/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"}];
+validate89.errors = [{instancePath:instancePath+"/path",schemaPath:"contract#/$defs/RoutePath/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"}];
 return false;
 }
 else {
 if(func1(data1) < 1){
-validate88.errors = [{instancePath:instancePath+"/path",schemaPath:"contract#/$defs/RoutePath/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate89.errors = [{instancePath:instancePath+"/path",schemaPath:"contract#/$defs/RoutePath/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
-if(!pattern43.test(data1)){
-validate88.errors = [{instancePath:instancePath+"/path",schemaPath:"contract#/$defs/RoutePath/pattern",keyword:"pattern",params:{pattern: "^/[^?#\\s]*$"},message:"must match pattern \""+"^/[^?#\\s]*$"+"\""}];
+if(!pattern44.test(data1)){
+validate89.errors = [{instancePath:instancePath+"/path",schemaPath:"contract#/$defs/RoutePath/pattern",keyword:"pattern",params:{pattern: "^/[^?#\\s]*$"},message:"must match pattern \""+"^/[^?#\\s]*$"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate88.errors = [{instancePath:instancePath+"/path",schemaPath:"contract#/$defs/RoutePath/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate89.errors = [{instancePath:instancePath+"/path",schemaPath:"contract#/$defs/RoutePath/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -11926,7 +11980,7 @@ const _errs13 = errors;
 if(errors === _errs13){
 if(Array.isArray(data3)){
 if(data3.length > 64){
-validate88.errors = [{instancePath:instancePath+"/hosts",schemaPath:"#/properties/hosts/maxItems",keyword:"maxItems",params:{limit: 64},message:"must NOT have more than 64 items"}];
+validate89.errors = [{instancePath:instancePath+"/hosts",schemaPath:"#/properties/hosts/maxItems",keyword:"maxItems",params:{limit: 64},message:"must NOT have more than 64 items"}];
 return false;
 }
 else {
@@ -11939,24 +11993,24 @@ const _errs16 = errors;
 if(errors === _errs16){
 if(typeof data4 === "string"){
 if(func1(data4) > 253){
-validate88.errors = [{instancePath:instancePath+"/hosts/" + i0,schemaPath:"contract#/$defs/HostPattern/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"}];
+validate89.errors = [{instancePath:instancePath+"/hosts/" + i0,schemaPath:"contract#/$defs/HostPattern/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"}];
 return false;
 }
 else {
 if(func1(data4) < 1){
-validate88.errors = [{instancePath:instancePath+"/hosts/" + i0,schemaPath:"contract#/$defs/HostPattern/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate89.errors = [{instancePath:instancePath+"/hosts/" + i0,schemaPath:"contract#/$defs/HostPattern/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
 if(!pattern4.test(data4)){
-validate88.errors = [{instancePath:instancePath+"/hosts/" + i0,schemaPath:"contract#/$defs/HostPattern/pattern",keyword:"pattern",params:{pattern: "^(\\*\\.)?[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+)*$"},message:"must match pattern \""+"^(\\*\\.)?[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+)*$"+"\""}];
+validate89.errors = [{instancePath:instancePath+"/hosts/" + i0,schemaPath:"contract#/$defs/HostPattern/pattern",keyword:"pattern",params:{pattern: "^(\\*\\.)?[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+)*$"},message:"must match pattern \""+"^(\\*\\.)?[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+)*$"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate88.errors = [{instancePath:instancePath+"/hosts/" + i0,schemaPath:"contract#/$defs/HostPattern/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate89.errors = [{instancePath:instancePath+"/hosts/" + i0,schemaPath:"contract#/$defs/HostPattern/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -11968,7 +12022,7 @@ break;
 }
 }
 else {
-validate88.errors = [{instancePath:instancePath+"/hosts",schemaPath:"#/properties/hosts/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate89.errors = [{instancePath:instancePath+"/hosts",schemaPath:"#/properties/hosts/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -11979,8 +12033,8 @@ const _errs18 = errors;
 const _errs19 = errors;
 let valid6 = false;
 const _errs20 = errors;
-if(!(validate90(data5, {instancePath:instancePath+"/match",parentData:data,parentDataProperty:"match",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate90.errors : vErrors.concat(validate90.errors);
+if(!(validate91(data5, {instancePath:instancePath+"/match",parentData:data,parentDataProperty:"match",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate91.errors : vErrors.concat(validate91.errors);
 errors = vErrors.length;
 }
 var _valid1 = _errs20 === errors;
@@ -12007,7 +12061,7 @@ else {
 vErrors.push(err7);
 }
 errors++;
-validate88.errors = vErrors;
+validate89.errors = vErrors;
 return false;
 }
 else {
@@ -12025,7 +12079,7 @@ var valid0 = _errs18 === errors;
 if(valid0){
 const _errs23 = errors;
 if(typeof data.stripPrefix !== "boolean"){
-validate88.errors = [{instancePath:instancePath+"/stripPrefix",schemaPath:"#/properties/stripPrefix/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate89.errors = [{instancePath:instancePath+"/stripPrefix",schemaPath:"#/properties/stripPrefix/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs23 === errors;
@@ -12049,7 +12103,7 @@ vErrors.push(err8);
 errors++;
 }
 else {
-if(!pattern46.test(data7)){
+if(!pattern47.test(data7)){
 const err9 = {instancePath:instancePath+"/addPrefix",schemaPath:"contract#/$defs/PathPrefix/pattern",keyword:"pattern",params:{pattern: "^(/[^?#\\s]*)?$"},message:"must match pattern \""+"^(/[^?#\\s]*)?$"+"\""};
 if(vErrors === null){
 vErrors = [err9];
@@ -12096,7 +12150,7 @@ else {
 vErrors.push(err12);
 }
 errors++;
-validate88.errors = vErrors;
+validate89.errors = vErrors;
 return false;
 }
 else {
@@ -12115,11 +12169,11 @@ if(valid0){
 let data8 = data.protocol;
 const _errs32 = errors;
 if(typeof data8 !== "string"){
-validate88.errors = [{instancePath:instancePath+"/protocol",schemaPath:"contract#/$defs/Protocol/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate89.errors = [{instancePath:instancePath+"/protocol",schemaPath:"contract#/$defs/Protocol/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if(!(((((data8 === "http") || (data8 === "websocket")) || (data8 === "sse")) || (data8 === "grpc")) || (data8 === "graphql"))){
-validate88.errors = [{instancePath:instancePath+"/protocol",schemaPath:"contract#/$defs/Protocol/enum",keyword:"enum",params:{allowedValues: schema141.enum},message:"must be equal to one of the allowed values"}];
+validate89.errors = [{instancePath:instancePath+"/protocol",schemaPath:"contract#/$defs/Protocol/enum",keyword:"enum",params:{allowedValues: schema143.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs32 === errors;
@@ -12154,7 +12208,7 @@ vErrors.push(err14);
 errors++;
 }
 else {
-if(!pattern34.test(data9)){
+if(!pattern35.test(data9)){
 const err15 = {instancePath:instancePath+"/serviceName",schemaPath:"contract#/$defs/ServiceName/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f]+$"+"\""};
 if(vErrors === null){
 vErrors = [err15];
@@ -12202,7 +12256,7 @@ else {
 vErrors.push(err18);
 }
 errors++;
-validate88.errors = vErrors;
+validate89.errors = vErrors;
 return false;
 }
 else {
@@ -12222,23 +12276,23 @@ let data10 = data.priority;
 const _errs42 = errors;
 const _errs43 = errors;
 if(!((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10)))){
-validate88.errors = [{instancePath:instancePath+"/priority",schemaPath:"contract#/$defs/Priority/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate89.errors = [{instancePath:instancePath+"/priority",schemaPath:"contract#/$defs/Priority/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs43){
 if(typeof data10 == "number"){
 if(data10 > 1000000 || isNaN(data10)){
-validate88.errors = [{instancePath:instancePath+"/priority",schemaPath:"contract#/$defs/Priority/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000"}];
+validate89.errors = [{instancePath:instancePath+"/priority",schemaPath:"contract#/$defs/Priority/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000"}];
 return false;
 }
 else {
 if(data10 < -1000000 || isNaN(data10)){
-validate88.errors = [{instancePath:instancePath+"/priority",schemaPath:"contract#/$defs/Priority/minimum",keyword:"minimum",params:{comparison: ">=", limit: -1000000},message:"must be >= -1000000"}];
+validate89.errors = [{instancePath:instancePath+"/priority",schemaPath:"contract#/$defs/Priority/minimum",keyword:"minimum",params:{comparison: ">=", limit: -1000000},message:"must be >= -1000000"}];
 return false;
 }
 else {
 if(!(formats2.validate(data10))){
-validate88.errors = [{instancePath:instancePath+"/priority",schemaPath:"contract#/$defs/Priority/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""}];
+validate89.errors = [{instancePath:instancePath+"/priority",schemaPath:"contract#/$defs/Priority/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""}];
 return false;
 }
 }
@@ -12249,7 +12303,7 @@ var valid0 = _errs42 === errors;
 if(valid0){
 const _errs45 = errors;
 if(typeof data.enabled !== "boolean"){
-validate88.errors = [{instancePath:instancePath+"/enabled",schemaPath:"#/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate89.errors = [{instancePath:instancePath+"/enabled",schemaPath:"#/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs45 === errors;
@@ -12259,8 +12313,8 @@ const _errs47 = errors;
 const _errs48 = errors;
 let valid13 = false;
 const _errs49 = errors;
-if(!(validate95(data12, {instancePath:instancePath+"/headers",parentData:data,parentDataProperty:"headers",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate95.errors : vErrors.concat(validate95.errors);
+if(!(validate96(data12, {instancePath:instancePath+"/headers",parentData:data,parentDataProperty:"headers",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate96.errors : vErrors.concat(validate96.errors);
 errors = vErrors.length;
 }
 var _valid4 = _errs49 === errors;
@@ -12287,7 +12341,7 @@ else {
 vErrors.push(err20);
 }
 errors++;
-validate88.errors = vErrors;
+validate89.errors = vErrors;
 return false;
 }
 else {
@@ -12308,8 +12362,8 @@ const _errs52 = errors;
 const _errs53 = errors;
 let valid14 = false;
 const _errs54 = errors;
-if(!(validate104(data13, {instancePath:instancePath+"/retry",parentData:data,parentDataProperty:"retry",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate104.errors : vErrors.concat(validate104.errors);
+if(!(validate105(data13, {instancePath:instancePath+"/retry",parentData:data,parentDataProperty:"retry",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate105.errors : vErrors.concat(validate105.errors);
 errors = vErrors.length;
 }
 var _valid5 = _errs54 === errors;
@@ -12336,7 +12390,7 @@ else {
 vErrors.push(err22);
 }
 errors++;
-validate88.errors = vErrors;
+validate89.errors = vErrors;
 return false;
 }
 else {
@@ -12357,8 +12411,8 @@ const _errs57 = errors;
 const _errs58 = errors;
 let valid15 = false;
 const _errs59 = errors;
-if(!(validate108(data14, {instancePath:instancePath+"/rateLimit",parentData:data,parentDataProperty:"rateLimit",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate108.errors : vErrors.concat(validate108.errors);
+if(!(validate109(data14, {instancePath:instancePath+"/rateLimit",parentData:data,parentDataProperty:"rateLimit",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate109.errors : vErrors.concat(validate109.errors);
 errors = vErrors.length;
 }
 var _valid6 = _errs59 === errors;
@@ -12385,7 +12439,7 @@ else {
 vErrors.push(err24);
 }
 errors++;
-validate88.errors = vErrors;
+validate89.errors = vErrors;
 return false;
 }
 else {
@@ -12406,8 +12460,8 @@ const _errs62 = errors;
 const _errs63 = errors;
 let valid16 = false;
 const _errs64 = errors;
-if(!(validate110(data15, {instancePath:instancePath+"/timeouts",parentData:data,parentDataProperty:"timeouts",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate110.errors : vErrors.concat(validate110.errors);
+if(!(validate111(data15, {instancePath:instancePath+"/timeouts",parentData:data,parentDataProperty:"timeouts",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate111.errors : vErrors.concat(validate111.errors);
 errors = vErrors.length;
 }
 var _valid7 = _errs64 === errors;
@@ -12434,7 +12488,7 @@ else {
 vErrors.push(err26);
 }
 errors++;
-validate88.errors = vErrors;
+validate89.errors = vErrors;
 return false;
 }
 else {
@@ -12455,8 +12509,8 @@ const _errs67 = errors;
 const _errs68 = errors;
 let valid17 = false;
 const _errs69 = errors;
-if(!(validate112(data16, {instancePath:instancePath+"/auth",parentData:data,parentDataProperty:"auth",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate112.errors : vErrors.concat(validate112.errors);
+if(!(validate113(data16, {instancePath:instancePath+"/auth",parentData:data,parentDataProperty:"auth",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate113.errors : vErrors.concat(validate113.errors);
 errors = vErrors.length;
 }
 var _valid8 = _errs69 === errors;
@@ -12483,7 +12537,7 @@ else {
 vErrors.push(err28);
 }
 errors++;
-validate88.errors = vErrors;
+validate89.errors = vErrors;
 return false;
 }
 else {
@@ -12504,8 +12558,8 @@ const _errs72 = errors;
 const _errs73 = errors;
 let valid18 = false;
 const _errs74 = errors;
-if(!(validate114(data17, {instancePath:instancePath+"/cache",parentData:data,parentDataProperty:"cache",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate114.errors : vErrors.concat(validate114.errors);
+if(!(validate115(data17, {instancePath:instancePath+"/cache",parentData:data,parentDataProperty:"cache",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate115.errors : vErrors.concat(validate115.errors);
 errors = vErrors.length;
 }
 var _valid9 = _errs74 === errors;
@@ -12532,7 +12586,7 @@ else {
 vErrors.push(err30);
 }
 errors++;
-validate88.errors = vErrors;
+validate89.errors = vErrors;
 return false;
 }
 else {
@@ -12581,7 +12635,7 @@ else {
 vErrors.push(err32);
 }
 errors++;
-validate88.errors = vErrors;
+validate89.errors = vErrors;
 return false;
 }
 else {
@@ -12630,7 +12684,7 @@ else {
 vErrors.push(err34);
 }
 errors++;
-validate88.errors = vErrors;
+validate89.errors = vErrors;
 return false;
 }
 else {
@@ -12679,7 +12733,7 @@ else {
 vErrors.push(err36);
 }
 errors++;
-validate88.errors = vErrors;
+validate89.errors = vErrors;
 return false;
 }
 else {
@@ -12728,7 +12782,7 @@ else {
 vErrors.push(err38);
 }
 errors++;
-validate88.errors = vErrors;
+validate89.errors = vErrors;
 return false;
 }
 else {
@@ -12748,23 +12802,23 @@ let data22 = data.maxBodyBytes;
 const _errs97 = errors;
 const _errs98 = errors;
 if(!((typeof data22 == "number") && (!(data22 % 1) && !isNaN(data22)))){
-validate88.errors = [{instancePath:instancePath+"/maxBodyBytes",schemaPath:"contract#/$defs/Count/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate89.errors = [{instancePath:instancePath+"/maxBodyBytes",schemaPath:"contract#/$defs/Count/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs98){
 if(typeof data22 == "number"){
 if(data22 > 9007199254740991 || isNaN(data22)){
-validate88.errors = [{instancePath:instancePath+"/maxBodyBytes",schemaPath:"contract#/$defs/Count/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991"}];
+validate89.errors = [{instancePath:instancePath+"/maxBodyBytes",schemaPath:"contract#/$defs/Count/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991"}];
 return false;
 }
 else {
 if(data22 < 0 || isNaN(data22)){
-validate88.errors = [{instancePath:instancePath+"/maxBodyBytes",schemaPath:"contract#/$defs/Count/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate89.errors = [{instancePath:instancePath+"/maxBodyBytes",schemaPath:"contract#/$defs/Count/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 else {
 if(!(formats46.validate(data22))){
-validate88.errors = [{instancePath:instancePath+"/maxBodyBytes",schemaPath:"contract#/$defs/Count/format",keyword:"format",params:{format: "int64"},message:"must match format \""+"int64"+"\""}];
+validate89.errors = [{instancePath:instancePath+"/maxBodyBytes",schemaPath:"contract#/$defs/Count/format",keyword:"format",params:{format: "int64"},message:"must match format \""+"int64"+"\""}];
 return false;
 }
 }
@@ -12775,21 +12829,21 @@ var valid0 = _errs97 === errors;
 if(valid0){
 const _errs100 = errors;
 if(typeof data.preserveHost !== "boolean"){
-validate88.errors = [{instancePath:instancePath+"/preserveHost",schemaPath:"#/properties/preserveHost/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate89.errors = [{instancePath:instancePath+"/preserveHost",schemaPath:"#/properties/preserveHost/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs100 === errors;
 if(valid0){
 const _errs102 = errors;
 if(typeof data.failOpen !== "boolean"){
-validate88.errors = [{instancePath:instancePath+"/failOpen",schemaPath:"#/properties/failOpen/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate89.errors = [{instancePath:instancePath+"/failOpen",schemaPath:"#/properties/failOpen/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs102 === errors;
 if(valid0){
 const _errs104 = errors;
 if(typeof data.redirectHttps !== "boolean"){
-validate88.errors = [{instancePath:instancePath+"/redirectHttps",schemaPath:"#/properties/redirectHttps/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate89.errors = [{instancePath:instancePath+"/redirectHttps",schemaPath:"#/properties/redirectHttps/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs104 === errors;
@@ -12807,12 +12861,12 @@ const _errs107 = errors;
 if(errors === _errs107){
 if(Array.isArray(data27)){
 if(data27.length > 256){
-validate88.errors = [{instancePath:instancePath+"/targets",schemaPath:"#/properties/targets/maxItems",keyword:"maxItems",params:{limit: 256},message:"must NOT have more than 256 items"}];
+validate89.errors = [{instancePath:instancePath+"/targets",schemaPath:"#/properties/targets/maxItems",keyword:"maxItems",params:{limit: 256},message:"must NOT have more than 256 items"}];
 return false;
 }
 else {
 if(data27.length < 1){
-validate88.errors = [{instancePath:instancePath+"/targets",schemaPath:"#/properties/targets/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
+validate89.errors = [{instancePath:instancePath+"/targets",schemaPath:"#/properties/targets/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
 return false;
 }
 else {
@@ -12820,8 +12874,8 @@ var valid24 = true;
 const len1 = data27.length;
 for(let i1=0; i1<len1; i1++){
 const _errs109 = errors;
-if(!(validate121(data27[i1], {instancePath:instancePath+"/targets/" + i1,parentData:data27,parentDataProperty:i1,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate121.errors : vErrors.concat(validate121.errors);
+if(!(validate122(data27[i1], {instancePath:instancePath+"/targets/" + i1,parentData:data27,parentDataProperty:i1,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate122.errors : vErrors.concat(validate122.errors);
 errors = vErrors.length;
 }
 var valid24 = _errs109 === errors;
@@ -12833,7 +12887,7 @@ break;
 }
 }
 else {
-validate88.errors = [{instancePath:instancePath+"/targets",schemaPath:"#/properties/targets/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate89.errors = [{instancePath:instancePath+"/targets",schemaPath:"#/properties/targets/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -12872,40 +12926,97 @@ var valid0 = true;
 }
 }
 else {
-validate88.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate89.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate88.errors = vErrors;
+validate89.errors = vErrors;
 return errors === 0;
 }
-validate88.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate89.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate87(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate88(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Routes_create_body" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate87.evaluated;
+const evaluated0 = validate88.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate88(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate88.errors : vErrors.concat(validate88.errors);
+if(!(validate89(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate89.errors : vErrors.concat(validate89.errors);
 errors = vErrors.length;
 }
-validate87.errors = vErrors;
+validate88.errors = vErrors;
 return errors === 0;
 }
-validate87.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate88.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Routes_match_body = validate126;
-const schema174 = {"$id":"Routes_match_body","$ref":"contract#/$defs/MatchRequest"};
-const schema175 = {"type":"object","required":["method","url"],"properties":{"method":{"$ref":"contract#/$defs/HttpMethod"},"url":{"type":"string","minLength":1,"maxLength":8192},"headers":{"$ref":"contract#/$defs/RequestHeaders","default":{}}},"additionalProperties":false};
-const schema177 = {"type":"object","maxProperties":128,"additionalProperties":{"$ref":"contract#/$defs/HeaderValue"}};
+const Routes_match_body = validate127;
+const schema176 = {"$id":"Routes_match_body","$ref":"contract#/$defs/MatchRequest"};
+const schema177 = {"type":"object","required":["method","url"],"properties":{"method":{"$ref":"contract#/$defs/HttpMethod"},"url":{"type":"string","minLength":1,"maxLength":8192},"headers":{"$ref":"contract#/$defs/RequestHeaders","default":{}}},"additionalProperties":false};
+const schema179 = {"type":"object","maxProperties":128,"additionalProperties":{"$ref":"contract#/$defs/HeaderValue"}};
+
+function validate129(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate129.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(Object.keys(data).length > 128){
+validate129.errors = [{instancePath,schemaPath:"#/maxProperties",keyword:"maxProperties",params:{limit: 128},message:"must NOT have more than 128 properties"}];
+return false;
+}
+else {
+for(const key0 in data){
+let data0 = data[key0];
+const _errs2 = errors;
+const _errs3 = errors;
+if(errors === _errs3){
+if(typeof data0 === "string"){
+if(func1(data0) > 4096){
+validate129.errors = [{instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"contract#/$defs/HeaderValue/maxLength",keyword:"maxLength",params:{limit: 4096},message:"must NOT have more than 4096 characters"}];
+return false;
+}
+else {
+if(!pattern46.test(data0)){
+validate129.errors = [{instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"contract#/$defs/HeaderValue/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000\\r\\n]*$"},message:"must match pattern \""+"^[^\\u0000\\r\\n]*$"+"\""}];
+return false;
+}
+}
+}
+else {
+validate129.errors = [{instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"contract#/$defs/HeaderValue/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs2 === errors;
+if(!valid0){
+break;
+}
+}
+}
+}
+else {
+validate129.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate129.errors = vErrors;
+return errors === 0;
+}
+validate129.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
 
 function validate128(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -12919,36 +13030,80 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-if(Object.keys(data).length > 128){
-validate128.errors = [{instancePath,schemaPath:"#/maxProperties",keyword:"maxProperties",params:{limit: 128},message:"must NOT have more than 128 properties"}];
+if(data.headers === undefined){
+data.headers = {};
+}
+let missing0;
+if(((data.method === undefined) && (missing0 = "method")) || ((data.url === undefined) && (missing0 = "url"))){
+validate128.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
+const _errs1 = errors;
 for(const key0 in data){
-let data0 = data[key0];
+if(!(((key0 === "method") || (key0 === "url")) || (key0 === "headers"))){
+validate128.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.method !== undefined){
+let data0 = data.method;
 const _errs2 = errors;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(func1(data0) > 4096){
-validate128.errors = [{instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"contract#/$defs/HeaderValue/maxLength",keyword:"maxLength",params:{limit: 4096},message:"must NOT have more than 4096 characters"}];
-return false;
-}
-else {
-if(!pattern45.test(data0)){
-validate128.errors = [{instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"contract#/$defs/HeaderValue/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000\\r\\n]*$"},message:"must match pattern \""+"^[^\\u0000\\r\\n]*$"+"\""}];
+if(!pattern17.test(data0)){
+validate128.errors = [{instancePath:instancePath+"/method",schemaPath:"contract#/$defs/HttpMethod/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z-]{1,20}$"},message:"must match pattern \""+"^[A-Za-z-]{1,20}$"+"\""}];
 return false;
 }
 }
-}
 else {
-validate128.errors = [{instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"contract#/$defs/HeaderValue/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate128.errors = [{instancePath:instancePath+"/method",schemaPath:"contract#/$defs/HttpMethod/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
 var valid0 = _errs2 === errors;
-if(!valid0){
-break;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.url !== undefined){
+let data1 = data.url;
+const _errs5 = errors;
+if(errors === _errs5){
+if(typeof data1 === "string"){
+if(func1(data1) > 8192){
+validate128.errors = [{instancePath:instancePath+"/url",schemaPath:"#/properties/url/maxLength",keyword:"maxLength",params:{limit: 8192},message:"must NOT have more than 8192 characters"}];
+return false;
+}
+else {
+if(func1(data1) < 1){
+validate128.errors = [{instancePath:instancePath+"/url",schemaPath:"#/properties/url/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+}
+else {
+validate128.errors = [{instancePath:instancePath+"/url",schemaPath:"#/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+const _errs7 = errors;
+if(!(validate129(data.headers, {instancePath:instancePath+"/headers",parentData:data,parentDataProperty:"headers",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate129.errors : vErrors.concat(validate129.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs7 === errors;
+}
 }
 }
 }
@@ -12965,6 +13120,7 @@ validate128.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false}
 
 
 function validate127(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="Routes_match_body" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate127.evaluated;
@@ -12974,125 +13130,23 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.headers === undefined){
-data.headers = {};
-}
-let missing0;
-if(((data.method === undefined) && (missing0 = "method")) || ((data.url === undefined) && (missing0 = "url"))){
-validate127.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!(((key0 === "method") || (key0 === "url")) || (key0 === "headers"))){
-validate127.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.method !== undefined){
-let data0 = data.method;
-const _errs2 = errors;
-const _errs3 = errors;
-if(errors === _errs3){
-if(typeof data0 === "string"){
-if(!pattern17.test(data0)){
-validate127.errors = [{instancePath:instancePath+"/method",schemaPath:"contract#/$defs/HttpMethod/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z-]{1,20}$"},message:"must match pattern \""+"^[A-Za-z-]{1,20}$"+"\""}];
-return false;
-}
-}
-else {
-validate127.errors = [{instancePath:instancePath+"/method",schemaPath:"contract#/$defs/HttpMethod/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.url !== undefined){
-let data1 = data.url;
-const _errs5 = errors;
-if(errors === _errs5){
-if(typeof data1 === "string"){
-if(func1(data1) > 8192){
-validate127.errors = [{instancePath:instancePath+"/url",schemaPath:"#/properties/url/maxLength",keyword:"maxLength",params:{limit: 8192},message:"must NOT have more than 8192 characters"}];
-return false;
-}
-else {
-if(func1(data1) < 1){
-validate127.errors = [{instancePath:instancePath+"/url",schemaPath:"#/properties/url/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-}
-else {
-validate127.errors = [{instancePath:instancePath+"/url",schemaPath:"#/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-const _errs7 = errors;
-if(!(validate128(data.headers, {instancePath:instancePath+"/headers",parentData:data,parentDataProperty:"headers",rootData,dynamicAnchors}))){
+if(!(validate128(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate128.errors : vErrors.concat(validate128.errors);
 errors = vErrors.length;
-}
-var valid0 = _errs7 === errors;
-}
-}
-}
-}
-}
-else {
-validate127.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
 }
 validate127.errors = vErrors;
 return errors === 0;
 }
 validate127.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
+const Routes_update_body = validate132;
+const schema181 = {"$id":"Routes_update_body","$ref":"contract#/$defs/RouteReplacement"};
+const schema182 = {"type":"object","required":["targets"],"properties":{"name":{"anyOf":[{"$ref":"contract#/$defs/RouteName"},{"type":"null"}],"default":null},"methods":{"$ref":"contract#/$defs/HttpMethods","default":[]},"hosts":{"type":"array","items":{"$ref":"contract#/$defs/HostPattern"},"maxItems":64,"default":[]},"match":{"anyOf":[{"$ref":"contract#/$defs/RouteMatch"},{"type":"null"}],"default":null},"stripPrefix":{"type":"boolean","default":false},"addPrefix":{"anyOf":[{"$ref":"contract#/$defs/PathPrefix"},{"type":"null"}],"default":null},"protocol":{"$ref":"contract#/$defs/Protocol","default":"http"},"serviceName":{"anyOf":[{"$ref":"contract#/$defs/ServiceName"},{"type":"null"}],"default":null},"priority":{"$ref":"contract#/$defs/Priority","default":0},"enabled":{"type":"boolean","default":true},"headers":{"anyOf":[{"$ref":"contract#/$defs/RouteHeaders"},{"type":"null"}],"default":null},"retry":{"anyOf":[{"$ref":"contract#/$defs/RouteRetry"},{"type":"null"}],"default":null},"rateLimit":{"anyOf":[{"$ref":"contract#/$defs/RouteRateLimit"},{"type":"null"}],"default":null},"timeouts":{"anyOf":[{"$ref":"contract#/$defs/RouteTimeouts"},{"type":"null"}],"default":null},"auth":{"anyOf":[{"$ref":"contract#/$defs/RouteAuth"},{"type":"null"}],"default":null},"cache":{"anyOf":[{"$ref":"contract#/$defs/RouteCache"},{"type":"null"}],"default":null},"circuitBreaker":{"anyOf":[{"$ref":"contract#/$defs/CircuitBreakingOverrides"},{"type":"null"}],"default":null},"healthCheck":{"anyOf":[{"$ref":"contract#/$defs/HealthCheckingOverrides"},{"type":"null"}],"default":null},"loadBalancing":{"anyOf":[{"$ref":"contract#/$defs/LoadBalancingOverrides"},{"type":"null"}],"default":null},"cors":{"anyOf":[{"$ref":"contract#/$defs/CrossOriginOverrides"},{"type":"null"}],"default":null},"maxBodyBytes":{"$ref":"contract#/$defs/Count","default":0},"preserveHost":{"type":"boolean","default":false},"failOpen":{"type":"boolean","default":false},"redirectHttps":{"type":"boolean","default":false},"labels":{"$ref":"contract#/$defs/Labels","default":{}},"path":{"$ref":"contract#/$defs/RoutePath"},"targets":{"type":"array","items":{"$ref":"contract#/$defs/TargetInput"},"minItems":1,"maxItems":256}},"additionalProperties":false};
 
-function validate126(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Routes_match_body" */;
+function validate133(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate126.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(!(validate127(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate127.errors : vErrors.concat(validate127.errors);
-errors = vErrors.length;
-}
-validate126.errors = vErrors;
-return errors === 0;
-}
-validate126.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-const Routes_update_body = validate131;
-const schema179 = {"$id":"Routes_update_body","$ref":"contract#/$defs/RouteReplacement"};
-const schema180 = {"type":"object","required":["targets"],"properties":{"name":{"anyOf":[{"$ref":"contract#/$defs/RouteName"},{"type":"null"}],"default":null},"methods":{"$ref":"contract#/$defs/HttpMethods","default":[]},"hosts":{"type":"array","items":{"$ref":"contract#/$defs/HostPattern"},"maxItems":64,"default":[]},"match":{"anyOf":[{"$ref":"contract#/$defs/RouteMatch"},{"type":"null"}],"default":null},"stripPrefix":{"type":"boolean","default":false},"addPrefix":{"anyOf":[{"$ref":"contract#/$defs/PathPrefix"},{"type":"null"}],"default":null},"protocol":{"$ref":"contract#/$defs/Protocol","default":"http"},"serviceName":{"anyOf":[{"$ref":"contract#/$defs/ServiceName"},{"type":"null"}],"default":null},"priority":{"$ref":"contract#/$defs/Priority","default":0},"enabled":{"type":"boolean","default":true},"headers":{"anyOf":[{"$ref":"contract#/$defs/RouteHeaders"},{"type":"null"}],"default":null},"retry":{"anyOf":[{"$ref":"contract#/$defs/RouteRetry"},{"type":"null"}],"default":null},"rateLimit":{"anyOf":[{"$ref":"contract#/$defs/RouteRateLimit"},{"type":"null"}],"default":null},"timeouts":{"anyOf":[{"$ref":"contract#/$defs/RouteTimeouts"},{"type":"null"}],"default":null},"auth":{"anyOf":[{"$ref":"contract#/$defs/RouteAuth"},{"type":"null"}],"default":null},"cache":{"anyOf":[{"$ref":"contract#/$defs/RouteCache"},{"type":"null"}],"default":null},"circuitBreaker":{"anyOf":[{"$ref":"contract#/$defs/CircuitBreakingOverrides"},{"type":"null"}],"default":null},"healthCheck":{"anyOf":[{"$ref":"contract#/$defs/HealthCheckingOverrides"},{"type":"null"}],"default":null},"loadBalancing":{"anyOf":[{"$ref":"contract#/$defs/LoadBalancingOverrides"},{"type":"null"}],"default":null},"cors":{"anyOf":[{"$ref":"contract#/$defs/CrossOriginOverrides"},{"type":"null"}],"default":null},"maxBodyBytes":{"$ref":"contract#/$defs/Count","default":0},"preserveHost":{"type":"boolean","default":false},"failOpen":{"type":"boolean","default":false},"redirectHttps":{"type":"boolean","default":false},"labels":{"$ref":"contract#/$defs/Labels","default":{}},"path":{"$ref":"contract#/$defs/RoutePath"},"targets":{"type":"array","items":{"$ref":"contract#/$defs/TargetInput"},"minItems":1,"maxItems":256}},"additionalProperties":false};
-
-function validate132(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate132.evaluated;
+const evaluated0 = validate133.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -13178,14 +13232,14 @@ data.labels = {};
 }
 let missing0;
 if((data.targets === undefined) && (missing0 = "targets")){
-validate132.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate133.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(func11.call(schema180.properties, key0))){
-validate132.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+if(!(func11.call(schema182.properties, key0))){
+validate133.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -13221,7 +13275,7 @@ vErrors.push(err1);
 errors++;
 }
 else {
-if(!pattern42.test(data0)){
+if(!pattern43.test(data0)){
 const err2 = {instancePath:instancePath+"/name",schemaPath:"contract#/$defs/RouteName/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9_-]+$"},message:"must match pattern \""+"^[a-z0-9_-]+$"+"\""};
 if(vErrors === null){
 vErrors = [err2];
@@ -13269,7 +13323,7 @@ else {
 vErrors.push(err5);
 }
 errors++;
-validate132.errors = vErrors;
+validate133.errors = vErrors;
 return false;
 }
 else {
@@ -13297,7 +13351,7 @@ const _errs10 = errors;
 if(errors === _errs10){
 if(Array.isArray(data2)){
 if(data2.length > 64){
-validate132.errors = [{instancePath:instancePath+"/hosts",schemaPath:"#/properties/hosts/maxItems",keyword:"maxItems",params:{limit: 64},message:"must NOT have more than 64 items"}];
+validate133.errors = [{instancePath:instancePath+"/hosts",schemaPath:"#/properties/hosts/maxItems",keyword:"maxItems",params:{limit: 64},message:"must NOT have more than 64 items"}];
 return false;
 }
 else {
@@ -13310,24 +13364,24 @@ const _errs13 = errors;
 if(errors === _errs13){
 if(typeof data3 === "string"){
 if(func1(data3) > 253){
-validate132.errors = [{instancePath:instancePath+"/hosts/" + i0,schemaPath:"contract#/$defs/HostPattern/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"}];
+validate133.errors = [{instancePath:instancePath+"/hosts/" + i0,schemaPath:"contract#/$defs/HostPattern/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"}];
 return false;
 }
 else {
 if(func1(data3) < 1){
-validate132.errors = [{instancePath:instancePath+"/hosts/" + i0,schemaPath:"contract#/$defs/HostPattern/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate133.errors = [{instancePath:instancePath+"/hosts/" + i0,schemaPath:"contract#/$defs/HostPattern/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
 if(!pattern4.test(data3)){
-validate132.errors = [{instancePath:instancePath+"/hosts/" + i0,schemaPath:"contract#/$defs/HostPattern/pattern",keyword:"pattern",params:{pattern: "^(\\*\\.)?[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+)*$"},message:"must match pattern \""+"^(\\*\\.)?[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+)*$"+"\""}];
+validate133.errors = [{instancePath:instancePath+"/hosts/" + i0,schemaPath:"contract#/$defs/HostPattern/pattern",keyword:"pattern",params:{pattern: "^(\\*\\.)?[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+)*$"},message:"must match pattern \""+"^(\\*\\.)?[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+)*$"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate132.errors = [{instancePath:instancePath+"/hosts/" + i0,schemaPath:"contract#/$defs/HostPattern/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate133.errors = [{instancePath:instancePath+"/hosts/" + i0,schemaPath:"contract#/$defs/HostPattern/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -13339,7 +13393,7 @@ break;
 }
 }
 else {
-validate132.errors = [{instancePath:instancePath+"/hosts",schemaPath:"#/properties/hosts/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate133.errors = [{instancePath:instancePath+"/hosts",schemaPath:"#/properties/hosts/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -13350,8 +13404,8 @@ const _errs15 = errors;
 const _errs16 = errors;
 let valid5 = false;
 const _errs17 = errors;
-if(!(validate90(data4, {instancePath:instancePath+"/match",parentData:data,parentDataProperty:"match",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate90.errors : vErrors.concat(validate90.errors);
+if(!(validate91(data4, {instancePath:instancePath+"/match",parentData:data,parentDataProperty:"match",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate91.errors : vErrors.concat(validate91.errors);
 errors = vErrors.length;
 }
 var _valid1 = _errs17 === errors;
@@ -13378,7 +13432,7 @@ else {
 vErrors.push(err7);
 }
 errors++;
-validate132.errors = vErrors;
+validate133.errors = vErrors;
 return false;
 }
 else {
@@ -13396,7 +13450,7 @@ var valid0 = _errs15 === errors;
 if(valid0){
 const _errs20 = errors;
 if(typeof data.stripPrefix !== "boolean"){
-validate132.errors = [{instancePath:instancePath+"/stripPrefix",schemaPath:"#/properties/stripPrefix/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate133.errors = [{instancePath:instancePath+"/stripPrefix",schemaPath:"#/properties/stripPrefix/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs20 === errors;
@@ -13420,7 +13474,7 @@ vErrors.push(err8);
 errors++;
 }
 else {
-if(!pattern46.test(data6)){
+if(!pattern47.test(data6)){
 const err9 = {instancePath:instancePath+"/addPrefix",schemaPath:"contract#/$defs/PathPrefix/pattern",keyword:"pattern",params:{pattern: "^(/[^?#\\s]*)?$"},message:"must match pattern \""+"^(/[^?#\\s]*)?$"+"\""};
 if(vErrors === null){
 vErrors = [err9];
@@ -13467,7 +13521,7 @@ else {
 vErrors.push(err12);
 }
 errors++;
-validate132.errors = vErrors;
+validate133.errors = vErrors;
 return false;
 }
 else {
@@ -13486,11 +13540,11 @@ if(valid0){
 let data7 = data.protocol;
 const _errs29 = errors;
 if(typeof data7 !== "string"){
-validate132.errors = [{instancePath:instancePath+"/protocol",schemaPath:"contract#/$defs/Protocol/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate133.errors = [{instancePath:instancePath+"/protocol",schemaPath:"contract#/$defs/Protocol/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if(!(((((data7 === "http") || (data7 === "websocket")) || (data7 === "sse")) || (data7 === "grpc")) || (data7 === "graphql"))){
-validate132.errors = [{instancePath:instancePath+"/protocol",schemaPath:"contract#/$defs/Protocol/enum",keyword:"enum",params:{allowedValues: schema141.enum},message:"must be equal to one of the allowed values"}];
+validate133.errors = [{instancePath:instancePath+"/protocol",schemaPath:"contract#/$defs/Protocol/enum",keyword:"enum",params:{allowedValues: schema143.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs29 === errors;
@@ -13525,7 +13579,7 @@ vErrors.push(err14);
 errors++;
 }
 else {
-if(!pattern34.test(data8)){
+if(!pattern35.test(data8)){
 const err15 = {instancePath:instancePath+"/serviceName",schemaPath:"contract#/$defs/ServiceName/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f]+$"+"\""};
 if(vErrors === null){
 vErrors = [err15];
@@ -13573,7 +13627,7 @@ else {
 vErrors.push(err18);
 }
 errors++;
-validate132.errors = vErrors;
+validate133.errors = vErrors;
 return false;
 }
 else {
@@ -13593,23 +13647,23 @@ let data9 = data.priority;
 const _errs39 = errors;
 const _errs40 = errors;
 if(!((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9)))){
-validate132.errors = [{instancePath:instancePath+"/priority",schemaPath:"contract#/$defs/Priority/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate133.errors = [{instancePath:instancePath+"/priority",schemaPath:"contract#/$defs/Priority/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs40){
 if(typeof data9 == "number"){
 if(data9 > 1000000 || isNaN(data9)){
-validate132.errors = [{instancePath:instancePath+"/priority",schemaPath:"contract#/$defs/Priority/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000"}];
+validate133.errors = [{instancePath:instancePath+"/priority",schemaPath:"contract#/$defs/Priority/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000"}];
 return false;
 }
 else {
 if(data9 < -1000000 || isNaN(data9)){
-validate132.errors = [{instancePath:instancePath+"/priority",schemaPath:"contract#/$defs/Priority/minimum",keyword:"minimum",params:{comparison: ">=", limit: -1000000},message:"must be >= -1000000"}];
+validate133.errors = [{instancePath:instancePath+"/priority",schemaPath:"contract#/$defs/Priority/minimum",keyword:"minimum",params:{comparison: ">=", limit: -1000000},message:"must be >= -1000000"}];
 return false;
 }
 else {
 if(!(formats2.validate(data9))){
-validate132.errors = [{instancePath:instancePath+"/priority",schemaPath:"contract#/$defs/Priority/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""}];
+validate133.errors = [{instancePath:instancePath+"/priority",schemaPath:"contract#/$defs/Priority/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""}];
 return false;
 }
 }
@@ -13620,7 +13674,7 @@ var valid0 = _errs39 === errors;
 if(valid0){
 const _errs42 = errors;
 if(typeof data.enabled !== "boolean"){
-validate132.errors = [{instancePath:instancePath+"/enabled",schemaPath:"#/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate133.errors = [{instancePath:instancePath+"/enabled",schemaPath:"#/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs42 === errors;
@@ -13630,8 +13684,8 @@ const _errs44 = errors;
 const _errs45 = errors;
 let valid12 = false;
 const _errs46 = errors;
-if(!(validate95(data11, {instancePath:instancePath+"/headers",parentData:data,parentDataProperty:"headers",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate95.errors : vErrors.concat(validate95.errors);
+if(!(validate96(data11, {instancePath:instancePath+"/headers",parentData:data,parentDataProperty:"headers",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate96.errors : vErrors.concat(validate96.errors);
 errors = vErrors.length;
 }
 var _valid4 = _errs46 === errors;
@@ -13658,7 +13712,7 @@ else {
 vErrors.push(err20);
 }
 errors++;
-validate132.errors = vErrors;
+validate133.errors = vErrors;
 return false;
 }
 else {
@@ -13679,8 +13733,8 @@ const _errs49 = errors;
 const _errs50 = errors;
 let valid13 = false;
 const _errs51 = errors;
-if(!(validate104(data12, {instancePath:instancePath+"/retry",parentData:data,parentDataProperty:"retry",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate104.errors : vErrors.concat(validate104.errors);
+if(!(validate105(data12, {instancePath:instancePath+"/retry",parentData:data,parentDataProperty:"retry",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate105.errors : vErrors.concat(validate105.errors);
 errors = vErrors.length;
 }
 var _valid5 = _errs51 === errors;
@@ -13707,7 +13761,7 @@ else {
 vErrors.push(err22);
 }
 errors++;
-validate132.errors = vErrors;
+validate133.errors = vErrors;
 return false;
 }
 else {
@@ -13728,8 +13782,8 @@ const _errs54 = errors;
 const _errs55 = errors;
 let valid14 = false;
 const _errs56 = errors;
-if(!(validate108(data13, {instancePath:instancePath+"/rateLimit",parentData:data,parentDataProperty:"rateLimit",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate108.errors : vErrors.concat(validate108.errors);
+if(!(validate109(data13, {instancePath:instancePath+"/rateLimit",parentData:data,parentDataProperty:"rateLimit",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate109.errors : vErrors.concat(validate109.errors);
 errors = vErrors.length;
 }
 var _valid6 = _errs56 === errors;
@@ -13756,7 +13810,7 @@ else {
 vErrors.push(err24);
 }
 errors++;
-validate132.errors = vErrors;
+validate133.errors = vErrors;
 return false;
 }
 else {
@@ -13777,8 +13831,8 @@ const _errs59 = errors;
 const _errs60 = errors;
 let valid15 = false;
 const _errs61 = errors;
-if(!(validate110(data14, {instancePath:instancePath+"/timeouts",parentData:data,parentDataProperty:"timeouts",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate110.errors : vErrors.concat(validate110.errors);
+if(!(validate111(data14, {instancePath:instancePath+"/timeouts",parentData:data,parentDataProperty:"timeouts",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate111.errors : vErrors.concat(validate111.errors);
 errors = vErrors.length;
 }
 var _valid7 = _errs61 === errors;
@@ -13805,7 +13859,7 @@ else {
 vErrors.push(err26);
 }
 errors++;
-validate132.errors = vErrors;
+validate133.errors = vErrors;
 return false;
 }
 else {
@@ -13826,8 +13880,8 @@ const _errs64 = errors;
 const _errs65 = errors;
 let valid16 = false;
 const _errs66 = errors;
-if(!(validate112(data15, {instancePath:instancePath+"/auth",parentData:data,parentDataProperty:"auth",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate112.errors : vErrors.concat(validate112.errors);
+if(!(validate113(data15, {instancePath:instancePath+"/auth",parentData:data,parentDataProperty:"auth",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate113.errors : vErrors.concat(validate113.errors);
 errors = vErrors.length;
 }
 var _valid8 = _errs66 === errors;
@@ -13854,7 +13908,7 @@ else {
 vErrors.push(err28);
 }
 errors++;
-validate132.errors = vErrors;
+validate133.errors = vErrors;
 return false;
 }
 else {
@@ -13875,8 +13929,8 @@ const _errs69 = errors;
 const _errs70 = errors;
 let valid17 = false;
 const _errs71 = errors;
-if(!(validate114(data16, {instancePath:instancePath+"/cache",parentData:data,parentDataProperty:"cache",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate114.errors : vErrors.concat(validate114.errors);
+if(!(validate115(data16, {instancePath:instancePath+"/cache",parentData:data,parentDataProperty:"cache",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate115.errors : vErrors.concat(validate115.errors);
 errors = vErrors.length;
 }
 var _valid9 = _errs71 === errors;
@@ -13903,7 +13957,7 @@ else {
 vErrors.push(err30);
 }
 errors++;
-validate132.errors = vErrors;
+validate133.errors = vErrors;
 return false;
 }
 else {
@@ -13952,7 +14006,7 @@ else {
 vErrors.push(err32);
 }
 errors++;
-validate132.errors = vErrors;
+validate133.errors = vErrors;
 return false;
 }
 else {
@@ -14001,7 +14055,7 @@ else {
 vErrors.push(err34);
 }
 errors++;
-validate132.errors = vErrors;
+validate133.errors = vErrors;
 return false;
 }
 else {
@@ -14050,7 +14104,7 @@ else {
 vErrors.push(err36);
 }
 errors++;
-validate132.errors = vErrors;
+validate133.errors = vErrors;
 return false;
 }
 else {
@@ -14099,7 +14153,7 @@ else {
 vErrors.push(err38);
 }
 errors++;
-validate132.errors = vErrors;
+validate133.errors = vErrors;
 return false;
 }
 else {
@@ -14119,23 +14173,23 @@ let data21 = data.maxBodyBytes;
 const _errs94 = errors;
 const _errs95 = errors;
 if(!((typeof data21 == "number") && (!(data21 % 1) && !isNaN(data21)))){
-validate132.errors = [{instancePath:instancePath+"/maxBodyBytes",schemaPath:"contract#/$defs/Count/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate133.errors = [{instancePath:instancePath+"/maxBodyBytes",schemaPath:"contract#/$defs/Count/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs95){
 if(typeof data21 == "number"){
 if(data21 > 9007199254740991 || isNaN(data21)){
-validate132.errors = [{instancePath:instancePath+"/maxBodyBytes",schemaPath:"contract#/$defs/Count/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991"}];
+validate133.errors = [{instancePath:instancePath+"/maxBodyBytes",schemaPath:"contract#/$defs/Count/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991"}];
 return false;
 }
 else {
 if(data21 < 0 || isNaN(data21)){
-validate132.errors = [{instancePath:instancePath+"/maxBodyBytes",schemaPath:"contract#/$defs/Count/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate133.errors = [{instancePath:instancePath+"/maxBodyBytes",schemaPath:"contract#/$defs/Count/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 else {
 if(!(formats46.validate(data21))){
-validate132.errors = [{instancePath:instancePath+"/maxBodyBytes",schemaPath:"contract#/$defs/Count/format",keyword:"format",params:{format: "int64"},message:"must match format \""+"int64"+"\""}];
+validate133.errors = [{instancePath:instancePath+"/maxBodyBytes",schemaPath:"contract#/$defs/Count/format",keyword:"format",params:{format: "int64"},message:"must match format \""+"int64"+"\""}];
 return false;
 }
 }
@@ -14146,21 +14200,21 @@ var valid0 = _errs94 === errors;
 if(valid0){
 const _errs97 = errors;
 if(typeof data.preserveHost !== "boolean"){
-validate132.errors = [{instancePath:instancePath+"/preserveHost",schemaPath:"#/properties/preserveHost/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate133.errors = [{instancePath:instancePath+"/preserveHost",schemaPath:"#/properties/preserveHost/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs97 === errors;
 if(valid0){
 const _errs99 = errors;
 if(typeof data.failOpen !== "boolean"){
-validate132.errors = [{instancePath:instancePath+"/failOpen",schemaPath:"#/properties/failOpen/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate133.errors = [{instancePath:instancePath+"/failOpen",schemaPath:"#/properties/failOpen/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs99 === errors;
 if(valid0){
 const _errs101 = errors;
 if(typeof data.redirectHttps !== "boolean"){
-validate132.errors = [{instancePath:instancePath+"/redirectHttps",schemaPath:"#/properties/redirectHttps/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate133.errors = [{instancePath:instancePath+"/redirectHttps",schemaPath:"#/properties/redirectHttps/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs101 === errors;
@@ -14179,24 +14233,24 @@ const _errs105 = errors;
 if(errors === _errs105){
 if(typeof data26 === "string"){
 if(func1(data26) > 1024){
-validate132.errors = [{instancePath:instancePath+"/path",schemaPath:"contract#/$defs/RoutePath/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"}];
+validate133.errors = [{instancePath:instancePath+"/path",schemaPath:"contract#/$defs/RoutePath/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"}];
 return false;
 }
 else {
 if(func1(data26) < 1){
-validate132.errors = [{instancePath:instancePath+"/path",schemaPath:"contract#/$defs/RoutePath/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate133.errors = [{instancePath:instancePath+"/path",schemaPath:"contract#/$defs/RoutePath/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
-if(!pattern43.test(data26)){
-validate132.errors = [{instancePath:instancePath+"/path",schemaPath:"contract#/$defs/RoutePath/pattern",keyword:"pattern",params:{pattern: "^/[^?#\\s]*$"},message:"must match pattern \""+"^/[^?#\\s]*$"+"\""}];
+if(!pattern44.test(data26)){
+validate133.errors = [{instancePath:instancePath+"/path",schemaPath:"contract#/$defs/RoutePath/pattern",keyword:"pattern",params:{pattern: "^/[^?#\\s]*$"},message:"must match pattern \""+"^/[^?#\\s]*$"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate132.errors = [{instancePath:instancePath+"/path",schemaPath:"contract#/$defs/RoutePath/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate133.errors = [{instancePath:instancePath+"/path",schemaPath:"contract#/$defs/RoutePath/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -14212,12 +14266,12 @@ const _errs107 = errors;
 if(errors === _errs107){
 if(Array.isArray(data27)){
 if(data27.length > 256){
-validate132.errors = [{instancePath:instancePath+"/targets",schemaPath:"#/properties/targets/maxItems",keyword:"maxItems",params:{limit: 256},message:"must NOT have more than 256 items"}];
+validate133.errors = [{instancePath:instancePath+"/targets",schemaPath:"#/properties/targets/maxItems",keyword:"maxItems",params:{limit: 256},message:"must NOT have more than 256 items"}];
 return false;
 }
 else {
 if(data27.length < 1){
-validate132.errors = [{instancePath:instancePath+"/targets",schemaPath:"#/properties/targets/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
+validate133.errors = [{instancePath:instancePath+"/targets",schemaPath:"#/properties/targets/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
 return false;
 }
 else {
@@ -14225,8 +14279,8 @@ var valid24 = true;
 const len1 = data27.length;
 for(let i1=0; i1<len1; i1++){
 const _errs109 = errors;
-if(!(validate121(data27[i1], {instancePath:instancePath+"/targets/" + i1,parentData:data27,parentDataProperty:i1,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate121.errors : vErrors.concat(validate121.errors);
+if(!(validate122(data27[i1], {instancePath:instancePath+"/targets/" + i1,parentData:data27,parentDataProperty:i1,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate122.errors : vErrors.concat(validate122.errors);
 errors = vErrors.length;
 }
 var valid24 = _errs109 === errors;
@@ -14238,7 +14292,7 @@ break;
 }
 }
 else {
-validate132.errors = [{instancePath:instancePath+"/targets",schemaPath:"#/properties/targets/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate133.errors = [{instancePath:instancePath+"/targets",schemaPath:"#/properties/targets/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -14277,35 +14331,35 @@ var valid0 = true;
 }
 }
 else {
-validate132.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate133.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate132.errors = vErrors;
+validate133.errors = vErrors;
 return errors === 0;
 }
-validate132.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate133.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate131(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate132(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Routes_update_body" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate131.evaluated;
+const evaluated0 = validate132.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate132(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate132.errors : vErrors.concat(validate132.errors);
+if(!(validate133(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate133.errors : vErrors.concat(validate133.errors);
 errors = vErrors.length;
 }
-validate131.errors = vErrors;
+validate132.errors = vErrors;
 return errors === 0;
 }
-validate131.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate132.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 return { Certificates_put_body, Challenges_put_body, Config_update_body, Discovery_register_body, Routes_create_body, Routes_match_body, Routes_update_body };
 })();

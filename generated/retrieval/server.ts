@@ -119,7 +119,7 @@ export interface Collections<Call = unknown> {
 
   /**
    * Embeds all chunks of a collection again, with the settings in `wanted`. The index before serves until the new one is
-   * complete. It is sure to be done when the answer comes; `reindex` of the collection tells how far it is.
+   * complete. Whatever happens after the answer, it will be done; `reindex` of the collection tells how far it is.
    *
    * `POST /v1/collections/{collectionId}/reindex`
    *

@@ -368,7 +368,8 @@ export interface components {
             reindex: components["schemas"]["Reindex"] | null;
         };
         /**
-         * @description What is sent to change: Collection. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
+         * @description What to change of a collection. Absent members keep their value, `null` clears or gives the default back; read-only
+         *     members are accepted and ignored.
          * @example {
          *       "name": "help-center",
          *       "description": "Articles of the help center",
@@ -390,21 +391,18 @@ export interface components {
             description?: components["schemas"]["CollectionDescription"];
             /** @description The embedding model that was asked for; `embedder` says which one makes the vectors. */
             embedding_model?: components["schemas"]["EmbeddingModel"];
-            /** @description The length of its vectors; that of the embedder when absent on creation. */
-            embedding_dims?: components["schemas"]["Dimensions"];
             /** @description How its texts are cut into chunks. */
             chunk_strategy?: components["schemas"]["ChunkStrategy"];
             /** @description The largest number of tokens of a chunk. */
             chunk_size?: components["schemas"]["ChunkSize"];
-            /**
-             * @description The tokens that a chunk repeats of the one before. When absent on creation, half of the chunk size for `sliding`, else
-             *     a tenth of it and at most 50.
-             */
-            chunk_overlap?: components["schemas"]["ChunkOverlap"];
             /** @description How words become terms for the search by keywords. */
             language?: components["schemas"]["Language"];
             /** @description Data of the tenant's own. */
             metadata?: components["schemas"]["Metadata"];
+            /** @description The length of its vectors; that of the embedder when `null`. */
+            embedding_dims?: components["schemas"]["Dimensions"] | null;
+            /** @description The tokens that a chunk repeats of the one before; what the strategy and the chunk size make of it when `null`. */
+            chunk_overlap?: components["schemas"]["ChunkOverlap"] | null;
         };
         /**
          * @description The name of the collection is taken, or the idempotency key was used with another request.
@@ -743,7 +741,10 @@ export interface components {
          *       "source": "https://help.example.com/refunds",
          *       "source_type": "text/plain",
          *       "metadata": {
-         *         "lang": "en"
+         *         "lang": "en",
+         *         "tags": [
+         *           "billing"
+         *         ]
          *       }
          *     }
          */
@@ -956,10 +957,10 @@ export interface components {
         /**
          * @description A question to a collection.
          * @example {
-         *       "query": "When do I get my money back?",
+         *       "query": "refund order number",
          *       "top_k": 5,
          *       "min_score": 0.1,
-         *       "strategy": "hybrid"
+         *       "strategy": "similarity"
          *     }
          */
         RetrieveQuery: {
@@ -1029,7 +1030,10 @@ export interface components {
          *         "source": "https://help.example.com/refunds",
          *         "source_type": "text/plain",
          *         "metadata": {
-         *           "lang": "en"
+         *           "lang": "en",
+         *           "tags": [
+         *             "billing"
+         *           ]
          *         }
          *       }
          *     }
@@ -1049,10 +1053,10 @@ export interface components {
         /**
          * @description A question to several collections.
          * @example {
-         *       "query": "When do I get my money back?",
+         *       "query": "refund order number",
          *       "top_k": 5,
          *       "min_score": 0.1,
-         *       "strategy": "hybrid",
+         *       "strategy": "similarity",
          *       "collections": [
          *         "col_01h455vb4pex5vsknk084sn02q"
          *       ]
@@ -1140,7 +1144,7 @@ export interface components {
         /**
          * @description The body, a content or a batch is larger than the operation takes.
          * @example {
-         *       "error": "content: larger than 10485760 bytes",
+         *       "error": "body: larger than 1048576 bytes",
          *       "code": "TOO_LARGE"
          *     }
          */

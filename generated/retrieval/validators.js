@@ -742,7 +742,7 @@ validate24.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Collections_update_body = validate31;
 const schema53 = {"$id":"Collections_update_body","$ref":"contract#/$defs/CollectionUpdate"};
-const schema54 = {"type":"object","properties":{"name":{"$ref":"contract#/$defs/CollectionName"},"description":{"$ref":"contract#/$defs/CollectionDescription"},"embedding_model":{"$ref":"contract#/$defs/EmbeddingModel"},"embedding_dims":{"$ref":"contract#/$defs/Dimensions"},"chunk_strategy":{"$ref":"contract#/$defs/ChunkStrategy"},"chunk_size":{"$ref":"contract#/$defs/ChunkSize"},"chunk_overlap":{"$ref":"contract#/$defs/ChunkOverlap"},"language":{"$ref":"contract#/$defs/Language"},"metadata":{"$ref":"contract#/$defs/Metadata"}},"additionalProperties":false};
+const schema54 = {"type":"object","properties":{"name":{"$ref":"contract#/$defs/CollectionName"},"description":{"$ref":"contract#/$defs/CollectionDescription"},"embedding_model":{"$ref":"contract#/$defs/EmbeddingModel"},"chunk_strategy":{"$ref":"contract#/$defs/ChunkStrategy"},"chunk_size":{"$ref":"contract#/$defs/ChunkSize"},"language":{"$ref":"contract#/$defs/Language"},"metadata":{"$ref":"contract#/$defs/Metadata"},"embedding_dims":{"anyOf":[{"$ref":"contract#/$defs/Dimensions"},{"type":"null"}]},"chunk_overlap":{"anyOf":[{"$ref":"contract#/$defs/ChunkOverlap"},{"type":"null"}]}},"additionalProperties":false};
 
 function validate32(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -849,33 +849,16 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.embedding_dims !== undefined){
-let data3 = data.embedding_dims;
+if(data.chunk_strategy !== undefined){
+let data3 = data.chunk_strategy;
 const _errs11 = errors;
-const _errs12 = errors;
-if(!((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3)))){
-validate32.errors = [{instancePath:instancePath+"/embedding_dims",schemaPath:"contract#/$defs/Dimensions/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+if(typeof data3 !== "string"){
+validate32.errors = [{instancePath:instancePath+"/chunk_strategy",schemaPath:"contract#/$defs/ChunkStrategy/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(errors === _errs12){
-if(typeof data3 == "number"){
-if(data3 > 4000 || isNaN(data3)){
-validate32.errors = [{instancePath:instancePath+"/embedding_dims",schemaPath:"contract#/$defs/Dimensions/maximum",keyword:"maximum",params:{comparison: "<=", limit: 4000},message:"must be <= 4000"}];
+if(!(((((data3 === "recursive") || (data3 === "fixed")) || (data3 === "sliding")) || (data3 === "semantic")) || (data3 === "code"))){
+validate32.errors = [{instancePath:instancePath+"/chunk_strategy",schemaPath:"contract#/$defs/ChunkStrategy/enum",keyword:"enum",params:{allowedValues: schema35.enum},message:"must be equal to one of the allowed values"}];
 return false;
-}
-else {
-if(data3 < 64 || isNaN(data3)){
-validate32.errors = [{instancePath:instancePath+"/embedding_dims",schemaPath:"contract#/$defs/Dimensions/minimum",keyword:"minimum",params:{comparison: ">=", limit: 64},message:"must be >= 64"}];
-return false;
-}
-else {
-if(!(formats0.validate(data3))){
-validate32.errors = [{instancePath:instancePath+"/embedding_dims",schemaPath:"contract#/$defs/Dimensions/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""}];
-return false;
-}
-}
-}
-}
 }
 var valid0 = _errs11 === errors;
 }
@@ -883,44 +866,27 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.chunk_strategy !== undefined){
-let data4 = data.chunk_strategy;
-const _errs14 = errors;
-if(typeof data4 !== "string"){
-validate32.errors = [{instancePath:instancePath+"/chunk_strategy",schemaPath:"contract#/$defs/ChunkStrategy/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if(!(((((data4 === "recursive") || (data4 === "fixed")) || (data4 === "sliding")) || (data4 === "semantic")) || (data4 === "code"))){
-validate32.errors = [{instancePath:instancePath+"/chunk_strategy",schemaPath:"contract#/$defs/ChunkStrategy/enum",keyword:"enum",params:{allowedValues: schema35.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-var valid0 = _errs14 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
 if(data.chunk_size !== undefined){
-let data5 = data.chunk_size;
-const _errs17 = errors;
-const _errs18 = errors;
-if(!((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5)))){
+let data4 = data.chunk_size;
+const _errs14 = errors;
+const _errs15 = errors;
+if(!((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4)))){
 validate32.errors = [{instancePath:instancePath+"/chunk_size",schemaPath:"contract#/$defs/ChunkSize/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
-if(errors === _errs18){
-if(typeof data5 == "number"){
-if(data5 > 8000 || isNaN(data5)){
+if(errors === _errs15){
+if(typeof data4 == "number"){
+if(data4 > 8000 || isNaN(data4)){
 validate32.errors = [{instancePath:instancePath+"/chunk_size",schemaPath:"contract#/$defs/ChunkSize/maximum",keyword:"maximum",params:{comparison: "<=", limit: 8000},message:"must be <= 8000"}];
 return false;
 }
 else {
-if(data5 < 32 || isNaN(data5)){
+if(data4 < 32 || isNaN(data4)){
 validate32.errors = [{instancePath:instancePath+"/chunk_size",schemaPath:"contract#/$defs/ChunkSize/minimum",keyword:"minimum",params:{comparison: ">=", limit: 32},message:"must be >= 32"}];
 return false;
 }
 else {
-if(!(formats0.validate(data5))){
+if(!(formats0.validate(data4))){
 validate32.errors = [{instancePath:instancePath+"/chunk_size",schemaPath:"contract#/$defs/ChunkSize/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""}];
 return false;
 }
@@ -928,39 +894,34 @@ return false;
 }
 }
 }
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.language !== undefined){
+let data5 = data.language;
+const _errs17 = errors;
+if(typeof data5 !== "string"){
+validate32.errors = [{instancePath:instancePath+"/language",schemaPath:"contract#/$defs/Language/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!((data5 === "english") || (data5 === "simple"))){
+validate32.errors = [{instancePath:instancePath+"/language",schemaPath:"contract#/$defs/Language/enum",keyword:"enum",params:{allowedValues: schema47.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
 var valid0 = _errs17 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
-if(data.chunk_overlap !== undefined){
-let data6 = data.chunk_overlap;
+if(data.metadata !== undefined){
 const _errs20 = errors;
-const _errs21 = errors;
-if(!((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6)))){
-validate32.errors = [{instancePath:instancePath+"/chunk_overlap",schemaPath:"contract#/$defs/ChunkOverlap/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs21){
-if(typeof data6 == "number"){
-if(data6 > 4000 || isNaN(data6)){
-validate32.errors = [{instancePath:instancePath+"/chunk_overlap",schemaPath:"contract#/$defs/ChunkOverlap/maximum",keyword:"maximum",params:{comparison: "<=", limit: 4000},message:"must be <= 4000"}];
-return false;
-}
-else {
-if(data6 < 0 || isNaN(data6)){
-validate32.errors = [{instancePath:instancePath+"/chunk_overlap",schemaPath:"contract#/$defs/ChunkOverlap/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-else {
-if(!(formats0.validate(data6))){
-validate32.errors = [{instancePath:instancePath+"/chunk_overlap",schemaPath:"contract#/$defs/ChunkOverlap/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""}];
-return false;
-}
-}
-}
-}
+if(!(validate26(data.metadata, {instancePath:instancePath+"/metadata",parentData:data,parentDataProperty:"metadata",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate26.errors : vErrors.concat(validate26.errors);
+errors = vErrors.length;
 }
 var valid0 = _errs20 === errors;
 }
@@ -968,30 +929,199 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.language !== undefined){
-let data7 = data.language;
+if(data.embedding_dims !== undefined){
+let data7 = data.embedding_dims;
+const _errs21 = errors;
+const _errs22 = errors;
+let valid7 = false;
 const _errs23 = errors;
-if(typeof data7 !== "string"){
-validate32.errors = [{instancePath:instancePath+"/language",schemaPath:"contract#/$defs/Language/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+const _errs24 = errors;
+if(!((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7)))){
+const err0 = {instancePath:instancePath+"/embedding_dims",schemaPath:"contract#/$defs/Dimensions/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(errors === _errs24){
+if(typeof data7 == "number"){
+if(data7 > 4000 || isNaN(data7)){
+const err1 = {instancePath:instancePath+"/embedding_dims",schemaPath:"contract#/$defs/Dimensions/maximum",keyword:"maximum",params:{comparison: "<=", limit: 4000},message:"must be <= 4000"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+else {
+if(data7 < 64 || isNaN(data7)){
+const err2 = {instancePath:instancePath+"/embedding_dims",schemaPath:"contract#/$defs/Dimensions/minimum",keyword:"minimum",params:{comparison: ">=", limit: 64},message:"must be >= 64"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+else {
+if(!(formats0.validate(data7))){
+const err3 = {instancePath:instancePath+"/embedding_dims",schemaPath:"contract#/$defs/Dimensions/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+}
+}
+}
+var _valid0 = _errs23 === errors;
+valid7 = valid7 || _valid0;
+const _errs26 = errors;
+if(data7 !== null){
+const err4 = {instancePath:instancePath+"/embedding_dims",schemaPath:"#/properties/embedding_dims/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+var _valid0 = _errs26 === errors;
+valid7 = valid7 || _valid0;
+if(!valid7){
+const err5 = {instancePath:instancePath+"/embedding_dims",schemaPath:"#/properties/embedding_dims/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+validate32.errors = vErrors;
 return false;
 }
-if(!((data7 === "english") || (data7 === "simple"))){
-validate32.errors = [{instancePath:instancePath+"/language",schemaPath:"contract#/$defs/Language/enum",keyword:"enum",params:{allowedValues: schema47.enum},message:"must be equal to one of the allowed values"}];
-return false;
+else {
+errors = _errs22;
+if(vErrors !== null){
+if(_errs22){
+vErrors.length = _errs22;
 }
-var valid0 = _errs23 === errors;
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs21 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
-if(data.metadata !== undefined){
-const _errs26 = errors;
-if(!(validate26(data.metadata, {instancePath:instancePath+"/metadata",parentData:data,parentDataProperty:"metadata",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate26.errors : vErrors.concat(validate26.errors);
-errors = vErrors.length;
+if(data.chunk_overlap !== undefined){
+let data8 = data.chunk_overlap;
+const _errs28 = errors;
+const _errs29 = errors;
+let valid9 = false;
+const _errs30 = errors;
+const _errs31 = errors;
+if(!((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8)))){
+const err6 = {instancePath:instancePath+"/chunk_overlap",schemaPath:"contract#/$defs/ChunkOverlap/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err6];
 }
-var valid0 = _errs26 === errors;
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+if(errors === _errs31){
+if(typeof data8 == "number"){
+if(data8 > 4000 || isNaN(data8)){
+const err7 = {instancePath:instancePath+"/chunk_overlap",schemaPath:"contract#/$defs/ChunkOverlap/maximum",keyword:"maximum",params:{comparison: "<=", limit: 4000},message:"must be <= 4000"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+else {
+if(data8 < 0 || isNaN(data8)){
+const err8 = {instancePath:instancePath+"/chunk_overlap",schemaPath:"contract#/$defs/ChunkOverlap/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+else {
+if(!(formats0.validate(data8))){
+const err9 = {instancePath:instancePath+"/chunk_overlap",schemaPath:"contract#/$defs/ChunkOverlap/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+}
+}
+}
+var _valid1 = _errs30 === errors;
+valid9 = valid9 || _valid1;
+const _errs33 = errors;
+if(data8 !== null){
+const err10 = {instancePath:instancePath+"/chunk_overlap",schemaPath:"#/properties/chunk_overlap/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+var _valid1 = _errs33 === errors;
+valid9 = valid9 || _valid1;
+if(!valid9){
+const err11 = {instancePath:instancePath+"/chunk_overlap",schemaPath:"#/properties/chunk_overlap/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+validate32.errors = vErrors;
+return false;
+}
+else {
+errors = _errs29;
+if(vErrors !== null){
+if(_errs29){
+vErrors.length = _errs29;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs28 === errors;
 }
 else {
 var valid0 = true;

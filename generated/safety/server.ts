@@ -375,13 +375,12 @@ export interface Policies<Call = unknown> {
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
    * - 404: What the path names does not exist for this tenant or app.
-   * - 409: The name is taken, the rule is in use or built in, or the app has as many as it may have.
    * - 500: The store or the engine failed; the log has the cause under the request id.
    */
   delete(request: { policyId: T.PolicyId }, call: Call): Promise<void>;
 
   /**
-   * Assigns a policy of level `tenant` to a tenant. It is in force from the next scan on.
+   * Assigns a policy of level `tenant` to a tenant. It is in force from the next scan on. One of level `app` is a 400.
    *
    * `POST /v1/policies/{policyId}/assign`
    *
@@ -410,7 +409,7 @@ export interface Policies<Call = unknown> {
   listAssignments(request: { policyId: T.PolicyId; limit: number; offset: number; cursor?: T.Cursor | undefined }, call: Call): Promise<T.PolicyAssignmentList>;
 
   /**
-   * Takes a policy from a tenant.
+   * Takes a policy from a tenant. One that it does not have is a 404.
    *
    * `POST /v1/policies/{policyId}/unassign`
    *

@@ -745,7 +745,7 @@ export interface components {
         /**
          * @description The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
          * @example {
-         *       "error": "missing scope safety:write",
+         *       "error": "missing scope safety:admin",
          *       "code": "FORBIDDEN"
          *     }
          */

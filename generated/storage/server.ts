@@ -39,8 +39,8 @@ export interface Admin<Call = unknown> {
    * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials lack the scope, authorization denies it to the subject, or a signed link is invalid or expired.
-   * - 413: It would exceed the quota of the bucket or the tenant, or the object or body is larger than may be.
-   * - 415: The bucket does not take this content type, or the operation does not read it.
+   * - 413: The body is larger than the operation takes.
+   * - 415: The body is not of a content type that the operation reads.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the
    * - 503: As many transfers run as may at once, or the store or authorization is away.
@@ -59,8 +59,8 @@ export interface Buckets<Call = unknown> {
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials lack the scope, authorization denies it to the subject, or a signed link is invalid or expired.
    * - 409: The bucket exists already or is not empty, the upload has ended, a limit of number is reached, or an idempotency key
-   * - 413: It would exceed the quota of the bucket or the tenant, or the object or body is larger than may be.
-   * - 415: The bucket does not take this content type, or the operation does not read it.
+   * - 413: The body is larger than the operation takes.
+   * - 415: The body is not of a content type that the operation reads.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the
    * - 503: As many transfers run as may at once, or the store or authorization is away.
@@ -89,7 +89,7 @@ export interface Buckets<Call = unknown> {
    * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials lack the scope, authorization denies it to the subject, or a signed link is invalid or expired.
-   * - 404: The bucket, object, upload or content does not exist for this tenant.
+   * - 404: The bucket does not exist for this tenant.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the
    * - 503: As many transfers run as may at once, or the store or authorization is away.
@@ -104,9 +104,9 @@ export interface Buckets<Call = unknown> {
    * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials lack the scope, authorization denies it to the subject, or a signed link is invalid or expired.
-   * - 404: The bucket, object, upload or content does not exist for this tenant.
-   * - 413: It would exceed the quota of the bucket or the tenant, or the object or body is larger than may be.
-   * - 415: The bucket does not take this content type, or the operation does not read it.
+   * - 404: The bucket does not exist for this tenant.
+   * - 413: The body is larger than the operation takes.
+   * - 415: The body is not of a content type that the operation reads.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the
    * - 503: As many transfers run as may at once, or the store or authorization is away.
@@ -121,7 +121,7 @@ export interface Buckets<Call = unknown> {
    * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials lack the scope, authorization denies it to the subject, or a signed link is invalid or expired.
-   * - 404: The bucket, object, upload or content does not exist for this tenant.
+   * - 404: The bucket does not exist for this tenant.
    * - 409: The bucket exists already or is not empty, the upload has ended, a limit of number is reached, or an idempotency key
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the
@@ -141,11 +141,11 @@ export interface Objects<Call = unknown> {
    * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials lack the scope, authorization denies it to the subject, or a signed link is invalid or expired.
-   * - 404: The bucket, object, upload or content does not exist for this tenant.
+   * - 404: The bucket, or the source that the body names, does not exist for this tenant.
    * - 409: The bucket exists already or is not empty, the upload has ended, a limit of number is reached, or an idempotency key
    * - 412: A condition of the request, such as `If-Match`, does not hold; nothing was changed.
-   * - 413: It would exceed the quota of the bucket or the tenant, or the object or body is larger than may be.
-   * - 415: The bucket does not take this content type, or the operation does not read it.
+   * - 413: It would exceed the quota of the bucket or the tenant, or the object or the body is larger than may be.
+   * - 415: The bucket does not take this content type, or the body is not of one that the operation reads.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the
    * - 503: As many transfers run as may at once, or the store or authorization is away.
@@ -160,9 +160,9 @@ export interface Objects<Call = unknown> {
    * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials lack the scope, authorization denies it to the subject, or a signed link is invalid or expired.
-   * - 404: The bucket, object, upload or content does not exist for this tenant.
-   * - 413: It would exceed the quota of the bucket or the tenant, or the object or body is larger than may be.
-   * - 415: The bucket does not take this content type, or the operation does not read it.
+   * - 404: The bucket does not exist for this tenant.
+   * - 413: The body is larger than the operation takes.
+   * - 415: The body is not of a content type that the operation reads.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the
    * - 503: As many transfers run as may at once, or the store or authorization is away.
@@ -177,7 +177,7 @@ export interface Objects<Call = unknown> {
    * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials lack the scope, authorization denies it to the subject, or a signed link is invalid or expired.
-   * - 404: The bucket, object, upload or content does not exist for this tenant.
+   * - 404: The bucket does not exist for this tenant.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the
    * - 503: As many transfers run as may at once, or the store or authorization is away.
@@ -195,16 +195,16 @@ export interface Objects<Call = unknown> {
    * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials lack the scope, authorization denies it to the subject, or a signed link is invalid or expired.
-   * - 404: The bucket, object, upload or content does not exist for this tenant.
+   * - 404: The bucket does not exist for this tenant.
    * - 408: The body made no progress for 30 seconds.
    * - 412: A condition of the request, such as `If-Match`, does not hold; nothing was changed.
-   * - 413: It would exceed the quota of the bucket or the tenant, or the object or body is larger than may be.
-   * - 415: The bucket does not take this content type, or the operation does not read it.
+   * - 413: It would exceed the quota of the bucket or the tenant, or the object or the body is larger than may be.
+   * - 415: The bucket does not take this content type, or the body is not of one that the operation reads.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the
    * - 503: As many transfers run as may at once, or the store or authorization is away.
    */
-  put(request: { "X-Subject-ID"?: T.Subject | undefined; store_expires?: T.LinkExpiry | undefined; store_kid?: T.LinkKeyId | undefined; store_tenant?: T.LinkTenant | undefined; store_subject?: T.LinkSubject | undefined; store_max_bytes?: T.LinkMaxBytes | undefined; store_content_type?: T.LinkContentType | undefined; store_if_none_match?: T.LinkCondition | undefined; store_signature?: T.LinkSignature | undefined; "Content-Length"?: T.TransferBytes | undefined; "X-Store-Checksum"?: T.ExpectedChecksums | undefined; "If-Match"?: T.EtagList | undefined; "If-None-Match"?: T.EtagList | undefined; "If-Unmodified-Since"?: T.HttpDate | undefined; "Cache-Control"?: T.HeaderValue | undefined; "Content-Disposition"?: T.HeaderValue | undefined; "Content-Encoding"?: T.HeaderValue | undefined; "Content-Language"?: T.HeaderValue | undefined; bucket: T.BucketRef; key: T.ObjectKey; "Content-Type"?: string | undefined; body: AsyncIterable<Uint8Array> }, call: Call): Promise<T.StoredObject>;
+  put(request: { "X-Subject-ID"?: T.Subject | undefined; store_expires?: T.LinkExpiry | undefined; store_kid?: T.LinkKeyId | undefined; store_tenant?: T.LinkTenant | undefined; store_subject?: T.LinkSubject | undefined; store_max_bytes?: T.LinkMaxBytes | undefined; store_content_type?: T.LinkContentType | undefined; store_if_none_match?: T.LinkCondition | undefined; store_signature?: T.LinkSignature | undefined; "Content-Length"?: T.TransferBytes | undefined; "X-Store-Checksum"?: T.ExpectedChecksums | undefined; "If-Match"?: T.EtagList | undefined; "If-None-Match"?: T.EtagList | undefined; "If-Unmodified-Since"?: T.HttpDate | undefined; "Cache-Control"?: T.CacheControl | undefined; "Content-Disposition"?: T.ContentDisposition | undefined; "Content-Encoding"?: T.ContentEncoding | undefined; "Content-Language"?: T.ContentLanguage | undefined; bucket: T.BucketRef; key: T.ObjectKey; "Content-Type"?: string | undefined; body: AsyncIterable<Uint8Array> }, call: Call): Promise<T.StoredObject>;
 
   /**
    * Reads an object, or a range of it. Its metadata comes as headers `X-Store-Meta-<name>`.
@@ -214,7 +214,7 @@ export interface Objects<Call = unknown> {
    * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials lack the scope, authorization denies it to the subject, or a signed link is invalid or expired.
-   * - 404: The bucket, object, upload or content does not exist for this tenant.
+   * - 404: The object, or its bucket, does not exist for this tenant.
    * - 412: A condition of the request, such as `If-Match`, does not hold; nothing was changed.
    * - 416: The range begins behind the end of the content.
    * - 429: The API key that the request carries has used up its rate.
@@ -231,7 +231,7 @@ export interface Objects<Call = unknown> {
    * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials lack the scope, authorization denies it to the subject, or a signed link is invalid or expired.
-   * - 404: The bucket, object, upload or content does not exist for this tenant.
+   * - 404: The object, or its bucket, does not exist for this tenant.
    * - 412: A condition of the request, such as `If-Match`, does not hold; nothing was changed.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the
@@ -247,7 +247,7 @@ export interface Objects<Call = unknown> {
    * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials lack the scope, authorization denies it to the subject, or a signed link is invalid or expired.
-   * - 404: The bucket, object, upload or content does not exist for this tenant.
+   * - 404: The object, or its bucket, does not exist for this tenant.
    * - 412: A condition of the request, such as `If-Match`, does not hold; nothing was changed.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the
@@ -264,9 +264,9 @@ export interface Objects<Call = unknown> {
    * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials lack the scope, authorization denies it to the subject, or a signed link is invalid or expired.
-   * - 404: The bucket, object, upload or content does not exist for this tenant.
-   * - 413: It would exceed the quota of the bucket or the tenant, or the object or body is larger than may be.
-   * - 415: The bucket does not take this content type, or the operation does not read it.
+   * - 404: The bucket does not exist for this tenant.
+   * - 413: The body is larger than the operation takes.
+   * - 415: The body is not of a content type that the operation reads.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the
    * - 503: As many transfers run as may at once, or the store or authorization is away.
@@ -284,10 +284,10 @@ export interface Uploads<Call = unknown> {
    * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials lack the scope, authorization denies it to the subject, or a signed link is invalid or expired.
-   * - 404: The bucket, object, upload or content does not exist for this tenant.
+   * - 404: The bucket does not exist for this tenant.
    * - 409: The bucket exists already or is not empty, the upload has ended, a limit of number is reached, or an idempotency key
-   * - 413: It would exceed the quota of the bucket or the tenant, or the object or body is larger than may be.
-   * - 415: The bucket does not take this content type, or the operation does not read it.
+   * - 413: It would exceed the quota of the bucket or the tenant, or the object or the body is larger than may be.
+   * - 415: The bucket does not take this content type, or the body is not of one that the operation reads.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the
    * - 503: As many transfers run as may at once, or the store or authorization is away.
@@ -302,7 +302,7 @@ export interface Uploads<Call = unknown> {
    * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials lack the scope, authorization denies it to the subject, or a signed link is invalid or expired.
-   * - 404: The bucket, object, upload or content does not exist for this tenant.
+   * - 404: The bucket does not exist for this tenant.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the
    * - 503: As many transfers run as may at once, or the store or authorization is away.
@@ -317,7 +317,7 @@ export interface Uploads<Call = unknown> {
    * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials lack the scope, authorization denies it to the subject, or a signed link is invalid or expired.
-   * - 404: The bucket, object, upload or content does not exist for this tenant.
+   * - 404: The upload, or its bucket, does not exist for this tenant. Uploads are forgotten 24 hours after their end.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the
    * - 503: As many transfers run as may at once, or the store or authorization is away.
@@ -332,7 +332,7 @@ export interface Uploads<Call = unknown> {
    * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials lack the scope, authorization denies it to the subject, or a signed link is invalid or expired.
-   * - 404: The bucket, object, upload or content does not exist for this tenant.
+   * - 404: The upload, or its bucket, does not exist for this tenant. Uploads are forgotten 24 hours after their end.
    * - 409: The bucket exists already or is not empty, the upload has ended, a limit of number is reached, or an idempotency key
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the
@@ -350,11 +350,11 @@ export interface Uploads<Call = unknown> {
    * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials lack the scope, authorization denies it to the subject, or a signed link is invalid or expired.
-   * - 404: The bucket, object, upload or content does not exist for this tenant.
+   * - 404: The upload, or its bucket, does not exist for this tenant. Uploads are forgotten 24 hours after their end.
    * - 409: The bucket exists already or is not empty, the upload has ended, a limit of number is reached, or an idempotency key
    * - 412: A condition of the request, such as `If-Match`, does not hold; nothing was changed.
-   * - 413: It would exceed the quota of the bucket or the tenant, or the object or body is larger than may be.
-   * - 415: The bucket does not take this content type, or the operation does not read it.
+   * - 413: It would exceed the quota of the bucket or the tenant, or the object or the body is larger than may be.
+   * - 415: The bucket does not take this content type, or the body is not of one that the operation reads.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the
    * - 503: As many transfers run as may at once, or the store or authorization is away.
@@ -369,11 +369,11 @@ export interface Uploads<Call = unknown> {
    * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials lack the scope, authorization denies it to the subject, or a signed link is invalid or expired.
-   * - 404: The bucket, object, upload or content does not exist for this tenant.
+   * - 404: The upload, or its bucket, does not exist for this tenant. Uploads are forgotten 24 hours after their end.
    * - 408: The body made no progress for 30 seconds.
    * - 409: The bucket exists already or is not empty, the upload has ended, a limit of number is reached, or an idempotency key
-   * - 413: It would exceed the quota of the bucket or the tenant, or the object or body is larger than may be.
-   * - 415: The bucket does not take this content type, or the operation does not read it.
+   * - 413: It would exceed the quota of the bucket or the tenant, or the object or the body is larger than may be.
+   * - 415: The bucket does not take this content type, or the body is not of one that the operation reads.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the
    * - 503: As many transfers run as may at once, or the store or authorization is away.
@@ -393,8 +393,8 @@ export interface Cas<Call = unknown> {
    * - 403: The credentials lack the scope, authorization denies it to the subject, or a signed link is invalid or expired.
    * - 408: The body made no progress for 30 seconds.
    * - 409: The bucket exists already or is not empty, the upload has ended, a limit of number is reached, or an idempotency key
-   * - 413: It would exceed the quota of the bucket or the tenant, or the object or body is larger than may be.
-   * - 415: The bucket does not take this content type, or the operation does not read it.
+   * - 413: It would exceed the quota of the bucket or the tenant, or the object or the body is larger than may be.
+   * - 415: The bucket does not take this content type, or the body is not of one that the operation reads.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the
    * - 503: As many transfers run as may at once, or the store or authorization is away.
@@ -409,7 +409,7 @@ export interface Cas<Call = unknown> {
    * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials lack the scope, authorization denies it to the subject, or a signed link is invalid or expired.
-   * - 404: The bucket, object, upload or content does not exist for this tenant.
+   * - 404: There is no content with this hash for this tenant.
    * - 412: A condition of the request, such as `If-Match`, does not hold; nothing was changed.
    * - 416: The range begins behind the end of the content.
    * - 429: The API key that the request carries has used up its rate.
@@ -426,7 +426,7 @@ export interface Cas<Call = unknown> {
    * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials lack the scope, authorization denies it to the subject, or a signed link is invalid or expired.
-   * - 404: The bucket, object, upload or content does not exist for this tenant.
+   * - 404: There is no content with this hash for this tenant.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the
    * - 503: As many transfers run as may at once, or the store or authorization is away.
@@ -441,7 +441,7 @@ export interface Cas<Call = unknown> {
    * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials lack the scope, authorization denies it to the subject, or a signed link is invalid or expired.
-   * - 404: The bucket, object, upload or content does not exist for this tenant.
+   * - 404: There is no content with this hash for this tenant.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the
    * - 503: As many transfers run as may at once, or the store or authorization is away.

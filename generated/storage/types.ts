@@ -10,7 +10,7 @@ export interface components {
          * @description A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is
          *     missing, malformed, out of its bounds or unknown; the message names it.
          * @example {
-         *       "error": "invalid object key: empty segment",
+         *       "error": "dry_run: unknown",
          *       "code": 400
          *     }
          */
@@ -40,8 +40,24 @@ export interface components {
             code: number;
         };
         /**
+         * @description The body is larger than the operation takes.
+         * @example {
+         *       "error": "body too large: at most 1048576 bytes",
+         *       "code": 413
+         *     }
+         */
+        BodyTooLarge: {
+            /** @description What went wrong; the messages are stable. For a bad field `<field>: <problem>`. */
+            error: string;
+            /**
+             * Format: int32
+             * @description The HTTP status.
+             */
+            code: number;
+        };
+        /**
          * Format: int64
-         * @description A greatest number of bytes or of things; 0 for none.
+         * @description A greatest number of bytes or of things; 0 for no bound.
          * @example 10737418240
          */
         Bound: number;
@@ -233,6 +249,22 @@ export interface components {
          */
         BucketName: string;
         /**
+         * @description The bucket does not exist for this tenant.
+         * @example {
+         *       "error": "bucket not found",
+         *       "code": 404
+         *     }
+         */
+        BucketNotFound: {
+            /** @description What went wrong; the messages are stable. For a bad field `<field>: <problem>`. */
+            error: string;
+            /**
+             * Format: int32
+             * @description The HTTP status.
+             */
+            code: number;
+        };
+        /**
          * @description What names of buckets begin with.
          * @example pho
          */
@@ -308,6 +340,11 @@ export interface components {
          */
         Bytes: number;
         /**
+         * @description A `Cache-Control` that is stored with the content: printable ASCII.
+         * @example max-age=3600
+         */
+        CacheControl: string;
+        /**
          * @description A checksum of the whole content: `sha256:<hex>`, for content in parts `crc32c:<hex>`.
          * @example sha256:853ff93762a06ddbf722c4ebe9ddd66d8f63ddaea97f521c3ecc20da7c976020
          */
@@ -366,10 +403,46 @@ export interface components {
             code: number;
         };
         /**
+         * @description A `Content-Disposition` that is stored with the content: printable ASCII.
+         * @example inline; filename="cat.jpg"
+         */
+        ContentDisposition: string;
+        /**
+         * @description A `Content-Encoding` that is stored with the content: printable ASCII.
+         * @example identity
+         */
+        ContentEncoding: string;
+        /**
+         * @description The entity tag of a content: its hash without `sha256:`, in quotes.
+         * @example "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+         */
+        ContentEtag: string;
+        /**
          * @description The address of a content: its SHA-256.
          * @example sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad
          */
         ContentHash: string;
+        /**
+         * @description A `Content-Language` that is stored with the content: printable ASCII.
+         * @example en
+         */
+        ContentLanguage: string;
+        /**
+         * @description There is no content with this hash for this tenant.
+         * @example {
+         *       "error": "content not found",
+         *       "code": 404
+         *     }
+         */
+        ContentNotFound: {
+            /** @description What went wrong; the messages are stable. For a bad field `<field>: <problem>`. */
+            error: string;
+            /**
+             * Format: int32
+             * @description The HTTP status.
+             */
+            code: number;
+        };
         /**
          * @description The range of bytes that follows, and of how many it is.
          * @example bytes 0-499/183042
@@ -416,22 +489,22 @@ export interface components {
              * @description The `Cache-Control` to answer it with; `private, no-cache` when null.
              * @default null
              */
-            cache_control: components["schemas"]["HeaderValue"] | null;
+            cache_control: components["schemas"]["CacheControl"] | null;
             /**
              * @description The `Content-Disposition` to answer it with.
              * @default null
              */
-            content_disposition: components["schemas"]["HeaderValue"] | null;
+            content_disposition: components["schemas"]["ContentDisposition"] | null;
             /**
              * @description The `Content-Encoding` to answer it with; the content is never decoded.
              * @default null
              */
-            content_encoding: components["schemas"]["HeaderValue"] | null;
+            content_encoding: components["schemas"]["ContentEncoding"] | null;
             /**
              * @description The `Content-Language` to answer it with.
              * @default null
              */
-            content_language: components["schemas"]["HeaderValue"] | null;
+            content_language: components["schemas"]["ContentLanguage"] | null;
             /**
              * @description The metadata on `replace`; none when null.
              * @default null
@@ -564,11 +637,6 @@ export interface components {
              */
             code: number;
         };
-        /**
-         * @description The value of a header that is stored with the content and answered with it: printable ASCII.
-         * @example max-age=3600
-         */
-        HeaderValue: string;
         /**
          * @description A moment as HTTP headers write it.
          * @example Fri, 20 Nov 2026 09:46:41 GMT
@@ -732,22 +800,6 @@ export interface components {
          */
         MetadataDirective: "copy" | "replace";
         /**
-         * @description The bucket, object, upload or content does not exist for this tenant.
-         * @example {
-         *       "error": "object not found",
-         *       "code": 404
-         *     }
-         */
-        NotFound: {
-            /** @description What went wrong; the messages are stable. For a bad field `<field>: <problem>`. */
-            error: string;
-            /**
-             * Format: int32
-             * @description The HTTP status.
-             */
-            code: number;
-        };
-        /**
          * @description The key of an object in its bucket: 1 to 1,024 bytes of UTF-8, compared and ordered byte for byte. It neither begins
          *     with a slash nor has empty segments or segments `.` and `..`, and holds no control characters and no Unicode
          *     noncharacters; a slash at its end belongs to it.
@@ -766,11 +818,11 @@ export interface components {
          *           "content_type": "image/jpeg"
          *         }
          *       ],
-         *       "truncated": true,
+         *       "truncated": false,
          *       "prefixes": [
          *         "2026/raw/"
          *       ],
-         *       "cursor": "eyJrIjoiMjAyNi9yYXcvIn0"
+         *       "cursor": null
          *     }
          */
         ObjectListing: {
@@ -802,6 +854,22 @@ export interface components {
          */
         ObjectMetadataValue: string;
         /**
+         * @description The object, or its bucket, does not exist for this tenant.
+         * @example {
+         *       "error": "object not found",
+         *       "code": 404
+         *     }
+         */
+        ObjectNotFound: {
+            /** @description What went wrong; the messages are stable. For a bad field `<field>: <problem>`. */
+            error: string;
+            /**
+             * Format: int32
+             * @description The HTTP status.
+             */
+            code: number;
+        };
+        /**
          * @description A numbered piece of an upload.
          * @example {
          *       "part_number": 1,
@@ -826,6 +894,11 @@ export interface components {
             /** @description When it was uploaded. */
             uploaded_at: components["schemas"]["Timestamp"];
         };
+        /**
+         * @description The entity tag of a part: the SHA-256 of its content in quotes.
+         * @example "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+         */
+        PartEtag: string;
         /**
          * Format: int32
          * @description The number of a part, which is its place in the object.
@@ -897,6 +970,12 @@ export interface components {
             quota_objects: components["schemas"]["Bound"];
         };
         /**
+         * Format: int64
+         * @description How many bytes a range has.
+         * @example 500
+         */
+        RangeBytes: number;
+        /**
          * @description An entity tag, or a moment as HTTP headers write it.
          * @example "853ff93762a06ddbf722c4ebe9ddd66d8f63ddaea97f521c3ecc20da7c976020"
          */
@@ -939,6 +1018,12 @@ export interface components {
          */
         ReferenceName: string;
         /**
+         * Format: int32
+         * @description Seconds to wait before the next try.
+         * @example 1
+         */
+        RetryAfter: number;
+        /**
          * @description A link that works without a credential until it ends, as the subject that asked for it.
          * @example {
          *       "url": "https://files.acme.test/store/v1/buckets/photos/objects/2026/cat.jpg?store_expires=1795168900&store_kid=k1&store_tenant=acme&store_signature=c463b1c0e386a0624d851c7fc9eae118be3e3231b62a7edee37e1c8d03676b0f",
@@ -959,6 +1044,22 @@ export interface components {
             headers: components["schemas"]["LinkHeaders"];
             /** @description When the link ends. */
             expires_at: components["schemas"]["Timestamp"];
+        };
+        /**
+         * @description The bucket, or the source that the body names, does not exist for this tenant.
+         * @example {
+         *       "error": "object not found",
+         *       "code": 404
+         *     }
+         */
+        SourceNotFound: {
+            /** @description What went wrong; the messages are stable. For a bad field `<field>: <problem>`. */
+            error: string;
+            /**
+             * Format: int32
+             * @description The HTTP status.
+             */
+            code: number;
         };
         /**
          * @description What is stored and what it takes, from counters.
@@ -1089,7 +1190,7 @@ export interface components {
          */
         Timestamp: string;
         /**
-         * @description It would exceed the quota of the bucket or the tenant, or the object or body is larger than may be.
+         * @description It would exceed the quota of the bucket or the tenant, or the object or the body is larger than may be.
          * @example {
          *       "error": "bucket quota exceeded",
          *       "code": 413
@@ -1129,7 +1230,7 @@ export interface components {
         /**
          * @description As many transfers run as may at once, or the store or authorization is away.
          * @example {
-         *       "error": "too many active transfers",
+         *       "error": "storage unavailable",
          *       "code": 503
          *     }
          */
@@ -1143,7 +1244,23 @@ export interface components {
             code: number;
         };
         /**
-         * @description The bucket does not take this content type, or the operation does not read it.
+         * @description The body is not of a content type that the operation reads.
+         * @example {
+         *       "error": "content type must be application/json",
+         *       "code": 415
+         *     }
+         */
+        UnsupportedBody: {
+            /** @description What went wrong; the messages are stable. For a bad field `<field>: <problem>`. */
+            error: string;
+            /**
+             * Format: int32
+             * @description The HTTP status.
+             */
+            code: number;
+        };
+        /**
+         * @description The bucket does not take this content type, or the body is not of one that the operation reads.
          * @example {
          *       "error": "content type is not allowed in this bucket",
          *       "code": 415
@@ -1199,13 +1316,13 @@ export interface components {
             /** @description The type of the content, which the bucket must allow. */
             content_type: components["schemas"]["MediaType"];
             /** @description The `Cache-Control` to answer it with; `private, no-cache` when null. */
-            cache_control: components["schemas"]["HeaderValue"] | null;
+            cache_control: components["schemas"]["CacheControl"] | null;
             /** @description The `Content-Disposition` to answer it with. */
-            content_disposition: components["schemas"]["HeaderValue"] | null;
+            content_disposition: components["schemas"]["ContentDisposition"] | null;
             /** @description The `Content-Encoding` to answer it with; the content is never decoded. */
-            content_encoding: components["schemas"]["HeaderValue"] | null;
+            content_encoding: components["schemas"]["ContentEncoding"] | null;
             /** @description The `Content-Language` to answer it with. */
-            content_language: components["schemas"]["HeaderValue"] | null;
+            content_language: components["schemas"]["ContentLanguage"] | null;
             /** @description Free data of the tenant's own, for the object. */
             metadata: components["schemas"]["ObjectMetadata"];
             /** @description What has become of it. */
@@ -1254,22 +1371,22 @@ export interface components {
              * @description The `Cache-Control` to answer it with; `private, no-cache` when null.
              * @default null
              */
-            cache_control: components["schemas"]["HeaderValue"] | null;
+            cache_control: components["schemas"]["CacheControl"] | null;
             /**
              * @description The `Content-Disposition` to answer it with.
              * @default null
              */
-            content_disposition: components["schemas"]["HeaderValue"] | null;
+            content_disposition: components["schemas"]["ContentDisposition"] | null;
             /**
              * @description The `Content-Encoding` to answer it with; the content is never decoded.
              * @default null
              */
-            content_encoding: components["schemas"]["HeaderValue"] | null;
+            content_encoding: components["schemas"]["ContentEncoding"] | null;
             /**
              * @description The `Content-Language` to answer it with.
              * @default null
              */
-            content_language: components["schemas"]["HeaderValue"] | null;
+            content_language: components["schemas"]["ContentLanguage"] | null;
             /**
              * @description Free data of the tenant's own, for the object.
              * @default {}
@@ -1324,6 +1441,22 @@ export interface components {
             cursor: components["schemas"]["ListingCursor"] | null;
         };
         /**
+         * @description The upload, or its bucket, does not exist for this tenant. Uploads are forgotten 24 hours after their end.
+         * @example {
+         *       "error": "upload not found",
+         *       "code": 404
+         *     }
+         */
+        UploadNotFound: {
+            /** @description What went wrong; the messages are stable. For a bad field `<field>: <problem>`. */
+            error: string;
+            /**
+             * Format: int32
+             * @description The HTTP status.
+             */
+            code: number;
+        };
+        /**
          * @description What has become of an upload.
          * @enum {string}
          */
@@ -1343,6 +1476,7 @@ export interface components {
 export type AppId = components['schemas']['AppId'];
 export type BadRequest = components['schemas']['BadRequest'];
 export type BodyStalled = components['schemas']['BodyStalled'];
+export type BodyTooLarge = components['schemas']['BodyTooLarge'];
 export type Bound = components['schemas']['Bound'];
 export type Bucket = components['schemas']['Bucket'];
 export type BucketCreate = components['schemas']['BucketCreate'];
@@ -1351,16 +1485,23 @@ export type BucketListing = components['schemas']['BucketListing'];
 export type BucketMetadata = components['schemas']['BucketMetadata'];
 export type BucketMetadataValue = components['schemas']['BucketMetadataValue'];
 export type BucketName = components['schemas']['BucketName'];
+export type BucketNotFound = components['schemas']['BucketNotFound'];
 export type BucketPrefix = components['schemas']['BucketPrefix'];
 export type BucketRef = components['schemas']['BucketRef'];
 export type BucketUpdate = components['schemas']['BucketUpdate'];
 export type BucketUsage = components['schemas']['BucketUsage'];
 export type ByteRange = components['schemas']['ByteRange'];
 export type Bytes = components['schemas']['Bytes'];
+export type CacheControl = components['schemas']['CacheControl'];
 export type Checksum = components['schemas']['Checksum'];
 export type Completion = components['schemas']['Completion'];
 export type Conflict = components['schemas']['Conflict'];
+export type ContentDisposition = components['schemas']['ContentDisposition'];
+export type ContentEncoding = components['schemas']['ContentEncoding'];
+export type ContentEtag = components['schemas']['ContentEtag'];
 export type ContentHash = components['schemas']['ContentHash'];
+export type ContentLanguage = components['schemas']['ContentLanguage'];
+export type ContentNotFound = components['schemas']['ContentNotFound'];
 export type ContentRange = components['schemas']['ContentRange'];
 export type CopyRequest = components['schemas']['CopyRequest'];
 export type CorsOrigin = components['schemas']['CorsOrigin'];
@@ -1378,7 +1519,6 @@ export type EtagList = components['schemas']['EtagList'];
 export type ExpectedChecksums = components['schemas']['ExpectedChecksums'];
 export type FileName = components['schemas']['FileName'];
 export type Forbidden = components['schemas']['Forbidden'];
-export type HeaderValue = components['schemas']['HeaderValue'];
 export type HttpDate = components['schemas']['HttpDate'];
 export type InternalError = components['schemas']['InternalError'];
 export type KeyPrefix = components['schemas']['KeyPrefix'];
@@ -1399,22 +1539,26 @@ export type ListingCursor = components['schemas']['ListingCursor'];
 export type MediaRange = components['schemas']['MediaRange'];
 export type MediaType = components['schemas']['MediaType'];
 export type MetadataDirective = components['schemas']['MetadataDirective'];
-export type NotFound = components['schemas']['NotFound'];
 export type ObjectKey = components['schemas']['ObjectKey'];
 export type ObjectListing = components['schemas']['ObjectListing'];
 export type ObjectMetadata = components['schemas']['ObjectMetadata'];
 export type ObjectMetadataValue = components['schemas']['ObjectMetadataValue'];
+export type ObjectNotFound = components['schemas']['ObjectNotFound'];
 export type Part = components['schemas']['Part'];
+export type PartEtag = components['schemas']['PartEtag'];
 export type PartNumber = components['schemas']['PartNumber'];
 export type PartRef = components['schemas']['PartRef'];
 export type PreconditionFailed = components['schemas']['PreconditionFailed'];
 export type Quota = components['schemas']['Quota'];
 export type QuotaSettings = components['schemas']['QuotaSettings'];
+export type RangeBytes = components['schemas']['RangeBytes'];
 export type RangeCondition = components['schemas']['RangeCondition'];
 export type RangeNotSatisfiable = components['schemas']['RangeNotSatisfiable'];
 export type RateLimited = components['schemas']['RateLimited'];
 export type ReferenceName = components['schemas']['ReferenceName'];
+export type RetryAfter = components['schemas']['RetryAfter'];
 export type SignedLink = components['schemas']['SignedLink'];
+export type SourceNotFound = components['schemas']['SourceNotFound'];
 export type Stats = components['schemas']['Stats'];
 export type StatsScope = components['schemas']['StatsScope'];
 export type StoredContent = components['schemas']['StoredContent'];
@@ -1426,10 +1570,12 @@ export type TooLarge = components['schemas']['TooLarge'];
 export type TransferBytes = components['schemas']['TransferBytes'];
 export type Unauthorized = components['schemas']['Unauthorized'];
 export type Unavailable = components['schemas']['Unavailable'];
+export type UnsupportedBody = components['schemas']['UnsupportedBody'];
 export type UnsupportedMediaType = components['schemas']['UnsupportedMediaType'];
 export type Upload = components['schemas']['Upload'];
 export type UploadCreate = components['schemas']['UploadCreate'];
 export type UploadId = components['schemas']['UploadId'];
 export type UploadListing = components['schemas']['UploadListing'];
+export type UploadNotFound = components['schemas']['UploadNotFound'];
 export type UploadStatus = components['schemas']['UploadStatus'];
 export type WholeRange = components['schemas']['WholeRange'];

@@ -827,13 +827,16 @@ validate29.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Objects_copy_body = validate33;
 const schema53 = {"$id":"Objects_copy_body","$ref":"contract#/$defs/CopyRequest"};
-const schema54 = {"type":"object","required":["key"],"properties":{"source_bucket":{"anyOf":[{"$ref":"contract#/$defs/BucketRef"},{"type":"null"}],"default":null},"source_key":{"anyOf":[{"$ref":"contract#/$defs/ObjectKey"},{"type":"null"}],"default":null},"source_hash":{"anyOf":[{"$ref":"contract#/$defs/ContentHash"},{"type":"null"}],"default":null},"key":{"$ref":"contract#/$defs/ObjectKey"},"metadata_directive":{"$ref":"contract#/$defs/MetadataDirective","default":"copy"},"content_type":{"anyOf":[{"$ref":"contract#/$defs/MediaType"},{"type":"null"}],"default":null},"cache_control":{"anyOf":[{"$ref":"contract#/$defs/HeaderValue"},{"type":"null"}],"default":null},"content_disposition":{"anyOf":[{"$ref":"contract#/$defs/HeaderValue"},{"type":"null"}],"default":null},"content_encoding":{"anyOf":[{"$ref":"contract#/$defs/HeaderValue"},{"type":"null"}],"default":null},"content_language":{"anyOf":[{"$ref":"contract#/$defs/HeaderValue"},{"type":"null"}],"default":null},"metadata":{"anyOf":[{"$ref":"contract#/$defs/ObjectMetadata"},{"type":"null"}],"default":null}},"additionalProperties":false};
+const schema54 = {"type":"object","required":["key"],"properties":{"source_bucket":{"anyOf":[{"$ref":"contract#/$defs/BucketRef"},{"type":"null"}],"default":null},"source_key":{"anyOf":[{"$ref":"contract#/$defs/ObjectKey"},{"type":"null"}],"default":null},"source_hash":{"anyOf":[{"$ref":"contract#/$defs/ContentHash"},{"type":"null"}],"default":null},"key":{"$ref":"contract#/$defs/ObjectKey"},"metadata_directive":{"$ref":"contract#/$defs/MetadataDirective","default":"copy"},"content_type":{"anyOf":[{"$ref":"contract#/$defs/MediaType"},{"type":"null"}],"default":null},"cache_control":{"anyOf":[{"$ref":"contract#/$defs/CacheControl"},{"type":"null"}],"default":null},"content_disposition":{"anyOf":[{"$ref":"contract#/$defs/ContentDisposition"},{"type":"null"}],"default":null},"content_encoding":{"anyOf":[{"$ref":"contract#/$defs/ContentEncoding"},{"type":"null"}],"default":null},"content_language":{"anyOf":[{"$ref":"contract#/$defs/ContentLanguage"},{"type":"null"}],"default":null},"metadata":{"anyOf":[{"$ref":"contract#/$defs/ObjectMetadata"},{"type":"null"}],"default":null}},"additionalProperties":false};
 const schema55 = {"type":"string","pattern":"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$"};
 const schema56 = {"type":"string","minLength":1,"maxLength":1024,"pattern":"^(?!\\.{1,2}(?:/|$))[^/\\u0000-\\u001f\\u007f]+(?:/(?!\\.{1,2}(?:/|$))[^/\\u0000-\\u001f\\u007f]+)*/?$"};
 const schema57 = {"type":"string","pattern":"^sha256:[0-9a-f]{64}$"};
 const schema59 = {"type":"string","enum":["copy","replace"]};
 const schema60 = {"type":"string","minLength":3,"maxLength":255,"pattern":"^[A-Za-z0-9!#$%&'*+.^_`|~-]+/[A-Za-z0-9!#$%&'*+.^_`|~-]+([ \\t]*;[\\t -~]*)?$"};
 const schema61 = {"type":"string","minLength":1,"maxLength":255,"pattern":"^[ -~]+$"};
+const schema62 = {"type":"string","minLength":1,"maxLength":255,"pattern":"^[ -~]+$"};
+const schema63 = {"type":"string","minLength":1,"maxLength":255,"pattern":"^[ -~]+$"};
+const schema64 = {"type":"string","minLength":1,"maxLength":255,"pattern":"^[ -~]+$"};
 const func10 = Object.prototype.hasOwnProperty;
 const pattern9 = new RegExp("^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$", "u");
 const pattern10 = new RegExp("^(?!\\.{1,2}(?:/|$))[^/\\u0000-\\u001f\\u007f]+(?:/(?!\\.{1,2}(?:/|$))[^/\\u0000-\\u001f\\u007f]+)*/?$", "u");
@@ -1334,7 +1337,7 @@ const _errs39 = errors;
 if(errors === _errs39){
 if(typeof data6 === "string"){
 if(func1(data6) > 255){
-const err20 = {instancePath:instancePath+"/cache_control",schemaPath:"contract#/$defs/HeaderValue/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"};
+const err20 = {instancePath:instancePath+"/cache_control",schemaPath:"contract#/$defs/CacheControl/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -1345,7 +1348,7 @@ errors++;
 }
 else {
 if(func1(data6) < 1){
-const err21 = {instancePath:instancePath+"/cache_control",schemaPath:"contract#/$defs/HeaderValue/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const err21 = {instancePath:instancePath+"/cache_control",schemaPath:"contract#/$defs/CacheControl/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -1356,7 +1359,7 @@ errors++;
 }
 else {
 if(!pattern14.test(data6)){
-const err22 = {instancePath:instancePath+"/cache_control",schemaPath:"contract#/$defs/HeaderValue/pattern",keyword:"pattern",params:{pattern: "^[ -~]+$"},message:"must match pattern \""+"^[ -~]+$"+"\""};
+const err22 = {instancePath:instancePath+"/cache_control",schemaPath:"contract#/$defs/CacheControl/pattern",keyword:"pattern",params:{pattern: "^[ -~]+$"},message:"must match pattern \""+"^[ -~]+$"+"\""};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -1369,7 +1372,7 @@ errors++;
 }
 }
 else {
-const err23 = {instancePath:instancePath+"/cache_control",schemaPath:"contract#/$defs/HeaderValue/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err23 = {instancePath:instancePath+"/cache_control",schemaPath:"contract#/$defs/CacheControl/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -1428,7 +1431,7 @@ const _errs46 = errors;
 if(errors === _errs46){
 if(typeof data7 === "string"){
 if(func1(data7) > 255){
-const err26 = {instancePath:instancePath+"/content_disposition",schemaPath:"contract#/$defs/HeaderValue/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"};
+const err26 = {instancePath:instancePath+"/content_disposition",schemaPath:"contract#/$defs/ContentDisposition/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -1439,7 +1442,7 @@ errors++;
 }
 else {
 if(func1(data7) < 1){
-const err27 = {instancePath:instancePath+"/content_disposition",schemaPath:"contract#/$defs/HeaderValue/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const err27 = {instancePath:instancePath+"/content_disposition",schemaPath:"contract#/$defs/ContentDisposition/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -1450,7 +1453,7 @@ errors++;
 }
 else {
 if(!pattern14.test(data7)){
-const err28 = {instancePath:instancePath+"/content_disposition",schemaPath:"contract#/$defs/HeaderValue/pattern",keyword:"pattern",params:{pattern: "^[ -~]+$"},message:"must match pattern \""+"^[ -~]+$"+"\""};
+const err28 = {instancePath:instancePath+"/content_disposition",schemaPath:"contract#/$defs/ContentDisposition/pattern",keyword:"pattern",params:{pattern: "^[ -~]+$"},message:"must match pattern \""+"^[ -~]+$"+"\""};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -1463,7 +1466,7 @@ errors++;
 }
 }
 else {
-const err29 = {instancePath:instancePath+"/content_disposition",schemaPath:"contract#/$defs/HeaderValue/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err29 = {instancePath:instancePath+"/content_disposition",schemaPath:"contract#/$defs/ContentDisposition/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -1522,7 +1525,7 @@ const _errs53 = errors;
 if(errors === _errs53){
 if(typeof data8 === "string"){
 if(func1(data8) > 255){
-const err32 = {instancePath:instancePath+"/content_encoding",schemaPath:"contract#/$defs/HeaderValue/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"};
+const err32 = {instancePath:instancePath+"/content_encoding",schemaPath:"contract#/$defs/ContentEncoding/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -1533,7 +1536,7 @@ errors++;
 }
 else {
 if(func1(data8) < 1){
-const err33 = {instancePath:instancePath+"/content_encoding",schemaPath:"contract#/$defs/HeaderValue/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const err33 = {instancePath:instancePath+"/content_encoding",schemaPath:"contract#/$defs/ContentEncoding/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -1544,7 +1547,7 @@ errors++;
 }
 else {
 if(!pattern14.test(data8)){
-const err34 = {instancePath:instancePath+"/content_encoding",schemaPath:"contract#/$defs/HeaderValue/pattern",keyword:"pattern",params:{pattern: "^[ -~]+$"},message:"must match pattern \""+"^[ -~]+$"+"\""};
+const err34 = {instancePath:instancePath+"/content_encoding",schemaPath:"contract#/$defs/ContentEncoding/pattern",keyword:"pattern",params:{pattern: "^[ -~]+$"},message:"must match pattern \""+"^[ -~]+$"+"\""};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -1557,7 +1560,7 @@ errors++;
 }
 }
 else {
-const err35 = {instancePath:instancePath+"/content_encoding",schemaPath:"contract#/$defs/HeaderValue/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err35 = {instancePath:instancePath+"/content_encoding",schemaPath:"contract#/$defs/ContentEncoding/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -1616,7 +1619,7 @@ const _errs60 = errors;
 if(errors === _errs60){
 if(typeof data9 === "string"){
 if(func1(data9) > 255){
-const err38 = {instancePath:instancePath+"/content_language",schemaPath:"contract#/$defs/HeaderValue/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"};
+const err38 = {instancePath:instancePath+"/content_language",schemaPath:"contract#/$defs/ContentLanguage/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -1627,7 +1630,7 @@ errors++;
 }
 else {
 if(func1(data9) < 1){
-const err39 = {instancePath:instancePath+"/content_language",schemaPath:"contract#/$defs/HeaderValue/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const err39 = {instancePath:instancePath+"/content_language",schemaPath:"contract#/$defs/ContentLanguage/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -1638,7 +1641,7 @@ errors++;
 }
 else {
 if(!pattern14.test(data9)){
-const err40 = {instancePath:instancePath+"/content_language",schemaPath:"contract#/$defs/HeaderValue/pattern",keyword:"pattern",params:{pattern: "^[ -~]+$"},message:"must match pattern \""+"^[ -~]+$"+"\""};
+const err40 = {instancePath:instancePath+"/content_language",schemaPath:"contract#/$defs/ContentLanguage/pattern",keyword:"pattern",params:{pattern: "^[ -~]+$"},message:"must match pattern \""+"^[ -~]+$"+"\""};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -1651,7 +1654,7 @@ errors++;
 }
 }
 else {
-const err41 = {instancePath:instancePath+"/content_language",schemaPath:"contract#/$defs/HeaderValue/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err41 = {instancePath:instancePath+"/content_language",schemaPath:"contract#/$defs/ContentLanguage/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -2337,7 +2340,7 @@ validate41.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Uploads_create_body = validate44;
 const schema77 = {"$id":"Uploads_create_body","$ref":"contract#/$defs/UploadCreate"};
-const schema78 = {"type":"object","required":["key"],"properties":{"key":{"$ref":"contract#/$defs/ObjectKey"},"content_type":{"$ref":"contract#/$defs/MediaType","default":"application/octet-stream"},"cache_control":{"anyOf":[{"$ref":"contract#/$defs/HeaderValue"},{"type":"null"}],"default":null},"content_disposition":{"anyOf":[{"$ref":"contract#/$defs/HeaderValue"},{"type":"null"}],"default":null},"content_encoding":{"anyOf":[{"$ref":"contract#/$defs/HeaderValue"},{"type":"null"}],"default":null},"content_language":{"anyOf":[{"$ref":"contract#/$defs/HeaderValue"},{"type":"null"}],"default":null},"metadata":{"$ref":"contract#/$defs/ObjectMetadata","default":{}},"expires_in":{"$ref":"contract#/$defs/Duration","default":"168h"}},"additionalProperties":false};
+const schema78 = {"type":"object","required":["key"],"properties":{"key":{"$ref":"contract#/$defs/ObjectKey"},"content_type":{"$ref":"contract#/$defs/MediaType","default":"application/octet-stream"},"cache_control":{"anyOf":[{"$ref":"contract#/$defs/CacheControl"},{"type":"null"}],"default":null},"content_disposition":{"anyOf":[{"$ref":"contract#/$defs/ContentDisposition"},{"type":"null"}],"default":null},"content_encoding":{"anyOf":[{"$ref":"contract#/$defs/ContentEncoding"},{"type":"null"}],"default":null},"content_language":{"anyOf":[{"$ref":"contract#/$defs/ContentLanguage"},{"type":"null"}],"default":null},"metadata":{"$ref":"contract#/$defs/ObjectMetadata","default":{}},"expires_in":{"$ref":"contract#/$defs/Duration","default":"168h"}},"additionalProperties":false};
 
 function validate45(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -2459,7 +2462,7 @@ const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data2 === "string"){
 if(func1(data2) > 255){
-const err0 = {instancePath:instancePath+"/cache_control",schemaPath:"contract#/$defs/HeaderValue/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"};
+const err0 = {instancePath:instancePath+"/cache_control",schemaPath:"contract#/$defs/CacheControl/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -2470,7 +2473,7 @@ errors++;
 }
 else {
 if(func1(data2) < 1){
-const err1 = {instancePath:instancePath+"/cache_control",schemaPath:"contract#/$defs/HeaderValue/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const err1 = {instancePath:instancePath+"/cache_control",schemaPath:"contract#/$defs/CacheControl/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -2481,7 +2484,7 @@ errors++;
 }
 else {
 if(!pattern14.test(data2)){
-const err2 = {instancePath:instancePath+"/cache_control",schemaPath:"contract#/$defs/HeaderValue/pattern",keyword:"pattern",params:{pattern: "^[ -~]+$"},message:"must match pattern \""+"^[ -~]+$"+"\""};
+const err2 = {instancePath:instancePath+"/cache_control",schemaPath:"contract#/$defs/CacheControl/pattern",keyword:"pattern",params:{pattern: "^[ -~]+$"},message:"must match pattern \""+"^[ -~]+$"+"\""};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -2494,7 +2497,7 @@ errors++;
 }
 }
 else {
-const err3 = {instancePath:instancePath+"/cache_control",schemaPath:"contract#/$defs/HeaderValue/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err3 = {instancePath:instancePath+"/cache_control",schemaPath:"contract#/$defs/CacheControl/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -2553,7 +2556,7 @@ const _errs18 = errors;
 if(errors === _errs18){
 if(typeof data3 === "string"){
 if(func1(data3) > 255){
-const err6 = {instancePath:instancePath+"/content_disposition",schemaPath:"contract#/$defs/HeaderValue/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"};
+const err6 = {instancePath:instancePath+"/content_disposition",schemaPath:"contract#/$defs/ContentDisposition/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -2564,7 +2567,7 @@ errors++;
 }
 else {
 if(func1(data3) < 1){
-const err7 = {instancePath:instancePath+"/content_disposition",schemaPath:"contract#/$defs/HeaderValue/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const err7 = {instancePath:instancePath+"/content_disposition",schemaPath:"contract#/$defs/ContentDisposition/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -2575,7 +2578,7 @@ errors++;
 }
 else {
 if(!pattern14.test(data3)){
-const err8 = {instancePath:instancePath+"/content_disposition",schemaPath:"contract#/$defs/HeaderValue/pattern",keyword:"pattern",params:{pattern: "^[ -~]+$"},message:"must match pattern \""+"^[ -~]+$"+"\""};
+const err8 = {instancePath:instancePath+"/content_disposition",schemaPath:"contract#/$defs/ContentDisposition/pattern",keyword:"pattern",params:{pattern: "^[ -~]+$"},message:"must match pattern \""+"^[ -~]+$"+"\""};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -2588,7 +2591,7 @@ errors++;
 }
 }
 else {
-const err9 = {instancePath:instancePath+"/content_disposition",schemaPath:"contract#/$defs/HeaderValue/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err9 = {instancePath:instancePath+"/content_disposition",schemaPath:"contract#/$defs/ContentDisposition/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -2647,7 +2650,7 @@ const _errs25 = errors;
 if(errors === _errs25){
 if(typeof data4 === "string"){
 if(func1(data4) > 255){
-const err12 = {instancePath:instancePath+"/content_encoding",schemaPath:"contract#/$defs/HeaderValue/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"};
+const err12 = {instancePath:instancePath+"/content_encoding",schemaPath:"contract#/$defs/ContentEncoding/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -2658,7 +2661,7 @@ errors++;
 }
 else {
 if(func1(data4) < 1){
-const err13 = {instancePath:instancePath+"/content_encoding",schemaPath:"contract#/$defs/HeaderValue/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const err13 = {instancePath:instancePath+"/content_encoding",schemaPath:"contract#/$defs/ContentEncoding/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -2669,7 +2672,7 @@ errors++;
 }
 else {
 if(!pattern14.test(data4)){
-const err14 = {instancePath:instancePath+"/content_encoding",schemaPath:"contract#/$defs/HeaderValue/pattern",keyword:"pattern",params:{pattern: "^[ -~]+$"},message:"must match pattern \""+"^[ -~]+$"+"\""};
+const err14 = {instancePath:instancePath+"/content_encoding",schemaPath:"contract#/$defs/ContentEncoding/pattern",keyword:"pattern",params:{pattern: "^[ -~]+$"},message:"must match pattern \""+"^[ -~]+$"+"\""};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -2682,7 +2685,7 @@ errors++;
 }
 }
 else {
-const err15 = {instancePath:instancePath+"/content_encoding",schemaPath:"contract#/$defs/HeaderValue/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err15 = {instancePath:instancePath+"/content_encoding",schemaPath:"contract#/$defs/ContentEncoding/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -2741,7 +2744,7 @@ const _errs32 = errors;
 if(errors === _errs32){
 if(typeof data5 === "string"){
 if(func1(data5) > 255){
-const err18 = {instancePath:instancePath+"/content_language",schemaPath:"contract#/$defs/HeaderValue/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"};
+const err18 = {instancePath:instancePath+"/content_language",schemaPath:"contract#/$defs/ContentLanguage/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -2752,7 +2755,7 @@ errors++;
 }
 else {
 if(func1(data5) < 1){
-const err19 = {instancePath:instancePath+"/content_language",schemaPath:"contract#/$defs/HeaderValue/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const err19 = {instancePath:instancePath+"/content_language",schemaPath:"contract#/$defs/ContentLanguage/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -2763,7 +2766,7 @@ errors++;
 }
 else {
 if(!pattern14.test(data5)){
-const err20 = {instancePath:instancePath+"/content_language",schemaPath:"contract#/$defs/HeaderValue/pattern",keyword:"pattern",params:{pattern: "^[ -~]+$"},message:"must match pattern \""+"^[ -~]+$"+"\""};
+const err20 = {instancePath:instancePath+"/content_language",schemaPath:"contract#/$defs/ContentLanguage/pattern",keyword:"pattern",params:{pattern: "^[ -~]+$"},message:"must match pattern \""+"^[ -~]+$"+"\""};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -2776,7 +2779,7 @@ errors++;
 }
 }
 else {
-const err21 = {instancePath:instancePath+"/content_language",schemaPath:"contract#/$defs/HeaderValue/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err21 = {instancePath:instancePath+"/content_language",schemaPath:"contract#/$defs/ContentLanguage/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -6155,11 +6158,14 @@ return errors === 0;
 validate52.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Objects_put_header = validate53;
-const schema102 = {"$id":"Objects_put_header","type":"object","properties":{"x-subject-id":{"$ref":"contract#/$defs/Subject"},"content-length":{"$ref":"contract#/$defs/TransferBytes"},"x-store-checksum":{"$ref":"contract#/$defs/ExpectedChecksums"},"if-match":{"$ref":"contract#/$defs/EtagList"},"if-none-match":{"$ref":"contract#/$defs/EtagList"},"if-unmodified-since":{"$ref":"contract#/$defs/HttpDate"},"cache-control":{"$ref":"contract#/$defs/HeaderValue"},"content-disposition":{"$ref":"contract#/$defs/HeaderValue"},"content-encoding":{"$ref":"contract#/$defs/HeaderValue"},"content-language":{"$ref":"contract#/$defs/HeaderValue"}},"required":[],"additionalProperties":true};
+const schema102 = {"$id":"Objects_put_header","type":"object","properties":{"x-subject-id":{"$ref":"contract#/$defs/Subject"},"content-length":{"$ref":"contract#/$defs/TransferBytes"},"x-store-checksum":{"$ref":"contract#/$defs/ExpectedChecksums"},"if-match":{"$ref":"contract#/$defs/EtagList"},"if-none-match":{"$ref":"contract#/$defs/EtagList"},"if-unmodified-since":{"$ref":"contract#/$defs/HttpDate"},"cache-control":{"$ref":"contract#/$defs/CacheControl"},"content-disposition":{"$ref":"contract#/$defs/ContentDisposition"},"content-encoding":{"$ref":"contract#/$defs/ContentEncoding"},"content-language":{"$ref":"contract#/$defs/ContentLanguage"}},"required":[],"additionalProperties":true};
 const schema104 = {"type":"integer","format":"int64","minimum":0,"maximum":5368709120};
 const schema105 = {"type":"string","maxLength":256,"pattern":"^(((sha256:)?[0-9A-Fa-f]{64}|crc32c:[0-9A-Fa-f]{8}|md5:[0-9A-Fa-f]{32})([ \\t]*,[ \\t]*(?!$)|$)){1,3}$"};
 const schema108 = {"type":"string","minLength":1,"maxLength":64};
 const schema109 = {"type":"string","minLength":1,"maxLength":255,"pattern":"^[ -~]+$"};
+const schema110 = {"type":"string","minLength":1,"maxLength":255,"pattern":"^[ -~]+$"};
+const schema111 = {"type":"string","minLength":1,"maxLength":255,"pattern":"^[ -~]+$"};
+const schema112 = {"type":"string","minLength":1,"maxLength":255,"pattern":"^[ -~]+$"};
 const formats4 = require("ajv-formats/dist/formats").fullFormats.int64;
 const pattern18 = new RegExp("^(((sha256:)?[0-9A-Fa-f]{64}|crc32c:[0-9A-Fa-f]{8}|md5:[0-9A-Fa-f]{32})([ \\t]*,[ \\t]*(?!$)|$)){1,3}$", "u");
 const pattern21 = new RegExp("^[ -~]+$", "u");
@@ -6484,7 +6490,7 @@ else if(data6 === null){
 coerced6 = "";
 }
 else {
-validate53.errors = [{instancePath:instancePath+"/cache-control",schemaPath:"contract#/$defs/HeaderValue/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate53.errors = [{instancePath:instancePath+"/cache-control",schemaPath:"contract#/$defs/CacheControl/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -6498,17 +6504,17 @@ data["cache-control"] = coerced6;
 if(errors === _errs21){
 if(typeof data6 === "string"){
 if(func1(data6) > 255){
-validate53.errors = [{instancePath:instancePath+"/cache-control",schemaPath:"contract#/$defs/HeaderValue/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate53.errors = [{instancePath:instancePath+"/cache-control",schemaPath:"contract#/$defs/CacheControl/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 else {
 if(func1(data6) < 1){
-validate53.errors = [{instancePath:instancePath+"/cache-control",schemaPath:"contract#/$defs/HeaderValue/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate53.errors = [{instancePath:instancePath+"/cache-control",schemaPath:"contract#/$defs/CacheControl/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
 if(!pattern21.test(data6)){
-validate53.errors = [{instancePath:instancePath+"/cache-control",schemaPath:"contract#/$defs/HeaderValue/pattern",keyword:"pattern",params:{pattern: "^[ -~]+$"},message:"must match pattern \""+"^[ -~]+$"+"\""}];
+validate53.errors = [{instancePath:instancePath+"/cache-control",schemaPath:"contract#/$defs/CacheControl/pattern",keyword:"pattern",params:{pattern: "^[ -~]+$"},message:"must match pattern \""+"^[ -~]+$"+"\""}];
 return false;
 }
 }
@@ -6536,7 +6542,7 @@ else if(data7 === null){
 coerced7 = "";
 }
 else {
-validate53.errors = [{instancePath:instancePath+"/content-disposition",schemaPath:"contract#/$defs/HeaderValue/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate53.errors = [{instancePath:instancePath+"/content-disposition",schemaPath:"contract#/$defs/ContentDisposition/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -6550,17 +6556,17 @@ data["content-disposition"] = coerced7;
 if(errors === _errs24){
 if(typeof data7 === "string"){
 if(func1(data7) > 255){
-validate53.errors = [{instancePath:instancePath+"/content-disposition",schemaPath:"contract#/$defs/HeaderValue/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate53.errors = [{instancePath:instancePath+"/content-disposition",schemaPath:"contract#/$defs/ContentDisposition/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 else {
 if(func1(data7) < 1){
-validate53.errors = [{instancePath:instancePath+"/content-disposition",schemaPath:"contract#/$defs/HeaderValue/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate53.errors = [{instancePath:instancePath+"/content-disposition",schemaPath:"contract#/$defs/ContentDisposition/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
 if(!pattern21.test(data7)){
-validate53.errors = [{instancePath:instancePath+"/content-disposition",schemaPath:"contract#/$defs/HeaderValue/pattern",keyword:"pattern",params:{pattern: "^[ -~]+$"},message:"must match pattern \""+"^[ -~]+$"+"\""}];
+validate53.errors = [{instancePath:instancePath+"/content-disposition",schemaPath:"contract#/$defs/ContentDisposition/pattern",keyword:"pattern",params:{pattern: "^[ -~]+$"},message:"must match pattern \""+"^[ -~]+$"+"\""}];
 return false;
 }
 }
@@ -6588,7 +6594,7 @@ else if(data8 === null){
 coerced8 = "";
 }
 else {
-validate53.errors = [{instancePath:instancePath+"/content-encoding",schemaPath:"contract#/$defs/HeaderValue/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate53.errors = [{instancePath:instancePath+"/content-encoding",schemaPath:"contract#/$defs/ContentEncoding/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -6602,17 +6608,17 @@ data["content-encoding"] = coerced8;
 if(errors === _errs27){
 if(typeof data8 === "string"){
 if(func1(data8) > 255){
-validate53.errors = [{instancePath:instancePath+"/content-encoding",schemaPath:"contract#/$defs/HeaderValue/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate53.errors = [{instancePath:instancePath+"/content-encoding",schemaPath:"contract#/$defs/ContentEncoding/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 else {
 if(func1(data8) < 1){
-validate53.errors = [{instancePath:instancePath+"/content-encoding",schemaPath:"contract#/$defs/HeaderValue/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate53.errors = [{instancePath:instancePath+"/content-encoding",schemaPath:"contract#/$defs/ContentEncoding/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
 if(!pattern21.test(data8)){
-validate53.errors = [{instancePath:instancePath+"/content-encoding",schemaPath:"contract#/$defs/HeaderValue/pattern",keyword:"pattern",params:{pattern: "^[ -~]+$"},message:"must match pattern \""+"^[ -~]+$"+"\""}];
+validate53.errors = [{instancePath:instancePath+"/content-encoding",schemaPath:"contract#/$defs/ContentEncoding/pattern",keyword:"pattern",params:{pattern: "^[ -~]+$"},message:"must match pattern \""+"^[ -~]+$"+"\""}];
 return false;
 }
 }
@@ -6640,7 +6646,7 @@ else if(data9 === null){
 coerced9 = "";
 }
 else {
-validate53.errors = [{instancePath:instancePath+"/content-language",schemaPath:"contract#/$defs/HeaderValue/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate53.errors = [{instancePath:instancePath+"/content-language",schemaPath:"contract#/$defs/ContentLanguage/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -6654,17 +6660,17 @@ data["content-language"] = coerced9;
 if(errors === _errs30){
 if(typeof data9 === "string"){
 if(func1(data9) > 255){
-validate53.errors = [{instancePath:instancePath+"/content-language",schemaPath:"contract#/$defs/HeaderValue/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate53.errors = [{instancePath:instancePath+"/content-language",schemaPath:"contract#/$defs/ContentLanguage/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 else {
 if(func1(data9) < 1){
-validate53.errors = [{instancePath:instancePath+"/content-language",schemaPath:"contract#/$defs/HeaderValue/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate53.errors = [{instancePath:instancePath+"/content-language",schemaPath:"contract#/$defs/ContentLanguage/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
 if(!pattern21.test(data9)){
-validate53.errors = [{instancePath:instancePath+"/content-language",schemaPath:"contract#/$defs/HeaderValue/pattern",keyword:"pattern",params:{pattern: "^[ -~]+$"},message:"must match pattern \""+"^[ -~]+$"+"\""}];
+validate53.errors = [{instancePath:instancePath+"/content-language",schemaPath:"contract#/$defs/ContentLanguage/pattern",keyword:"pattern",params:{pattern: "^[ -~]+$"},message:"must match pattern \""+"^[ -~]+$"+"\""}];
 return false;
 }
 }

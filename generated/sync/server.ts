@@ -8,12 +8,12 @@ export interface Info<Call = unknown> {
    *
    * `GET /info`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or a change is ahead of the server's clock;
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope or may not use the table, the node id belongs to another subject, or a hook rejects a
+   * - 403: The credentials lack the scope that the operation needs.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store is away, or as many pushes wait or streams are open as may.
+   * - 503: The store or authorization is away.
    */
   get(request: Record<never, never>, call: Call): Promise<T.ServerInfo>;
 }
@@ -25,12 +25,12 @@ export interface Nodes<Call = unknown> {
    *
    * `GET /nodes`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or a change is ahead of the server's clock;
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope or may not use the table, the node id belongs to another subject, or a hook rejects a
+   * - 403: The credentials lack the scope that the operation needs.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store is away, or as many pushes wait or streams are open as may.
+   * - 503: The store or authorization is away.
    */
   list(request: { limit: number; cursor?: T.Cursor | undefined }, call: Call): Promise<T.NodeList>;
 
@@ -39,13 +39,13 @@ export interface Nodes<Call = unknown> {
    *
    * `DELETE /nodes/{nodeId}`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or a change is ahead of the server's clock;
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope or may not use the table, the node id belongs to another subject, or a hook rejects a
-   * - 404: The record or node is not known, or presence is disabled.
+   * - 403: The credentials lack the scope that the operation needs.
+   * - 404: No subject has used the node id.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store is away, or as many pushes wait or streams are open as may.
+   * - 503: The store or authorization is away.
    */
   delete(request: { nodeId: T.NodeId }, call: Call): Promise<void>;
 }
@@ -61,16 +61,16 @@ export interface Presence<Call = unknown> {
    *
    * `POST /presence`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or a change is ahead of the server's clock;
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope or may not use the table, the node id belongs to another subject, or a hook rejects a
-   * - 404: The record or node is not known, or presence is disabled.
-   * - 409: As many tables, nodes of a topic or topics of a node as may be are there.
+   * - 403: The credentials lack the scope or may not use the topic, or the node id belongs to another subject.
+   * - 404: Presence is disabled.
+   * - 409: The topic has as many nodes, or the node as many topics, as may be.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store is away, or as many pushes wait or streams are open as may.
+   * - 503: The store or authorization is away.
    */
   update(request: { body: T.PresenceUpdate }, call: Call): Promise<T.PresenceEvent>;
 
@@ -79,13 +79,13 @@ export interface Presence<Call = unknown> {
    *
    * `GET /presence`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or a change is ahead of the server's clock;
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope or may not use the table, the node id belongs to another subject, or a hook rejects a
-   * - 404: The record or node is not known, or presence is disabled.
+   * - 403: The credentials lack the scope that the operation needs.
+   * - 404: Presence is disabled.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store is away, or as many pushes wait or streams are open as may.
+   * - 503: The store or authorization is away.
    */
   get(request: { topic: T.Topic }, call: Call): Promise<T.PresenceSnapshot>;
 }
@@ -97,15 +97,15 @@ export interface Changes<Call = unknown> {
    *
    * `POST /pull`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or a change is ahead of the server's clock;
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope or may not use the table, the node id belongs to another subject, or a hook rejects a
-   * - 410: Deletions that the node has not seen may have been forgotten: it pulls from zero, drops synced records that are not
+   * - 403: The credentials lack the scope, or may not read a table that is named.
+   * - 410: Deletions that the node has not seen may have been forgotten, or the epoch is another: it pulls from zero, drops synced records that are not
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store is away, or as many pushes wait or streams are open as may.
+   * - 503: The store or authorization is away.
    */
   pull(request: { body: T.PullRequest }, call: Call): Promise<T.PullResponse>;
 
@@ -116,31 +116,31 @@ export interface Changes<Call = unknown> {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or a change is ahead of the server's clock;
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope or may not use the table, the node id belongs to another subject, or a hook rejects a
-   * - 409: As many tables, nodes of a topic or topics of a node as may be are there.
-   * - 410: Deletions that the node has not seen may have been forgotten: it pulls from zero, drops synced records that are not
+   * - 403: The credentials lack the scope or may not write a table, the node id belongs to another subject, or a hook rejects a
+   * - 409: The push would make more tables than a data set may have. Nothing of it is kept.
+   * - 410: Deletions that the node has not seen may have been forgotten, or the epoch is another: it pulls from zero, drops synced records that are not
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store is away, or as many pushes wait or streams are open as may.
+   * - 503: The store or authorization is away, or as many pushes wait as may.
    */
   push(request: { body: T.PushRequest }, call: Call): Promise<T.PushResponse>;
 
   /**
    * Streams changes and presence as server-sent events: first what has arrived since, then everything as it arrives.
-   * A comment every 15 seconds of silence keeps the stream alive; after a break the reader repeats it with the `id` of
-   * its last event, 5 seconds later.
+   * A comment every 15 seconds of silence keeps the stream alive; after a break the reader opens it again 5 seconds later,
+   * with the `id` of its last event in `Last-Event-ID`.
    *
    * `GET /stream`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or a change is ahead of the server's clock;
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope or may not use the table, the node id belongs to another subject, or a hook rejects a
-   * - 410: Deletions that the node has not seen may have been forgotten: it pulls from zero, drops synced records that are not
+   * - 403: The credentials lack the scope, or may not read a table that is named.
+   * - 410: Deletions that the node has not seen may have been forgotten, or the epoch is another: it pulls from zero, drops synced records that are not
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store is away, or as many pushes wait or streams are open as may.
+   * - 503: The store or authorization is away, or as many streams are open as may.
    */
   stream(request: { tables?: T.TableNames | undefined; since?: T.HlcTextOrNow | undefined; node_id?: T.NodeId | undefined; topics?: T.Topics | undefined; exclude_own: boolean; "Last-Event-ID"?: T.HlcText | undefined }, call: Call): AsyncIterable<{ event: "changes"; id?: string; data: T.PullResponse } | { event: "presence"; id?: string; data: T.PresenceEvent } | { event: "resync"; id?: string; data: T.Gone } | { comment: string }> | Promise<AsyncIterable<{ event: "changes"; id?: string; data: T.PullResponse } | { event: "presence"; id?: string; data: T.PresenceEvent } | { event: "resync"; id?: string; data: T.Gone } | { comment: string }>>;
 }
@@ -152,13 +152,13 @@ export interface Records<Call = unknown> {
    *
    * `GET /records`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or a change is ahead of the server's clock;
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope or may not use the table, the node id belongs to another subject, or a hook rejects a
-   * - 404: The record or node is not known, or presence is disabled.
+   * - 403: The credentials lack the scope, or may not read a table that is named.
+   * - 404: The record was never seen, or its deletion is forgotten.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store is away, or as many pushes wait or streams are open as may.
+   * - 503: The store or authorization is away.
    */
   get(request: { table: T.TableName; pk: T.RecordKey }, call: Call): Promise<T.RecordState>;
 }
@@ -170,12 +170,12 @@ export interface Tables<Call = unknown> {
    *
    * `GET /tables`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or a change is ahead of the server's clock;
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope or may not use the table, the node id belongs to another subject, or a hook rejects a
+   * - 403: The credentials lack the scope that the operation needs.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store is away, or as many pushes wait or streams are open as may.
+   * - 503: The store or authorization is away.
    */
   list(request: Record<never, never>, call: Call): Promise<T.TableList>;
 }

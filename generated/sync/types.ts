@@ -7,13 +7,22 @@ export interface components {
          */
         Author: string;
         /**
-         * @description A field or parameter is missing, malformed, out of its bounds or unknown, or a change is ahead of the server's clock;
-         *     the message names it. Nothing of a push is kept.
+         * @description A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
          * @example {
-         *       "error": "Changes[3].set_op.tags: required"
+         *       "error": "dry_run: unknown"
          *     }
          */
         BadRequest: {
+            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            error: string;
+        };
+        /**
+         * @description The store or authorization is away, or as many pushes wait as may.
+         * @example {
+         *       "error": "busy"
+         *     }
+         */
+        Busy: {
             /** @description What went wrong; for a bad field `<field>: <problem>`. */
             error: string;
         };
@@ -159,16 +168,6 @@ export interface components {
             counter_delta?: components["schemas"]["CounterDeltaInput"] | null;
             /** @description The operation on a `set` field; required for it, and for it only. */
             set_op?: components["schemas"]["SetOpInput"] | null;
-        };
-        /**
-         * @description As many tables, nodes of a topic or topics of a node as may be are there.
-         * @example {
-         *       "error": "limit reached: 256 tables"
-         *     }
-         */
-        Conflict: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
-            error: string;
         };
         /**
          * @description What the node of the change has added to a counter and taken from it, in all and not since the last push, so that a
@@ -330,10 +329,9 @@ export interface components {
             [key: string]: components["schemas"]["FieldState"];
         };
         /**
-         * @description The credentials lack the scope or may not use the table, the node id belongs to another subject, or a hook rejects a
-         *     change.
+         * @description The credentials lack the scope that the operation needs.
          * @example {
-         *       "error": "node id belongs to another subject"
+         *       "error": "forbidden"
          *     }
          */
         Forbidden: {
@@ -341,7 +339,7 @@ export interface components {
             error: string;
         };
         /**
-         * @description Deletions that the node has not seen may have been forgotten: it pulls from zero, drops synced records that are not
+         * @description Deletions that the node has not seen may have been forgotten, or the epoch is another: it pulls from zero, drops synced records that are not
          *     there any more, gives its own unacknowledged changes fresh clock readings and pushes them.
          * @example {
          *       "error": "resync required"
@@ -395,6 +393,17 @@ export interface components {
             error: string;
         };
         /**
+         * @description A field or parameter is missing, malformed, out of its bounds or unknown, or a change is ahead of the server's clock;
+         *     the message names it. Nothing of the push is kept.
+         * @example {
+         *       "error": "Changes[3].set_op.tags: required"
+         *     }
+         */
+        InvalidPush: {
+            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            error: string;
+        };
+        /**
          * @description A node and whose it is.
          * @example {
          *       "node_id": "phone-1",
@@ -434,12 +443,22 @@ export interface components {
         /** @description A page of nodes. */
         NodeList: components["schemas"]["Node"][];
         /**
-         * @description The record or node is not known, or presence is disabled.
+         * @description No subject has used the node id.
          * @example {
-         *       "error": "record not found"
+         *       "error": "node not found"
          *     }
          */
-        NotFound: {
+        NodeNotFound: {
+            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            error: string;
+        };
+        /**
+         * @description Presence is disabled.
+         * @example {
+         *       "error": "presence is disabled"
+         *     }
+         */
+        PresenceDisabled: {
             /** @description What went wrong; for a bad field `<field>: <problem>`. */
             error: string;
         };
@@ -469,6 +488,26 @@ export interface components {
          * @enum {string}
          */
         PresenceEventType: "join" | "update" | "leave";
+        /**
+         * @description The credentials lack the scope or may not use the topic, or the node id belongs to another subject.
+         * @example {
+         *       "error": "node id belongs to another subject"
+         *     }
+         */
+        PresenceForbidden: {
+            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            error: string;
+        };
+        /**
+         * @description The topic has as many nodes, or the node as many topics, as may be.
+         * @example {
+         *       "error": "limit reached: 1000 nodes in a topic"
+         *     }
+         */
+        PresenceFull: {
+            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            error: string;
+        };
         /**
          * @description Who is on a topic.
          * @example {
@@ -615,6 +654,17 @@ export interface components {
             HasMore: boolean;
         };
         /**
+         * @description The credentials lack the scope or may not write a table, the node id belongs to another subject, or a hook rejects a
+         *     change. Nothing of the push is kept.
+         * @example {
+         *       "error": "node id belongs to another subject"
+         *     }
+         */
+        PushForbidden: {
+            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            error: string;
+        };
+        /**
          * @description What a node has changed.
          * @example {
          *       "Changes": [
@@ -701,6 +751,16 @@ export interface components {
          * @example note-17
          */
         RecordKey: string;
+        /**
+         * @description The record was never seen, or its deletion is forgotten.
+         * @example {
+         *       "error": "record not found"
+         *     }
+         */
+        RecordNotFound: {
+            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            error: string;
+        };
         /**
          * @description What a record is now.
          * @example {
@@ -893,6 +953,16 @@ export interface components {
             /** @description The latest clock reading of the deletions that were forgotten; null while none was. */
             horizon_hlc: components["schemas"]["Hlc"] | null;
         };
+        /**
+         * @description The credentials lack the scope, or may not read a table that is named.
+         * @example {
+         *       "error": "forbidden: table \"notes\""
+         *     }
+         */
+        TableForbidden: {
+            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            error: string;
+        };
         /** @description Tables by name. */
         TableList: components["schemas"]["Table"][];
         /**
@@ -914,10 +984,30 @@ export interface components {
         /**
          * @description The body is larger than the operation takes.
          * @example {
-         *       "error": "body too large: at most 8388608 bytes"
+         *       "error": "body too large: at most 65536 bytes"
          *     }
          */
         TooLarge: {
+            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            error: string;
+        };
+        /**
+         * @description The store or authorization is away, or as many streams are open as may.
+         * @example {
+         *       "error": "too many streams"
+         *     }
+         */
+        TooManyStreams: {
+            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            error: string;
+        };
+        /**
+         * @description The push would make more tables than a data set may have. Nothing of it is kept.
+         * @example {
+         *       "error": "limit reached: 256 tables"
+         *     }
+         */
+        TooManyTables: {
             /** @description What went wrong; for a bad field `<field>: <problem>`. */
             error: string;
         };
@@ -942,7 +1032,7 @@ export interface components {
             error: string;
         };
         /**
-         * @description The store is away, or as many pushes wait or streams are open as may.
+         * @description The store or authorization is away.
          * @example {
          *       "error": "store unavailable"
          *     }
@@ -970,9 +1060,9 @@ export interface components {
 }
 export type Author = components['schemas']['Author'];
 export type BadRequest = components['schemas']['BadRequest'];
+export type Busy = components['schemas']['Busy'];
 export type Change = components['schemas']['Change'];
 export type ChangeInput = components['schemas']['ChangeInput'];
-export type Conflict = components['schemas']['Conflict'];
 export type CounterDelta = components['schemas']['CounterDelta'];
 export type CounterDeltaInput = components['schemas']['CounterDeltaInput'];
 export type CounterState = components['schemas']['CounterState'];
@@ -991,21 +1081,27 @@ export type Hlc = components['schemas']['Hlc'];
 export type HlcText = components['schemas']['HlcText'];
 export type HlcTextOrNow = components['schemas']['HlcTextOrNow'];
 export type InternalError = components['schemas']['InternalError'];
+export type InvalidPush = components['schemas']['InvalidPush'];
 export type Node = components['schemas']['Node'];
 export type NodeId = components['schemas']['NodeId'];
 export type NodeList = components['schemas']['NodeList'];
-export type NotFound = components['schemas']['NotFound'];
+export type NodeNotFound = components['schemas']['NodeNotFound'];
+export type PresenceDisabled = components['schemas']['PresenceDisabled'];
 export type PresenceEvent = components['schemas']['PresenceEvent'];
 export type PresenceEventType = components['schemas']['PresenceEventType'];
+export type PresenceForbidden = components['schemas']['PresenceForbidden'];
+export type PresenceFull = components['schemas']['PresenceFull'];
 export type PresenceSnapshot = components['schemas']['PresenceSnapshot'];
 export type PresenceState = components['schemas']['PresenceState'];
 export type PresenceUpdate = components['schemas']['PresenceUpdate'];
 export type PullRequest = components['schemas']['PullRequest'];
 export type PullResponse = components['schemas']['PullResponse'];
+export type PushForbidden = components['schemas']['PushForbidden'];
 export type PushRequest = components['schemas']['PushRequest'];
 export type PushResponse = components['schemas']['PushResponse'];
 export type RateLimited = components['schemas']['RateLimited'];
 export type RecordKey = components['schemas']['RecordKey'];
+export type RecordNotFound = components['schemas']['RecordNotFound'];
 export type RecordState = components['schemas']['RecordState'];
 export type ServerInfo = components['schemas']['ServerInfo'];
 export type SetEntry = components['schemas']['SetEntry'];
@@ -1015,11 +1111,14 @@ export type SetOperation = components['schemas']['SetOperation'];
 export type SetState = components['schemas']['SetState'];
 export type StreamEvents = components['schemas']['StreamEvents'];
 export type Table = components['schemas']['Table'];
+export type TableForbidden = components['schemas']['TableForbidden'];
 export type TableList = components['schemas']['TableList'];
 export type TableName = components['schemas']['TableName'];
 export type TableNames = components['schemas']['TableNames'];
 export type Timestamp = components['schemas']['Timestamp'];
 export type TooLarge = components['schemas']['TooLarge'];
+export type TooManyStreams = components['schemas']['TooManyStreams'];
+export type TooManyTables = components['schemas']['TooManyTables'];
 export type Topic = components['schemas']['Topic'];
 export type Topics = components['schemas']['Topics'];
 export type Unauthorized = components['schemas']['Unauthorized'];

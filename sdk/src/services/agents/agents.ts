@@ -172,7 +172,8 @@ export interface Agents {
 
   /**
    * Runs an agent and waits for its outcome. A run that fails is a 200 with `state: failed`, one that waits for a human is
-   * answered at once as `paused`, and one that takes longer than the server waits as `running`. Going away does not stop it; a 500 means that no run was recorded.
+   * answered at once as `paused`, and one that takes longer than the server waits as `running`. Going away does not stop
+   * it; a 500 means that no run was recorded.
    *
    * `POST /agentsvc/agents/{name}/run`
    *

@@ -9,7 +9,7 @@ import type * as T from './types.ts';
 /** `plinth.agents.mcpServers` */
 export interface McpServers {
   /**
-   * Registers a MCP server and asks it for its tools. One that cannot be reached is a 400.
+   * Registers an MCP server and asks it for its tools. One that cannot be reached is a 400.
    *
    * `POST /agentsvc/mcp-servers`
    *
@@ -90,7 +90,7 @@ export interface McpServers {
   ) => Answer<T.McpServer, T.Error>;
 
   /**
-   * Deletes a MCP server with its tools. References to them become unresolved.
+   * Deletes an MCP server with its tools. References to them become unresolved.
    *
    * `DELETE /agentsvc/mcp-servers/{name}`
    *
@@ -115,7 +115,7 @@ export interface McpServers {
   ) => Answer<void, T.Error>;
 
   /**
-   * Asks a MCP server for its tools again and uses what it says from now on. One that cannot be reached is a 400.
+   * Asks an MCP server for its tools again and uses what it says from now on. One that cannot be reached is a 400.
    *
    * `POST /agentsvc/mcp-servers/{name}/refresh`
    *

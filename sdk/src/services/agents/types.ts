@@ -225,7 +225,8 @@ export interface components {
          */
         AgentNameOrId: string;
         /**
-         * @description What is sent to change: Agent. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
+         * @description What to change of an agent. Absent members keep their value, `null` clears or gives the default back, arrays replace;
+         *     read-only members are accepted and ignored.
          * @example {
          *       "name": "support",
          *       "description": "First line",
@@ -264,8 +265,6 @@ export interface components {
             description?: (components["schemas"]["LongDescription"] | null) | undefined;
             /** @description What the model is told first. */
             system_prompt?: (components["schemas"]["SystemPrompt"] | null) | undefined;
-            /** @description The language model; the default of the installation when absent on creation. */
-            model?: components["schemas"]["ModelName"] | undefined;
             /** @description The tools it may use. */
             tools?: (components["schemas"]["ToolPattern"][] | null) | undefined;
             /** @description Model calls of one run. */
@@ -290,6 +289,8 @@ export interface components {
             enabled?: (boolean | null) | undefined;
             /** @description Free data of the tenant's own. */
             metadata?: (components["schemas"]["Metadata"] | null) | undefined;
+            /** @description The language model; the default of the installation when `null`. */
+            model?: (components["schemas"]["ModelName"] | null) | undefined;
         };
         /**
          * @description The name is used already (`ALREADY_EXISTS`), or the idempotency key was used with another body (`CONFLICT`).
@@ -649,7 +650,7 @@ export interface components {
          *       "tenant_id": "default",
          *       "reason": "tool_approval",
          *       "step_index": 0,
-         *       "state": "resolved",
+         *       "state": "pending",
          *       "tool_call": {
          *         "id": "tcall_01h455vb4pex5vsknk084sn02t",
          *         "step_id": "astp_01h455vb4pex5vsknk084sn02s",
@@ -659,29 +660,19 @@ export interface components {
          *           "order": "A-17",
          *           "amount": 1999
          *         },
-         *         "state": "completed",
+         *         "state": "waiting",
          *         "effect": "idempotent",
          *         "attempt": 1,
-         *         "result": {
-         *           "refunded": true
-         *         },
+         *         "result": null,
          *         "error": null,
-         *         "started_at": "2026-11-20T09:31:00.000Z",
-         *         "completed_at": "2026-11-20T09:31:00.120Z"
+         *         "started_at": null,
+         *         "completed_at": null
          *       },
-         *       "decision": {
-         *         "decision": "approved",
-         *         "approved": true,
-         *         "decided_by": "user_01m7w6qgepfq9s8v7qdkvzwn91",
-         *         "reason": "",
-         *         "decided_at": "2026-11-20T09:30:59.000Z",
-         *         "arguments": null,
-         *         "result": null
-         *       },
+         *       "decision": null,
          *       "expires_at": null,
          *       "metadata": {},
          *       "created_at": "2026-11-20T09:30:01.000Z",
-         *       "updated_at": "2026-11-20T09:30:59.000Z"
+         *       "updated_at": "2026-11-20T09:30:01.000Z"
          *     }
          */
         Checkpoint: {
@@ -1111,7 +1102,7 @@ export interface components {
             readonly updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description A MCP server to register. Read-only members are accepted and ignored; `null` means absent.
+         * @description An MCP server to register. Read-only members are accepted and ignored; `null` means absent.
          * @example {
          *       "name": "crm",
          *       "url": "https://crm.example.com/mcp",
@@ -1158,19 +1149,19 @@ export interface components {
             secret_headers?: components["schemas"]["SecretHeaderMap"] | undefined;
         };
         /**
-         * @description Id of a MCP server.
+         * @description Id of an MCP server.
          * @example mcp_01h455vb4pex5vsknk084sn032
          */
         McpServerId: string;
         /** @description A page of MCP servers. */
         McpServerList: components["schemas"]["McpServer"][];
         /**
-         * @description The name of a MCP server, with which the names of its tools begin.
+         * @description The name of an MCP server, with which the names of its tools begin.
          * @example crm
          */
         McpServerName: string;
         /**
-         * @description The name or the id of a MCP server. An id of another kind is a 400.
+         * @description The name or the id of an MCP server. An id of another kind is a 400.
          * @example crm
          */
         McpServerNameOrId: string;
@@ -2856,7 +2847,8 @@ export interface components {
             requires_approval: boolean;
         };
         /**
-         * @description What to change of a tool. Absent members keep their value; read-only members are accepted and ignored.
+         * @description What to change of a tool. Absent members keep their value, `null` gives the default back; read-only members are accepted
+         *     and ignored.
          * @example {
          *       "name": "refund",
          *       "description": "Refunds an order.",
@@ -2895,14 +2887,14 @@ export interface components {
             name?: components["schemas"]["OwnToolName"] | undefined;
             /** @description What it does, as the model sees it. */
             description?: string | undefined;
-            /** @description What it is called with: the schema of a JSON object. No parameters when absent on creation. */
-            parameters?: components["schemas"]["ToolParameters"] | undefined;
             /** @description The request it makes. */
             http?: components["schemas"]["HttpToolInput"] | undefined;
-            /** @description What it does to the world. When absent on creation, `read` for `GET`, `idempotent` for `PUT` and `DELETE`, else `once`. */
-            effect?: components["schemas"]["ToolEffect"] | undefined;
-            /** @description Whether its calls wait for a human, whatever the agent says. */
-            requires_approval?: boolean | undefined;
+            /** @description What it is called with: the schema of a JSON object. No parameters when `null`. */
+            parameters?: (components["schemas"]["ToolParameters"] | null) | undefined;
+            /** @description What it does to the world. When `null`, `read` for `GET`, `idempotent` for `PUT` and `DELETE`, else `once`. */
+            effect?: (components["schemas"]["ToolEffect"] | null) | undefined;
+            /** @description Whether its calls wait for a human, whatever the agent says; not when `null`. */
+            requires_approval?: (boolean | null) | undefined;
         };
         /**
          * @description Where a tool's request goes: `https`, with arguments as `{placeholders}` in the path and the query only.

@@ -16,10 +16,10 @@ export interface Events {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: No credentials, credentials that are not valid, or no app to act for.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 409: The idempotency key was used for something else.
+   * - 409: The idempotency key was used for something else, or the first request with it is still running.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
-   * - 429: Events arrive faster than they can be stored.
+   * - 429: Events arrive faster than they can be stored, or the API key has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store is away, and whether a write took place is unknown: repeat it with the same idempotency key.
    *
@@ -43,6 +43,7 @@ export interface Events {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: No credentials, credentials that are not valid, or no app to act for.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
+   * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store is away, and whether a write took place is unknown: repeat it with the same idempotency key.
    *
@@ -97,6 +98,7 @@ export interface Events {
    * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
+   * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store is away, and whether a write took place is unknown: repeat it with the same idempotency key.
    *
@@ -120,10 +122,10 @@ export interface Events {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: No credentials, credentials that are not valid, or no app to act for.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 409: The idempotency key was used for something else.
+   * - 409: The idempotency key was used for something else, or the first request with it is still running.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
-   * - 429: Events arrive faster than they can be stored.
+   * - 429: Events arrive faster than they can be stored, or the API key has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store is away, and whether a write took place is unknown: repeat it with the same idempotency key.
    *
@@ -147,6 +149,7 @@ export interface Events {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: No credentials, credentials that are not valid, or no app to act for.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
+   * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store is away, and whether a write took place is unknown: repeat it with the same idempotency key.
    *
@@ -183,6 +186,7 @@ export interface Events {
    * - 401: No credentials, credentials that are not valid, or no app to act for.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
    * - 404: What the path or the body names does not exist for this tenant.
+   * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store is away, and whether a write took place is unknown: repeat it with the same idempotency key.
    *
@@ -207,6 +211,7 @@ export interface Events {
    * - 401: No credentials, credentials that are not valid, or no app to act for.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
    * - 404: What the path or the body names does not exist for this tenant.
+   * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store is away, and whether a write took place is unknown: repeat it with the same idempotency key.
    *

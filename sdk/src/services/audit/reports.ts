@@ -16,6 +16,7 @@ export interface Reports {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: No credentials, credentials that are not valid, or no app to act for.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
+   * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store is away, and whether a write took place is unknown: repeat it with the same idempotency key.
    *
@@ -46,10 +47,10 @@ export interface Reports {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: No credentials, credentials that are not valid, or no app to act for.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 409: The idempotency key was used for something else.
+   * - 409: The idempotency key was used for something else, or the first request with it is still running.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
-   * - 429: As many of these run as may at once.
+   * - 429: As many reports are made as may at once, or the API key has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store is away, and whether a write took place is unknown: repeat it with the same idempotency key.
    *
@@ -73,10 +74,10 @@ export interface Reports {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: No credentials, credentials that are not valid, or no app to act for.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 409: The idempotency key was used for something else.
+   * - 409: The idempotency key was used for something else, or the first request with it is still running.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
-   * - 429: As many of these run as may at once.
+   * - 429: As many reports are made as may at once, or the API key has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store is away, and whether a write took place is unknown: repeat it with the same idempotency key.
    *
@@ -100,10 +101,10 @@ export interface Reports {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: No credentials, credentials that are not valid, or no app to act for.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 409: The idempotency key was used for something else.
+   * - 409: The idempotency key was used for something else, or the first request with it is still running.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
-   * - 429: As many of these run as may at once.
+   * - 429: As many reports are made as may at once, or the API key has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store is away, and whether a write took place is unknown: repeat it with the same idempotency key.
    *
@@ -127,10 +128,10 @@ export interface Reports {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: No credentials, credentials that are not valid, or no app to act for.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 409: The idempotency key was used for something else.
+   * - 409: The idempotency key was used for something else, or the first request with it is still running.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
-   * - 429: As many of these run as may at once.
+   * - 429: As many reports are made as may at once, or the API key has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store is away, and whether a write took place is unknown: repeat it with the same idempotency key.
    *
@@ -155,6 +156,7 @@ export interface Reports {
    * - 401: No credentials, credentials that are not valid, or no app to act for.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
    * - 404: What the path or the body names does not exist for this tenant.
+   * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store is away, and whether a write took place is unknown: repeat it with the same idempotency key.
    *
@@ -179,6 +181,7 @@ export interface Reports {
    * - 401: No credentials, credentials that are not valid, or no app to act for.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
    * - 404: What the path or the body names does not exist for this tenant.
+   * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store is away, and whether a write took place is unknown: repeat it with the same idempotency key.
    *

@@ -16,6 +16,7 @@ export interface Streams {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: No credentials, credentials that are not valid, or no app to act for.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
+   * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store is away, and whether a write took place is unknown: repeat it with the same idempotency key.
    *
@@ -47,6 +48,7 @@ export interface Streams {
    * - 401: No credentials, credentials that are not valid, or no app to act for.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
    * - 404: What the path or the body names does not exist for this tenant.
+   * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store is away, and whether a write took place is unknown: repeat it with the same idempotency key.
    *

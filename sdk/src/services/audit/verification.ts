@@ -19,7 +19,7 @@ export interface Verification {
    * - 404: What the path or the body names does not exist for this tenant.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
-   * - 429: As many of these run as may at once.
+   * - 429: As many verifications run as may at once, or the API key has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store is away, and whether a write took place is unknown: repeat it with the same idempotency key.
    *

@@ -15,7 +15,7 @@ export interface Meter {
    *
    * `POST /billing/meter/events`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the event is older than the late window.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the event is older than the late window, which is 35 days by default.
    * - 401: No credentials, credentials that are not valid, or no tenant.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
    * - 409: An event with this idempotency key is stored; `details` names it, and says whether it is the same.

@@ -19,7 +19,7 @@ export interface Notifications {
    * - 400: The notification is signed but is no event: not JSON, or without id, type and object.
    * - 401: The signature of the notification is missing, malformed, old or wrong.
    * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
+   * - 415: The body of the notification is compressed.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    *
    * @example
@@ -30,7 +30,7 @@ export interface Notifications {
   readonly billingProvider: (
     request: {
       /** `ts=<seconds>;h1=<hex>`: HMAC-SHA-256 of `<ts>:<body>`, at most 300 seconds old. Missing, malformed, old or wrong: 401. */
-      'BillingProvider-Signature'?: string | undefined;
+      'BillingProvider-Signature'?: T.BillingProviderSignature | undefined;
       body: RawBody;
     },
     options?: RequestOptions,
@@ -46,7 +46,7 @@ export interface Notifications {
    * - 400: The notification is signed but is no event: not JSON, or without id, type and object.
    * - 401: The signature of the notification is missing, malformed, old or wrong.
    * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
+   * - 415: The body of the notification is compressed.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    *
    * @example
@@ -60,7 +60,7 @@ export interface Notifications {
        * `t=<seconds>,v1=<hex>`, with more `v1` while secrets are exchanged: HMAC-SHA-256 of `<t>.<body>`, at most 300 seconds
        * old. Missing, malformed, old or wrong: 401.
        */
-      'CardProvider-Signature'?: string | undefined;
+      'CardProvider-Signature'?: T.CardProviderSignature | undefined;
       body: RawBody;
     },
     options?: RequestOptions,

@@ -15,8 +15,8 @@ export interface Deployments {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its quota is used up, or the operation is for the operator.
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 404: The deployment does not exist for this tenant.
    * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
@@ -40,8 +40,8 @@ export interface Deployments {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its quota is used up, or the operation is for the operator.
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The credentials lack the scope `control:write` or name a tenant that is not theirs, or the tenant is suspended.
+   * - 404: The deployment does not exist for this tenant.
    * - 409: It is there already, or its state does not allow it.
    * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
@@ -56,7 +56,7 @@ export interface Deployments {
     request: {
       deploymentID: T.DeploymentId;
       /** `wait=<1..60>`: holds the answer until the operation has ended, that many seconds at most (RFC 7240). */
-      Prefer?: string | undefined;
+      Prefer?: T.WaitPreference | undefined;
     },
     options?: RequestOptions,
   ) => Answer<T.Deployment, T.Error>;
@@ -68,8 +68,8 @@ export interface Deployments {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its quota is used up, or the operation is for the operator.
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The credentials lack the scope `control:write` or name a tenant that is not theirs, or the tenant is suspended.
+   * - 404: The instance does not exist for this tenant.
    * - 409: It is there already, or its state does not allow it.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
@@ -86,7 +86,7 @@ export interface Deployments {
     request: {
       instanceID: T.InstanceId;
       /** `wait=<1..60>`: holds the answer until the operation has ended, that many seconds at most (RFC 7240). */
-      Prefer?: string | undefined;
+      Prefer?: T.WaitPreference | undefined;
       body: T.DeployInput;
     },
     options?: RequestOptions,
@@ -99,8 +99,8 @@ export interface Deployments {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its quota is used up, or the operation is for the operator.
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 404: The instance does not exist for this tenant.
    * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
@@ -128,8 +128,8 @@ export interface Deployments {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its quota is used up, or the operation is for the operator.
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The credentials lack the scope `control:write` or name a tenant that is not theirs, or the tenant is suspended.
+   * - 404: The instance, or the release that the body names, does not exist for this tenant.
    * - 409: It is there already, or its state does not allow it.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
@@ -146,7 +146,7 @@ export interface Deployments {
     request: {
       instanceID: T.InstanceId;
       /** `wait=<1..60>`: holds the answer until the operation has ended, that many seconds at most (RFC 7240). */
-      Prefer?: string | undefined;
+      Prefer?: T.WaitPreference | undefined;
       body?: T.RollbackInput | undefined;
     },
     options?: RequestOptions,

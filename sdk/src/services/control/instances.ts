@@ -15,8 +15,8 @@ export interface Instances {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its quota is used up, or the operation is for the operator.
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The quota of the tenant is used up or the tenant is suspended, or the credentials lack the scope `control:write` or name a tenant that is not theirs.
+   * - 404: The tenant does not exist.
    * - 409: It is there already, or its state does not allow it.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
@@ -26,13 +26,13 @@ export interface Instances {
    *
    * @example
    * ```ts
-   * await plinth.control.instances.create({ body: { name: 'Shop API', image: 'plinth/hello:1' } });
+   * await plinth.control.instances.create({ body: { name: 'Shop API', image: 'plinth/hello:2' } });
    * ```
    */
   readonly create: (
     request: {
       /** `wait=<1..60>`: holds the answer until the operation has ended, that many seconds at most (RFC 7240). */
-      Prefer?: string | undefined;
+      Prefer?: T.WaitPreference | undefined;
       body: T.InstanceCreate;
     },
     options?: RequestOptions,
@@ -45,7 +45,7 @@ export interface Instances {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its quota is used up, or the operation is for the operator.
+   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
    * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
@@ -82,8 +82,8 @@ export interface Instances {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its quota is used up, or the operation is for the operator.
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 404: The instance does not exist for this tenant.
    * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
@@ -107,8 +107,8 @@ export interface Instances {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its quota is used up, or the operation is for the operator.
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The credentials lack the scope `control:write` or name a tenant that is not theirs, or the tenant is suspended.
+   * - 404: The instance does not exist for this tenant.
    * - 409: It is there already, or its state does not allow it.
    * - 412: It was changed since the version in `If-Match`.
    * - 413: The body is larger than the operation takes.
@@ -139,8 +139,8 @@ export interface Instances {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its quota is used up, or the operation is for the operator.
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The credentials lack the scope `control:write` or name a tenant that is not theirs, or the tenant is suspended.
+   * - 404: The instance does not exist for this tenant.
    * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
@@ -154,7 +154,7 @@ export interface Instances {
     request: {
       instanceID: T.InstanceId;
       /** `wait=<1..60>`: holds the answer until the operation has ended, that many seconds at most (RFC 7240). */
-      Prefer?: string | undefined;
+      Prefer?: T.WaitPreference | undefined;
     },
     options?: RequestOptions,
   ) => Answer<T.Instance, T.Error>;
@@ -166,8 +166,8 @@ export interface Instances {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its quota is used up, or the operation is for the operator.
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The credentials lack the scope `control:write` or name a tenant that is not theirs, or the tenant is suspended.
+   * - 404: The instance does not exist for this tenant.
    * - 409: It is there already, or its state does not allow it.
    * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
@@ -182,7 +182,7 @@ export interface Instances {
     request: {
       instanceID: T.InstanceId;
       /** `wait=<1..60>`: holds the answer until the operation has ended, that many seconds at most (RFC 7240). */
-      Prefer?: string | undefined;
+      Prefer?: T.WaitPreference | undefined;
     },
     options?: RequestOptions,
   ) => Answer<T.Instance, T.Error>;
@@ -194,8 +194,8 @@ export interface Instances {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its quota is used up, or the operation is for the operator.
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The quota of the tenant is used up or the tenant is suspended, or the credentials lack the scope `control:write` or name a tenant that is not theirs.
+   * - 404: The instance does not exist for this tenant.
    * - 409: It is there already, or its state does not allow it.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
@@ -212,7 +212,7 @@ export interface Instances {
     request: {
       instanceID: T.InstanceId;
       /** `wait=<1..60>`: holds the answer until the operation has ended, that many seconds at most (RFC 7240). */
-      Prefer?: string | undefined;
+      Prefer?: T.WaitPreference | undefined;
       body: T.ScaleInput;
     },
     options?: RequestOptions,
@@ -225,8 +225,8 @@ export interface Instances {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its quota is used up, or the operation is for the operator.
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The credentials lack the scope `control:write` or name a tenant that is not theirs, or the tenant is suspended.
+   * - 404: The instance does not exist for this tenant.
    * - 409: It is there already, or its state does not allow it.
    * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
@@ -241,7 +241,7 @@ export interface Instances {
     request: {
       instanceID: T.InstanceId;
       /** `wait=<1..60>`: holds the answer until the operation has ended, that many seconds at most (RFC 7240). */
-      Prefer?: string | undefined;
+      Prefer?: T.WaitPreference | undefined;
     },
     options?: RequestOptions,
   ) => Answer<T.Instance, T.Error>;
@@ -253,8 +253,8 @@ export interface Instances {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its quota is used up, or the operation is for the operator.
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The credentials lack the scope `control:write` or name a tenant that is not theirs, or the tenant is suspended.
+   * - 404: The instance does not exist for this tenant.
    * - 409: It is there already, or its state does not allow it.
    * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
@@ -269,7 +269,7 @@ export interface Instances {
     request: {
       instanceID: T.InstanceId;
       /** `wait=<1..60>`: holds the answer until the operation has ended, that many seconds at most (RFC 7240). */
-      Prefer?: string | undefined;
+      Prefer?: T.WaitPreference | undefined;
     },
     options?: RequestOptions,
   ) => Answer<T.Instance, T.Error>;
@@ -281,8 +281,8 @@ export interface Instances {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its quota is used up, or the operation is for the operator.
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The credentials lack the scope `control:write` or name a tenant that is not theirs, or the tenant is suspended.
+   * - 404: The instance does not exist for this tenant.
    * - 409: It is there already, or its state does not allow it.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
@@ -299,7 +299,7 @@ export interface Instances {
     request: {
       instanceID: T.InstanceId;
       /** `wait=<1..60>`: holds the answer until the operation has ended, that many seconds at most (RFC 7240). */
-      Prefer?: string | undefined;
+      Prefer?: T.WaitPreference | undefined;
       body?: T.SuspendInput | undefined;
     },
     options?: RequestOptions,
@@ -312,8 +312,8 @@ export interface Instances {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its quota is used up, or the operation is for the operator.
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The credentials lack the scope `control:write` or name a tenant that is not theirs, or the tenant is suspended.
+   * - 404: The instance does not exist for this tenant.
    * - 409: It is there already, or its state does not allow it.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
@@ -330,7 +330,7 @@ export interface Instances {
     request: {
       instanceID: T.InstanceId;
       /** `wait=<1..60>`: holds the answer until the operation has ended, that many seconds at most (RFC 7240). */
-      Prefer?: string | undefined;
+      Prefer?: T.WaitPreference | undefined;
       body?: T.SuspendInput | undefined;
     },
     options?: RequestOptions,
@@ -343,8 +343,8 @@ export interface Instances {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its quota is used up, or the operation is for the operator.
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 404: The instance does not exist for this tenant.
    * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.

@@ -15,8 +15,8 @@ export interface Telemetry {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its quota is used up, or the operation is for the operator.
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 404: The instance does not exist for this tenant.
    * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
@@ -40,8 +40,8 @@ export interface Telemetry {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its quota is used up, or the operation is for the operator.
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 404: The instance does not exist for this tenant.
    * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
@@ -77,8 +77,8 @@ export interface Telemetry {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its quota is used up, or the operation is for the operator.
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 404: The instance does not exist for this tenant.
    * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
@@ -107,8 +107,8 @@ export interface Telemetry {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its quota is used up, or the operation is for the operator.
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 404: The instance does not exist for this tenant.
    * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
@@ -142,8 +142,8 @@ export interface Telemetry {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its quota is used up, or the operation is for the operator.
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The credentials lack the scope `control:write` or name a tenant that is not theirs, or the tenant is suspended.
+   * - 404: The instance does not exist for this tenant.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
    * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
@@ -171,8 +171,8 @@ export interface Telemetry {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its quota is used up, or the operation is for the operator.
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 404: The instance does not exist for this tenant.
    * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
@@ -196,8 +196,8 @@ export interface Telemetry {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its quota is used up, or the operation is for the operator.
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 404: The instance does not exist for this tenant.
    * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.

@@ -15,7 +15,7 @@ export interface Tenants {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its quota is used up, or the operation is for the operator.
+   * - 403: The operation is for the operator alone.
    * - 409: It is there already, or its state does not allow it.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
@@ -42,7 +42,7 @@ export interface Tenants {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its quota is used up, or the operation is for the operator.
+   * - 403: The operation is for the operator alone.
    * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
@@ -73,8 +73,8 @@ export interface Tenants {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its quota is used up, or the operation is for the operator.
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The operation is for the operator alone.
+   * - 404: The tenant does not exist.
    * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
@@ -98,8 +98,8 @@ export interface Tenants {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its quota is used up, or the operation is for the operator.
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The operation is for the operator alone.
+   * - 404: The tenant does not exist.
    * - 409: It is there already, or its state does not allow it.
    * - 412: It was changed since the version in `If-Match`.
    * - 413: The body is larger than the operation takes.
@@ -130,8 +130,8 @@ export interface Tenants {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its quota is used up, or the operation is for the operator.
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The operation is for the operator alone.
+   * - 404: The tenant does not exist.
    * - 409: It is there already, or its state does not allow it.
    * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
@@ -146,7 +146,7 @@ export interface Tenants {
     request: {
       tenantID: T.TenantId;
       /** `wait=<1..60>`: holds the answer until the operation has ended, that many seconds at most (RFC 7240). */
-      Prefer?: string | undefined;
+      Prefer?: T.WaitPreference | undefined;
       /** Whether to delete its instances first. */
       force?: boolean | undefined;
     },
@@ -160,8 +160,8 @@ export interface Tenants {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its quota is used up, or the operation is for the operator.
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The operation is for the operator alone.
+   * - 404: The tenant does not exist.
    * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
@@ -185,8 +185,8 @@ export interface Tenants {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its quota is used up, or the operation is for the operator.
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The operation is for the operator alone.
+   * - 404: The tenant does not exist.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
    * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
@@ -213,8 +213,8 @@ export interface Tenants {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its quota is used up, or the operation is for the operator.
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The operation is for the operator alone.
+   * - 404: The tenant does not exist.
    * - 409: It is there already, or its state does not allow it.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
@@ -231,7 +231,7 @@ export interface Tenants {
     request: {
       tenantID: T.TenantId;
       /** `wait=<1..60>`: holds the answer until the operation has ended, that many seconds at most (RFC 7240). */
-      Prefer?: string | undefined;
+      Prefer?: T.WaitPreference | undefined;
       body?: T.TenantSuspendInput | undefined;
     },
     options?: RequestOptions,
@@ -244,8 +244,8 @@ export interface Tenants {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its quota is used up, or the operation is for the operator.
-   * - 404: What the path or the body names does not exist for this tenant.
+   * - 403: The operation is for the operator alone.
+   * - 404: The tenant does not exist.
    * - 409: It is there already, or its state does not allow it.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
@@ -262,7 +262,7 @@ export interface Tenants {
     request: {
       tenantID: T.TenantId;
       /** `wait=<1..60>`: holds the answer until the operation has ended, that many seconds at most (RFC 7240). */
-      Prefer?: string | undefined;
+      Prefer?: T.WaitPreference | undefined;
       body?: T.TenantSuspendInput | undefined;
     },
     options?: RequestOptions,

@@ -14,9 +14,9 @@ export interface Dashboard {
    * `GET /gateway`, which needs no credentials
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered route would have been changed, or discovery is off.
-   * - 404: What the path names does not exist.
+   * - 404: The dashboard is off, or has no such file.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The gateway is draining and takes no writes, the database is away, or what was asked for is off or not yet made.
+   * - 503: The database is away.
    *
    * @example
    * ```ts
@@ -31,9 +31,9 @@ export interface Dashboard {
    * `GET /gateway/assets/{file}`, which needs no credentials
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered route would have been changed, or discovery is off.
-   * - 404: What the path names does not exist.
+   * - 404: The dashboard is off, or has no such file.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The gateway is draining and takes no writes, the database is away, or what was asked for is off or not yet made.
+   * - 503: The database is away.
    *
    * @example
    * ```ts

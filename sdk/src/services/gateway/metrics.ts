@@ -18,7 +18,7 @@ export interface Metrics {
    * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The gateway is draining and takes no writes, the database is away, or what was asked for is off or not yet made.
+   * - 503: The database is away.
    *
    * @example
    * ```ts

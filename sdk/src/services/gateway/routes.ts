@@ -18,7 +18,7 @@ export interface Routes {
    * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The gateway is draining and takes no writes, the database is away, or what was asked for is off or not yet made.
+   * - 503: The database is away.
    *
    * @example
    * ```ts
@@ -59,7 +59,7 @@ export interface Routes {
    * - 415: The body is not of a content type that the operation reads.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The gateway is draining and takes no writes, the database is away, or what was asked for is off or not yet made.
+   * - 503: The gateway is draining and takes no writes, or the database is away.
    *
    * @example
    * ```ts
@@ -85,7 +85,7 @@ export interface Routes {
    * - 415: The body is not of a content type that the operation reads.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The gateway is draining and takes no writes, the database is away, or what was asked for is off or not yet made.
+   * - 503: The database is away.
    *
    * @example
    * ```ts
@@ -107,10 +107,10 @@ export interface Routes {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered route would have been changed, or discovery is off.
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
-   * - 404: What the path names does not exist.
+   * - 404: There is no such route.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The gateway is draining and takes no writes, the database is away, or what was asked for is off or not yet made.
+   * - 503: The database is away.
    *
    * @example
    * ```ts
@@ -133,14 +133,14 @@ export interface Routes {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered route would have been changed, or discovery is off.
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
-   * - 404: What the path names does not exist.
+   * - 404: There is no such route.
    * - 409: It is there already, or would be ambiguous; or the prefix belongs to another service.
    * - 412: It was changed since the version in `If-Match`.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The gateway is draining and takes no writes, the database is away, or what was asked for is off or not yet made.
+   * - 503: The gateway is draining and takes no writes, or the database is away.
    *
    * @example
    * ```ts
@@ -166,10 +166,10 @@ export interface Routes {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered route would have been changed, or discovery is off.
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
-   * - 404: What the path names does not exist.
+   * - 404: There is no such route.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The gateway is draining and takes no writes, the database is away, or what was asked for is off or not yet made.
+   * - 503: The gateway is draining and takes no writes, or the database is away.
    *
    * @example
    * ```ts
@@ -192,10 +192,10 @@ export interface Routes {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered route would have been changed, or discovery is off.
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
-   * - 404: What the path names does not exist.
+   * - 404: There is no such route.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The gateway is draining and takes no writes, the database is away, or what was asked for is off or not yet made.
+   * - 503: The gateway is draining and takes no writes, or the database is away.
    *
    * @example
    * ```ts
@@ -218,10 +218,10 @@ export interface Routes {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered route would have been changed, or discovery is off.
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
-   * - 404: What the path names does not exist.
+   * - 404: There is no such route.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The gateway is draining and takes no writes, the database is away, or what was asked for is off or not yet made.
+   * - 503: The gateway is draining and takes no writes, or the database is away.
    *
    * @example
    * ```ts

@@ -18,7 +18,7 @@ export interface Upstreams {
    * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The gateway is draining and takes no writes, the database is away, or what was asked for is off or not yet made.
+   * - 503: The database is away.
    *
    * @example
    * ```ts
@@ -51,7 +51,7 @@ export interface Upstreams {
    * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The gateway is draining and takes no writes, the database is away, or what was asked for is off or not yet made.
+   * - 503: The database is away.
    *
    * @example
    * ```ts
@@ -76,10 +76,10 @@ export interface Upstreams {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered route would have been changed, or discovery is off.
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
-   * - 404: What the path names does not exist.
+   * - 404: No route has such a target.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The gateway is draining and takes no writes, the database is away, or what was asked for is off or not yet made.
+   * - 503: The gateway is draining and takes no writes, or the database is away.
    *
    * @example
    * ```ts

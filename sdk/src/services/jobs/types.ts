@@ -61,7 +61,7 @@ export interface components {
         /**
          * @description Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
          * @example {
-         *       "error": "job cannot be cancelled in state running"
+         *       "error": "expand: unknown"
          *     }
          */
         BadRequest: {
@@ -113,7 +113,7 @@ export interface components {
         /**
          * @description The lease does not hold the job, the name is taken, or the `Idempotency-Key` was used with another body or is in use.
          * @example {
-         *       "error": "job is not held by this lease"
+         *       "error": "idempotency key was used with another body"
          *     }
          */
         Conflict: {
@@ -445,8 +445,7 @@ export interface components {
          * @example {
          *       "lease_id": "lease_01h455vb4pex5vsknk084sn02q",
          *       "error": "smtp: 451 try again later",
-         *       "retryable": true,
-         *       "retry_in": "30s"
+         *       "retryable": true
          *     }
          */
         Failing: {
@@ -470,7 +469,7 @@ export interface components {
         /**
          * @description The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
          * @example {
-         *       "error": "missing scope jobs:write"
+         *       "error": "missing scope for this operation"
          *     }
          */
         Forbidden: {
@@ -1369,7 +1368,7 @@ export interface components {
         StepState: "retrying" | "waiting" | "completed" | "failed";
         /**
          * @description A tenant. Every record belongs to exactly one.
-         * @example default
+         * @example acme
          */
         TenantId: string;
         /**
@@ -1386,7 +1385,7 @@ export interface components {
         /**
          * @description The body, or a value in it, is larger than the operation takes.
          * @example {
-         *       "error": "payload: larger than 65536 bytes"
+         *       "error": "body: larger than 1048576 bytes"
          *     }
          */
         TooLarge: {

@@ -148,7 +148,7 @@ export interface Collections {
 
   /**
    * Embeds all chunks of a collection again, with the settings in `wanted`. The index before serves until the new one is
-   * complete. It is sure to be done when the answer comes; `reindex` of the collection tells how far it is.
+   * complete. Whatever happens after the answer, it will be done; `reindex` of the collection tells how far it is.
    *
    * `POST /v1/collections/{collectionId}/reindex`
    *
@@ -168,7 +168,10 @@ export interface Collections {
   readonly reindex: (
     request: {
       collectionId: T.CollectionId;
-      /** Whether to answer when the work is done or 20 seconds have passed; else as soon as it is sure to be done. */
+      /**
+       * Whether to answer when the work is done, at the latest when the server has waited long enough (20 seconds unless it is
+       * configured otherwise); else as soon as the work is sure to be done.
+       */
       wait?: boolean | undefined;
     },
     options?: RequestOptions,

@@ -34,7 +34,10 @@ export interface Documents {
   readonly create: (
     request: {
       collectionId: T.CollectionId;
-      /** Whether to answer when the work is done or 20 seconds have passed; else as soon as it is sure to be done. */
+      /**
+       * Whether to answer when the work is done, at the latest when the server has waited long enough (20 seconds unless it is
+       * configured otherwise); else as soon as the work is sure to be done.
+       */
       wait?: boolean | undefined;
       body: T.DocumentCreate;
     },
@@ -102,7 +105,10 @@ export interface Documents {
   readonly createBatch: (
     request: {
       collectionId: T.CollectionId;
-      /** Whether to answer when the work is done or 20 seconds have passed; else as soon as it is sure to be done. */
+      /**
+       * Whether to answer when the work is done, at the latest when the server has waited long enough (20 seconds unless it is
+       * configured otherwise); else as soon as the work is sure to be done.
+       */
       wait?: boolean | undefined;
       body: T.DocumentBatch;
     },

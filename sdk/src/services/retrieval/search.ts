@@ -25,7 +25,7 @@ export interface Search {
    *
    * @example
    * ```ts
-   * await plinth.retrieval.search.retrieve({ collectionId: 'col_01h455vb4pex5vsknk084sn02q', body: { query: 'When do I get my money back?' } });
+   * await plinth.retrieval.search.retrieve({ collectionId: 'col_01h455vb4pex5vsknk084sn02q', body: { query: 'refund order number' } });
    * ```
    */
   readonly retrieve: (
@@ -53,7 +53,7 @@ export interface Search {
    *
    * @example
    * ```ts
-   * await plinth.retrieval.search.search({ body: { query: 'When do I get my money back?' } });
+   * await plinth.retrieval.search.search({ body: { query: 'refund order number' } });
    * ```
    */
   readonly search: (

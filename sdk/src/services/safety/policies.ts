@@ -125,7 +125,6 @@ export interface Policies {
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
    * - 404: What the path names does not exist for this tenant or app.
-   * - 409: The name is taken, the rule is in use or built in, or the app has as many as it may have.
    * - 500: The store or the engine failed; the log has the cause under the request id.
    *
    * @example
@@ -141,7 +140,7 @@ export interface Policies {
   ) => Answer<void, T.Error>;
 
   /**
-   * Assigns a policy of level `tenant` to a tenant. It is in force from the next scan on.
+   * Assigns a policy of level `tenant` to a tenant. It is in force from the next scan on. One of level `app` is a 400.
    *
    * `POST /v1/policies/{policyId}/assign`
    *
@@ -197,7 +196,7 @@ export interface Policies {
   ) => List<T.PolicyAssignment, T.Error>;
 
   /**
-   * Takes a policy from a tenant.
+   * Takes a policy from a tenant. One that it does not have is a 404.
    *
    * `POST /v1/policies/{policyId}/unassign`
    *

@@ -17,8 +17,8 @@ export interface Buckets {
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials lack the scope, authorization denies it to the subject, or a signed link is invalid or expired.
    * - 409: The bucket exists already or is not empty, the upload has ended, a limit of number is reached, or an idempotency key was used with another request.
-   * - 413: It would exceed the quota of the bucket or the tenant, or the object or body is larger than may be.
-   * - 415: The bucket does not take this content type, or the operation does not read it.
+   * - 413: The body is larger than the operation takes.
+   * - 415: The body is not of a content type that the operation reads.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the request id.
    * - 503: As many transfers run as may at once, or the store or authorization is away.
@@ -72,7 +72,7 @@ export interface Buckets {
    * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials lack the scope, authorization denies it to the subject, or a signed link is invalid or expired.
-   * - 404: The bucket, object, upload or content does not exist for this tenant.
+   * - 404: The bucket does not exist for this tenant.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the request id.
    * - 503: As many transfers run as may at once, or the store or authorization is away.
@@ -97,9 +97,9 @@ export interface Buckets {
    * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials lack the scope, authorization denies it to the subject, or a signed link is invalid or expired.
-   * - 404: The bucket, object, upload or content does not exist for this tenant.
-   * - 413: It would exceed the quota of the bucket or the tenant, or the object or body is larger than may be.
-   * - 415: The bucket does not take this content type, or the operation does not read it.
+   * - 404: The bucket does not exist for this tenant.
+   * - 413: The body is larger than the operation takes.
+   * - 415: The body is not of a content type that the operation reads.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the request id.
    * - 503: As many transfers run as may at once, or the store or authorization is away.
@@ -125,7 +125,7 @@ export interface Buckets {
    * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials lack the scope, authorization denies it to the subject, or a signed link is invalid or expired.
-   * - 404: The bucket, object, upload or content does not exist for this tenant.
+   * - 404: The bucket does not exist for this tenant.
    * - 409: The bucket exists already or is not empty, the upload has ended, a limit of number is reached, or an idempotency key was used with another request.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the request id.

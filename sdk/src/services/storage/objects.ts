@@ -18,11 +18,11 @@ export interface Objects {
    * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials lack the scope, authorization denies it to the subject, or a signed link is invalid or expired.
-   * - 404: The bucket, object, upload or content does not exist for this tenant.
+   * - 404: The bucket, or the source that the body names, does not exist for this tenant.
    * - 409: The bucket exists already or is not empty, the upload has ended, a limit of number is reached, or an idempotency key was used with another request.
    * - 412: A condition of the request, such as `If-Match`, does not hold; nothing was changed.
-   * - 413: It would exceed the quota of the bucket or the tenant, or the object or body is larger than may be.
-   * - 415: The bucket does not take this content type, or the operation does not read it.
+   * - 413: It would exceed the quota of the bucket or the tenant, or the object or the body is larger than may be.
+   * - 415: The bucket does not take this content type, or the body is not of one that the operation reads.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the request id.
    * - 503: As many transfers run as may at once, or the store or authorization is away.
@@ -52,9 +52,9 @@ export interface Objects {
    * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials lack the scope, authorization denies it to the subject, or a signed link is invalid or expired.
-   * - 404: The bucket, object, upload or content does not exist for this tenant.
-   * - 413: It would exceed the quota of the bucket or the tenant, or the object or body is larger than may be.
-   * - 415: The bucket does not take this content type, or the operation does not read it.
+   * - 404: The bucket does not exist for this tenant.
+   * - 413: The body is larger than the operation takes.
+   * - 415: The body is not of a content type that the operation reads.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the request id.
    * - 503: As many transfers run as may at once, or the store or authorization is away.
@@ -80,7 +80,7 @@ export interface Objects {
    * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials lack the scope, authorization denies it to the subject, or a signed link is invalid or expired.
-   * - 404: The bucket, object, upload or content does not exist for this tenant.
+   * - 404: The bucket does not exist for this tenant.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the request id.
    * - 503: As many transfers run as may at once, or the store or authorization is away.
@@ -118,11 +118,11 @@ export interface Objects {
    * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials lack the scope, authorization denies it to the subject, or a signed link is invalid or expired.
-   * - 404: The bucket, object, upload or content does not exist for this tenant.
+   * - 404: The bucket does not exist for this tenant.
    * - 408: The body made no progress for 30 seconds.
    * - 412: A condition of the request, such as `If-Match`, does not hold; nothing was changed.
-   * - 413: It would exceed the quota of the bucket or the tenant, or the object or body is larger than may be.
-   * - 415: The bucket does not take this content type, or the operation does not read it.
+   * - 413: It would exceed the quota of the bucket or the tenant, or the object or the body is larger than may be.
+   * - 415: The bucket does not take this content type, or the body is not of one that the operation reads.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the request id.
    * - 503: As many transfers run as may at once, or the store or authorization is away.
@@ -164,13 +164,13 @@ export interface Objects {
       /** Only when the object there was not changed after this moment. Not judged next to `If-Match`. */
       'If-Unmodified-Since'?: T.HttpDate | undefined;
       /** Stored, and answered with the object. */
-      'Cache-Control'?: T.HeaderValue | undefined;
+      'Cache-Control'?: T.CacheControl | undefined;
       /** Stored, and answered with the object. */
-      'Content-Disposition'?: T.HeaderValue | undefined;
+      'Content-Disposition'?: T.ContentDisposition | undefined;
       /** Stored, and answered with the object; the content is never decoded. */
-      'Content-Encoding'?: T.HeaderValue | undefined;
+      'Content-Encoding'?: T.ContentEncoding | undefined;
       /** Stored, and answered with the object. */
-      'Content-Language'?: T.HeaderValue | undefined;
+      'Content-Language'?: T.ContentLanguage | undefined;
       bucket: T.BucketRef;
       /** The key; its slashes may be written as they are or as `%2F`. A plus sign is a plus sign. */
       key: T.ObjectKey;
@@ -187,7 +187,7 @@ export interface Objects {
    * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials lack the scope, authorization denies it to the subject, or a signed link is invalid or expired.
-   * - 404: The bucket, object, upload or content does not exist for this tenant.
+   * - 404: The object, or its bucket, does not exist for this tenant.
    * - 412: A condition of the request, such as `If-Match`, does not hold; nothing was changed.
    * - 416: The range begins behind the end of the content.
    * - 429: The API key that the request carries has used up its rate.
@@ -246,7 +246,7 @@ export interface Objects {
    * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials lack the scope, authorization denies it to the subject, or a signed link is invalid or expired.
-   * - 404: The bucket, object, upload or content does not exist for this tenant.
+   * - 404: The object, or its bucket, does not exist for this tenant.
    * - 412: A condition of the request, such as `If-Match`, does not hold; nothing was changed.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the request id.
@@ -298,7 +298,7 @@ export interface Objects {
    * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials lack the scope, authorization denies it to the subject, or a signed link is invalid or expired.
-   * - 404: The bucket, object, upload or content does not exist for this tenant.
+   * - 404: The object, or its bucket, does not exist for this tenant.
    * - 412: A condition of the request, such as `If-Match`, does not hold; nothing was changed.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the request id.
@@ -345,9 +345,9 @@ export interface Objects {
    * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials lack the scope, authorization denies it to the subject, or a signed link is invalid or expired.
-   * - 404: The bucket, object, upload or content does not exist for this tenant.
-   * - 413: It would exceed the quota of the bucket or the tenant, or the object or body is larger than may be.
-   * - 415: The bucket does not take this content type, or the operation does not read it.
+   * - 404: The bucket does not exist for this tenant.
+   * - 413: The body is larger than the operation takes.
+   * - 415: The body is not of a content type that the operation reads.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the request id.
    * - 503: As many transfers run as may at once, or the store or authorization is away.

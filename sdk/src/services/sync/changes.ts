@@ -13,15 +13,15 @@ export interface Changes {
    *
    * `POST /pull`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or a change is ahead of the server's clock; the message names it. Nothing of a push is kept.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope or may not use the table, the node id belongs to another subject, or a hook rejects a change.
-   * - 410: Deletions that the node has not seen may have been forgotten: it pulls from zero, drops synced records that are not there any more, gives its own unacknowledged changes fresh clock readings and pushes them.
+   * - 403: The credentials lack the scope, or may not read a table that is named.
+   * - 410: Deletions that the node has not seen may have been forgotten, or the epoch is another: it pulls from zero, drops synced records that are not there any more, gives its own unacknowledged changes fresh clock readings and pushes them.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store is away, or as many pushes wait or streams are open as may.
+   * - 503: The store or authorization is away.
    *
    * @example
    * ```ts
@@ -40,16 +40,16 @@ export interface Changes {
    *
    * `POST /push`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or a change is ahead of the server's clock; the message names it. Nothing of a push is kept.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or a change is ahead of the server's clock; the message names it. Nothing of the push is kept.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope or may not use the table, the node id belongs to another subject, or a hook rejects a change.
-   * - 409: As many tables, nodes of a topic or topics of a node as may be are there.
-   * - 410: Deletions that the node has not seen may have been forgotten: it pulls from zero, drops synced records that are not there any more, gives its own unacknowledged changes fresh clock readings and pushes them.
+   * - 403: The credentials lack the scope or may not write a table, the node id belongs to another subject, or a hook rejects a change. Nothing of the push is kept.
+   * - 409: The push would make more tables than a data set may have. Nothing of it is kept.
+   * - 410: Deletions that the node has not seen may have been forgotten, or the epoch is another: it pulls from zero, drops synced records that are not there any more, gives its own unacknowledged changes fresh clock readings and pushes them.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store is away, or as many pushes wait or streams are open as may.
+   * - 503: The store or authorization is away, or as many pushes wait as may.
    *
    * @example
    * ```ts
@@ -65,18 +65,18 @@ export interface Changes {
 
   /**
    * Streams changes and presence as server-sent events: first what has arrived since, then everything as it arrives.
-   * A comment every 15 seconds of silence keeps the stream alive; after a break the reader repeats it with the `id` of
-   * its last event, 5 seconds later.
+   * A comment every 15 seconds of silence keeps the stream alive; after a break the reader opens it again 5 seconds later,
+   * with the `id` of its last event in `Last-Event-ID`.
    *
    * `GET /stream`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or a change is ahead of the server's clock; the message names it. Nothing of a push is kept.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope or may not use the table, the node id belongs to another subject, or a hook rejects a change.
-   * - 410: Deletions that the node has not seen may have been forgotten: it pulls from zero, drops synced records that are not there any more, gives its own unacknowledged changes fresh clock readings and pushes them.
+   * - 403: The credentials lack the scope, or may not read a table that is named.
+   * - 410: Deletions that the node has not seen may have been forgotten, or the epoch is another: it pulls from zero, drops synced records that are not there any more, gives its own unacknowledged changes fresh clock readings and pushes them.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store is away, or as many pushes wait or streams are open as may.
+   * - 503: The store or authorization is away, or as many streams are open as may.
    *
    * @example
    * ```ts

@@ -13,12 +13,12 @@ export interface Nodes {
    *
    * `GET /nodes`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or a change is ahead of the server's clock; the message names it. Nothing of a push is kept.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope or may not use the table, the node id belongs to another subject, or a hook rejects a change.
+   * - 403: The credentials lack the scope that the operation needs.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store is away, or as many pushes wait or streams are open as may.
+   * - 503: The store or authorization is away.
    *
    * @example
    * ```ts
@@ -40,13 +40,13 @@ export interface Nodes {
    *
    * `DELETE /nodes/{nodeId}`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or a change is ahead of the server's clock; the message names it. Nothing of a push is kept.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope or may not use the table, the node id belongs to another subject, or a hook rejects a change.
-   * - 404: The record or node is not known, or presence is disabled.
+   * - 403: The credentials lack the scope that the operation needs.
+   * - 404: No subject has used the node id.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store is away, or as many pushes wait or streams are open as may.
+   * - 503: The store or authorization is away.
    *
    * @example
    * ```ts

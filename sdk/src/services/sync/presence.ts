@@ -14,16 +14,16 @@ export interface Presence {
    *
    * `POST /presence`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or a change is ahead of the server's clock; the message names it. Nothing of a push is kept.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope or may not use the table, the node id belongs to another subject, or a hook rejects a change.
-   * - 404: The record or node is not known, or presence is disabled.
-   * - 409: As many tables, nodes of a topic or topics of a node as may be are there.
+   * - 403: The credentials lack the scope or may not use the topic, or the node id belongs to another subject.
+   * - 404: Presence is disabled.
+   * - 409: The topic has as many nodes, or the node as many topics, as may be.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store is away, or as many pushes wait or streams are open as may.
+   * - 503: The store or authorization is away.
    *
    * @example
    * ```ts
@@ -42,13 +42,13 @@ export interface Presence {
    *
    * `GET /presence`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or a change is ahead of the server's clock; the message names it. Nothing of a push is kept.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope or may not use the table, the node id belongs to another subject, or a hook rejects a change.
-   * - 404: The record or node is not known, or presence is disabled.
+   * - 403: The credentials lack the scope that the operation needs.
+   * - 404: Presence is disabled.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store is away, or as many pushes wait or streams are open as may.
+   * - 503: The store or authorization is away.
    *
    * @example
    * ```ts

@@ -74,7 +74,7 @@ export interface components {
         /**
          * @description Something in the request is missing, malformed, out of its bounds, unknown or refused, or the state does not allow it; the message names it.
          * @example {
-         *       "error": "data does not match the schema of invoice.paid: /amount must be integer"
+         *       "error": "expand: unknown"
          *     }
          */
         BadRequest: {
@@ -912,7 +912,7 @@ export interface components {
         /**
          * @description The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
          * @example {
-         *       "error": "tenant_id does not match the credentials"
+         *       "error": "missing scope for this operation"
          *     }
          */
         Forbidden: {
@@ -980,7 +980,7 @@ export interface components {
          *         "consecutive_failures": 0,
          *         "failing_since": null,
          *         "retry_at": null,
-         *         "last_success_at": "2026-11-20T09:30:00.120Z"
+         *         "last_success_at": null
          *       },
          *       "created_at": "2026-11-20T09:00:00.000Z",
          *       "updated_at": "2026-11-20T09:00:00.000Z",
@@ -1254,7 +1254,7 @@ export interface components {
         };
         /**
          * @description A tenant. Every record belongs to exactly one.
-         * @example default
+         * @example acme
          */
         TenantId: string;
         /**
@@ -1285,7 +1285,7 @@ export interface components {
         /**
          * @description The body, or `data` in it, is larger than the operation takes.
          * @example {
-         *       "error": "data: larger than 262144 bytes"
+         *       "error": "body: larger than 1048576 bytes"
          *     }
          */
         TooLarge: {
