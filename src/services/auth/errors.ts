@@ -47,6 +47,8 @@ export const InvalidToken = () => Invalid('token: invalid or expired', because('
 export const RoleCycle = () => Invalid('parent_id: cycle', because('role_cycle'));
 /** Nobody learns whether it was the account, the password, the code or the token. */
 export const InvalidCredentials = () => Unauthenticated('invalid credentials');
+/** The refresh token was spent before. */
+export const RefreshReused = () => Unauthenticated('invalid credentials', because('refresh_reused'));
 export const UserBanned = () => Forbidden('user is banned', because('user_banned'));
 export const EmailNotVerified = () => Forbidden('email is not verified', because('email_not_verified'));
 export const SignupDisabled = () => Forbidden('sign-up is disabled', because('signup_disabled'));

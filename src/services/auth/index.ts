@@ -14,6 +14,8 @@
 import { changes as createChanges } from '../../db/changes.ts';
 import type { Service, ServiceModule } from '../../http/service.ts';
 import { createOutbound } from '../../lib/outbound.ts';
+import { startAccountSweep } from './account-sweep.ts';
+import { accounts } from './accounts.ts';
 import { admin } from './admin.ts';
 import { startAppRemoval } from './app-removal.ts';
 import { apps } from './apps.ts';
@@ -23,9 +25,12 @@ import { createDirectory } from './directory.ts';
 import { encodeError } from './errors.ts';
 import { ensureFirstApp } from './first-app.ts';
 import { formChecker, forms } from './forms.ts';
+import { issuerOf } from './issuer.ts';
 import { createMessages } from './messages.ts';
 import { createPasswords } from './passwords.ts';
 import { createPrincipals } from './principals.ts';
+import { createRateLimits } from './rate-limits.ts';
+import { startRequests } from './requests.ts';
 import { roles } from './roles.ts';
 import { settings } from './settings.ts';
 import { users } from './users.ts';
@@ -36,8 +41,8 @@ export const auth: ServiceModule<typeof settings> = {
   name: 'auth',
   migrations: new URL('./migrations/', import.meta.url),
   settings,
-  built: ['Admin', 'Apps', 'Branding', 'Forms', 'Roles', 'Users', 'Webhooks'],
-  async create({ db, settings, sealer, production, allowPrivateTargets, log }): Promise<Service> {
+  built: ['Accounts', 'Admin', 'Apps', 'Branding', 'Forms', 'Roles', 'Users', 'Webhooks'],
+  async create({ db, settings, sealer, production, allowPrivateTargets, prefix, log }): Promise<Service> {
     await ensureFirstApp(db);
     const changes = createChanges({ db, schema: 'auth', log });
     const directory = createDirectory({ db, changes });
@@ -59,14 +64,17 @@ export const auth: ServiceModule<typeof settings> = {
       deliveries,
       outbound,
       checkForm: formChecker(db),
+      limits: createRateLimits({ on: limitsByAddress(settings.rateLimit, production) }),
+      issuer: issuerOf(settings, prefix),
       sealer,
       settings,
       production,
       log,
     };
-    let appRemoval: ReturnType<typeof startAppRemoval> | undefined;
+    const background: { stop(): Promise<unknown> }[] = [];
     return {
       handlers: {
+        Accounts: accounts(deps),
         Admin: admin(deps),
         Apps: apps(deps),
         Branding: branding(deps),
@@ -80,10 +88,10 @@ export const auth: ServiceModule<typeof settings> = {
       async start() {
         await changes.start();
         deliveries.start();
-        appRemoval = startAppRemoval({ db, log });
+        background.push(startAppRemoval({ db, log }), startRequests(deps), startAccountSweep(deps));
       },
       async stop() {
-        await appRemoval?.stop();
+        await Promise.all(background.map((work) => work.stop()));
         await deliveries.stop();
         await outbound.close();
         await changes.stop();
@@ -91,3 +99,7 @@ export const auth: ServiceModule<typeof settings> = {
     };
   },
 };
+
+/** `auto` is `on` in production. */
+const limitsByAddress = (rateLimit: 'auto' | 'on' | 'off', production: boolean) =>
+  rateLimit === 'on' || (rateLimit === 'auto' && production);
