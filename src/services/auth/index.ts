@@ -25,14 +25,18 @@ import { createDirectory } from './directory.ts';
 import { encodeError } from './errors.ts';
 import { ensureFirstApp } from './first-app.ts';
 import { formChecker, forms } from './forms.ts';
+import { invitations } from './invitations.ts';
 import { issuerOf } from './issuer.ts';
+import { members } from './members.ts';
 import { createMessages } from './messages.ts';
+import { organizations } from './organizations.ts';
 import { createPasswords } from './passwords.ts';
 import { createPrincipals } from './principals.ts';
 import { createRateLimits } from './rate-limits.ts';
 import { startRequests } from './requests.ts';
 import { roles } from './roles.ts';
 import { settings } from './settings.ts';
+import { teams } from './teams.ts';
 import { users } from './users.ts';
 import { webhooks } from './webhooks.ts';
 import { createWriter } from './writes.ts';
@@ -41,7 +45,20 @@ export const auth: ServiceModule<typeof settings> = {
   name: 'auth',
   migrations: new URL('./migrations/', import.meta.url),
   settings,
-  built: ['Accounts', 'Admin', 'Apps', 'Branding', 'Forms', 'Roles', 'Users', 'Webhooks'],
+  built: [
+    'Accounts',
+    'Admin',
+    'Apps',
+    'Branding',
+    'Forms',
+    'Invitations',
+    'Members',
+    'Organizations',
+    'Roles',
+    'Teams',
+    'Users',
+    'Webhooks',
+  ],
   async create({ db, settings, sealer, production, allowPrivateTargets, prefix, log }): Promise<Service> {
     await ensureFirstApp(db);
     const changes = createChanges({ db, schema: 'auth', log });
@@ -79,7 +96,11 @@ export const auth: ServiceModule<typeof settings> = {
         Apps: apps(deps),
         Branding: branding(deps),
         Forms: forms(deps),
+        Invitations: invitations(deps),
+        Members: members(deps),
+        Organizations: organizations(deps),
         Roles: roles(deps),
+        Teams: teams(deps),
         Users: users(deps),
         Webhooks: webhooks(deps),
       },
