@@ -49,7 +49,8 @@ function firstAndLast(): AsyncIterable<Row> {
       operation.service === service &&
       operation.verb === 'GET' &&
       operation.parameters.every(({ required }) => !required) &&
-      operation.responses[0]?.contentType === 'application/json',
+      operation.access !== 'public' &&
+      operation.responses[0]?.contentTypes[0] === 'application/json',
   );
   const [first, last] = [gets[0]!, gets.at(-1)!];
   return withServers([start('runtime', [service, token])], async function* ({ port }) {

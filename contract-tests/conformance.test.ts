@@ -81,6 +81,9 @@ describe('a request', () => {
     ['GET', '/keys/v1/keys/key_01m7w6qgepfq9s8vbpxf0zva73', 'keys.Keys_get'],
     ['GET', '/keys/v1/keys/validate', undefined],
     ['GET', '/authz/v1/keys', undefined],
+    ['PUT', '/storage/v1/store/v1/buckets/a/objects/b/c', undefined],
+    ['PUT', '/storage/store/v1/buckets/a/objects/b/c', 'storage.Objects_put'],
+    ['POST', '/gateway/gateway/api/routes/manual-/users/*/enable', 'gateway.Routes_enable'],
   ])('%s %s means %s', (method, path, name) => {
     const operation = operationAt(method, path);
     expect(operation && nameOf(operation)).toBe(name);

@@ -1,7 +1,6 @@
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import addFormats from 'ajv-formats';
-import type { Operation, ServiceName } from '../generated/operations.ts';
-import { documented, documentOf, nameOf } from './contract.ts';
+import type { Operation } from '../generated/operations.ts';
+import { documented, nameOf } from './contract.ts';
+import { misfit, textMisfit, type Place } from './schemas.ts';
 
 /** What is wrong with a response, as sentences: its status, content type, headers and body against the document. */
 export async function breaches(operation: Operation, response: Response): Promise<string[]> {
@@ -14,7 +13,8 @@ export async function breaches(operation: Operation, response: Response): Promis
   for (const [header, { required }] of Object.entries(promised.headers ?? {})) {
     const value = headers.get(header);
     if (value === null && required) found.push(`${name}: no ${header}`);
-    const wrong = value !== null && judge(operation, status, `headers/${header}/schema`, value, 'header');
+    const place = [...placeOf(operation, status), 'headers', header, 'schema'];
+    const wrong = value === null ? undefined : textMisfit(operation.service, place, value);
     if (wrong) found.push(`${name}: ${header} ${wrong}`);
   }
   return [...found, ...(await bodyBreaches(operation, response, Object.keys(promised.content ?? {})))];
@@ -25,56 +25,39 @@ async function bodyBreaches(
   response: Response,
   types: readonly string[],
 ): Promise<string[]> {
+  // What a HEAD would have answered is in its headers.
+  if (operation.verb === 'HEAD') return [];
   const name = `${nameOf(operation)} ${response.status}`;
   const type = response.headers.get('content-type');
   if (types.length === 0) {
     const text = await response.clone().text();
     return text === '' && type === null ? [] : [`${name}: has a body, ${type}`];
   }
-  if (type === null || !types.includes(type))
+  if (type === null || !(types.includes(type) || types.includes('*/*')))
     return [`${name}: content type ${type}, not ${types.join(' or ')}`];
   // Other bodies may never end, and say nothing that a schema could judge.
   if (type !== 'application/json') return [];
   const text = await response.clone().text();
-  const wrong = judge(operation, response.status, `content/${escape(type)}/schema`, JSON.parse(text), 'body');
+  const place = [...placeOf(operation, response.status), 'content', type, 'schema'];
+  const wrong = misfit(operation.service, place, JSON.parse(text));
   return wrong ? [`${name}: body${wrong}: ${text.slice(0, 500)}`] : [];
 }
 
-const judges = new Map<string, ValidateFunction>();
-const ajvs = { body: new Map<ServiceName, Ajv2020>(), header: new Map<ServiceName, Ajv2020>() };
+export interface ServerEvent {
+  readonly event: string;
+  readonly data: unknown;
+}
 
-/** What the schema at `place` of a response says against the value; header values are text and are read as what they should be. */
-function judge(
-  operation: Operation,
-  status: number,
-  place: string,
-  value: unknown,
-  kind: 'body' | 'header',
-): string | undefined {
+/** What is wrong with an event of a stream, as the SDK hands it out. */
+export function eventBreaches(operation: Operation, { event, data }: ServerEvent): string[] {
+  const { path, verb, entry } = documented(operation);
+  if (!entry['x-events']?.[event]) return [`${nameOf(operation)}: the event ${event} is not documented`];
+  const wrong = misfit(operation.service, ['paths', path, verb, 'x-events', event], data);
+  return wrong ? [`${nameOf(operation)}: ${event} data${wrong}`] : [];
+}
+
+/** Where the document describes a response. */
+function placeOf(operation: Operation, status: number): Place {
   const { path, verb } = documented(operation);
-  const pointer = `paths/${escape(path)}/${verb}/responses/${status}/${place}`;
-  const key = `${operation.service}#/${pointer}`;
-  let validate = judges.get(key);
-  if (!validate) {
-    validate = ajvOf(operation.service, kind).compile({
-      $ref: `plinth:${operation.service}#/${encodeURI(pointer)}`,
-    });
-    judges.set(key, validate);
-  }
-  if (validate(value)) return undefined;
-  const [error] = validate.errors ?? [];
-  return `${error?.instancePath} ${error?.message} ${JSON.stringify(error?.params)}`;
+  return ['paths', path, verb, 'responses', String(status)];
 }
-
-function ajvOf(service: ServiceName, kind: 'body' | 'header'): Ajv2020 {
-  let ajv = ajvs[kind].get(service);
-  if (!ajv) {
-    ajv = new Ajv2020({ strict: false, coerceTypes: kind === 'header' });
-    addFormats.default(ajv);
-    ajv.addSchema({ $id: `plinth:${service}`, ...documentOf(service) });
-    ajvs[kind].set(service, ajv);
-  }
-  return ajv;
-}
-
-const escape = (part: string) => part.replaceAll('~', '~0').replaceAll('/', '~1');

@@ -11,6 +11,8 @@ export interface Schema {
 
 export interface MediaType {
   readonly schema?: Schema;
+  /** Where this answer looks other than its schema's example. */
+  readonly example?: unknown;
 }
 
 export interface DocumentOperation {
@@ -26,6 +28,10 @@ export interface DocumentOperation {
       }
     >
   >;
+  /** Event name → schema of its data, for a stream of server-sent events. */
+  readonly 'x-events'?: Readonly<Record<string, Schema>>;
+  /** Type of a message → its schema, for a WebSocket. */
+  readonly 'x-messages'?: Readonly<Record<string, Schema>>;
 }
 
 export interface ParameterObject {
@@ -59,13 +65,28 @@ export function documentOf(service: ServiceName): Document {
   return document;
 }
 
+interface Documented {
+  readonly path: string;
+  readonly verb: string;
+  readonly entry: DocumentOperation;
+}
+const entries = new Map<ServiceName, Map<string, Documented>>();
+
 /** Where an operation is in its document, and what it says there. */
-export function documented(operation: Operation): { path: string; verb: string; entry: DocumentOperation } {
-  for (const [path, item] of Object.entries(documentOf(operation.service).paths)) {
-    for (const [verb, entry] of Object.entries(item))
-      if (entry.operationId === operation.id) return { path, verb, entry };
+export function documented(operation: Operation): Documented {
+  const { service, id } = operation;
+  let own = entries.get(service);
+  if (!own) {
+    own = new Map(
+      Object.entries(documentOf(service).paths).flatMap(([path, item]) =>
+        Object.entries(item).map(([verb, entry]) => [entry.operationId, { path, verb, entry }] as const),
+      ),
+    );
+    entries.set(service, own);
   }
-  throw new Error(`${nameOf(operation)} is not in its document`);
+  const found = own.get(id);
+  if (!found) throw new Error(`${nameOf(operation)} is not in its document`);
+  return found;
 }
 
 export function resolve(service: ServiceName, schema: Schema): Schema {
@@ -88,8 +109,8 @@ export function parametersOf(operation: Operation): ParameterObject[] {
 const routes = operations
   .map((operation) => ({
     operation,
-    // A segment that is written out sorts before a parameter: static paths win.
-    order: operation.path.replaceAll(/\{[^}]+\}/g, '~'),
+    // A segment that is written out sorts before a parameter, and what goes on after a greedy one before what ends there.
+    order: `${operation.path.replaceAll(/\{[^}]+\}/g, '~')}~`,
     pattern: new RegExp(
       `^/${operation.service}${operation.path
         .replaceAll('.', '\\.')

@@ -5,16 +5,18 @@
  *     FUZZ_SECONDS=600 FUZZ_SEED=42 npx vitest run contract-tests/fuzz.test.ts
  */
 import fc from 'fast-check';
-import { beforeAll, describe, expect, inject, it } from 'vitest';
-import { operations, type Operation } from '../generated/operations.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Operation } from '../generated/operations.ts';
 import { broken, hostile, valid } from './arbitraries.ts';
 import { breaches } from './conformance.ts';
 import { nameOf, parametersOf, type Schema } from './contract.ts';
 import { bodySchema, pathOf } from './requests.ts';
+import { servedBy, targetOf } from './targets.ts';
 
 const seconds = Number(process.env['FUZZ_SECONDS'] || 60);
 const seed = Number(process.env['FUZZ_SEED'] || Date.now() % 2 ** 31);
-const server = inject('contract').targets.find(({ name }) => name === 'server');
+const server = targetOf('server');
+const operations = servedBy('server');
 
 /** What makes things first, so that the ids of those that exist can be tried with everything else. */
 const order = (['POST', 'GET', 'PATCH', 'PUT', 'HEAD', 'DELETE'] as const).map(String);

@@ -13,9 +13,8 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, describe, expect, inject, it } from 'vitest';
 import { createPlinth, PlinthError, type Plinth } from '../sdk/src/index.ts';
+import { targetOf, type Target } from './targets.ts';
 import { recordingFetch } from './wire.ts';
-
-export type Target = 'mock' | 'server';
 
 export interface Api {
   readonly target: Target;
@@ -29,6 +28,8 @@ export interface Tenant extends Credential {
   readonly id: string;
   /** The same tenant through an API key that holds these scopes and nothing else, under a policy if one is named. */
   withKey(scopes: string[], policyId?: string): Promise<Credential>;
+  /** A session of one of its users, by its token. */
+  withSession(token: string): Credential;
   /** The same tenant without any credentials. */
   anonymous(): Credential;
 }
@@ -52,8 +53,7 @@ export function contract(name: string, cases: (api: Api) => void): void {
 
 /** Runs the cases against the real server. */
 export function behaviour(name: string, cases: (api: Api) => void): void {
-  if (inject('contract').targets.some(({ name: target }) => target === 'server'))
-    suite(name, 'server', cases);
+  if (targetOf('server')) suite(name, 'server', cases);
   else it.skip(`${name} (server): not a target of this run`);
 }
 
@@ -61,7 +61,7 @@ function suite(name: string, target: Target, cases: (api: Api) => void): void {
   describe(`${name} (${target})`, () => {
     const breaches: string[] = [];
     afterEach(() => expect(breaches.splice(0), 'answers that break the contract').toEqual([]));
-    const { url, rootToken } = inject('contract').targets.find((one) => one.name === target)!;
+    const { url, rootToken } = targetOf(target)!;
     cases(connect({ target, url, rootToken, onBreach: (breach) => breaches.push(breach) }));
   });
 }
@@ -90,6 +90,7 @@ function rootOf(connection: Connection, id: string, headers: Readonly<Record<str
   return {
     id,
     ...own,
+    withSession: (token) => credential(connection, { authorization: `Bearer ${token}` }),
     anonymous: () => credential(connection, {}),
     async withKey(scopes, policyId) {
       const { raw_key } = await own.plinth.keys.keys.create({

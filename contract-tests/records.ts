@@ -1,5 +1,5 @@
 /** What went over the wire in the last run, noted by every process that tests in a file of its own. */
-import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 /** One answer of one operation. */
@@ -28,6 +28,16 @@ export function note(seen: Seen): void {
 }
 
 export function readRecords(): Seen[] {
-  const lines = readdirSync(folder).flatMap((file) => readFileSync(`${folder}${file}`, 'utf8').split('\n'));
+  const files = readdirSync(folder).filter((file) => file.endsWith('.jsonl'));
+  const lines = files.flatMap((file) => readFileSync(`${folder}${file}`, 'utf8').split('\n'));
   return lines.filter(Boolean).map((line) => JSON.parse(line) as Seen);
 }
+
+/** Which services a target of the run has. */
+export function noteServed(target: string, services: readonly string[]): void {
+  writeFileSync(`${folder}${target}.json`, JSON.stringify(services));
+}
+
+/** Throws when the target was not part of the last run. */
+export const readServed = (target: string): string[] =>
+  JSON.parse(readFileSync(`${folder}${target}.json`, 'utf8')) as string[];

@@ -1,7 +1,8 @@
 /** Valid requests, made from the examples of the contract; and what can be wrong with any request. */
 import { typeidUnboxed } from 'typeid-js';
 import type { Operation } from '../generated/operations.ts';
-import { documented, parametersOf, resolve, type ParameterObject, type Schema } from './contract.ts';
+import { documented, parametersOf, type ParameterObject, type Schema } from './contract.ts';
+import { exampleOf, requestExample } from './examples.ts';
 
 /** A request as it goes over the wire, but for the credentials. */
 export interface WireRequest {
@@ -25,7 +26,7 @@ export function exampleRequest(
   operation: Operation,
   { parameters = {}, body = exampleBody(operation) }: Parts = {},
 ): WireRequest {
-  const values = { ...requiredParameters(operation), ...parameters };
+  const values = { ...requiredTexts(operation), ...parameters };
   const query = new URLSearchParams();
   const headers: Record<string, string> = {};
   for (const { name, in: place } of operation.parameters) {
@@ -34,45 +35,66 @@ export function exampleRequest(
     if (place === 'query') query.set(name, value);
     if (place === 'header') headers[name] = value;
   }
-  if (body !== undefined) headers['content-type'] = 'application/json';
+  if (body !== undefined) headers['content-type'] = contentTypeOf(operation);
   const search = query.size > 0 ? `?${query.toString()}` : '';
   return {
     path: `/${operation.service}${pathOf(operation, values)}${search}`,
-    init: { method: operation.verb, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) },
+    init: {
+      method: operation.verb,
+      headers,
+      ...(body === undefined ? {} : { body: encoded(contentTypeOf(operation), body) }),
+    },
   };
 }
 
 /**
- * The example of the request body; undefined where there is none. Ids that clients make carry the time at which they were made,
- * and those of the examples grow too old.
+ * The example of the request body; undefined where there is none, a few bytes where it may be any. Ids that clients make carry
+ * the time at which they were made, and those of the examples grow too old.
  */
 export function exampleBody(operation: Operation): unknown {
-  const schema = bodySchema(operation);
-  const example = schema && exampleOf(operation, schema);
+  const example = requestExample(operation);
   if (example === undefined) return undefined;
+  if (example.value === undefined) return 'some bytes';
   return JSON.parse(
-    JSON.stringify(example).replaceAll(/kuse_[0-7][0-9a-z]{25}/g, () => typeidUnboxed('kuse')),
+    JSON.stringify(example.value).replaceAll(/kuse_[0-7][0-9a-z]{25}/g, () => typeidUnboxed('kuse')),
   );
 }
 
+/** The schema of a JSON body or a form. */
 export function bodySchema(operation: Operation): Schema | undefined {
-  return documented(operation).entry.requestBody?.content['application/json']?.schema;
+  const content = documented(operation).entry.requestBody?.content;
+  return (content?.['application/json'] ?? content?.[form])?.schema;
 }
 
-/** The nearest example: a model made from another one has that one's examples before its own. */
-export function exampleOf({ service }: Operation, schema: Schema): unknown {
-  const { examples, default: initial } = resolve(service, schema);
-  return examples?.at(-1) ?? initial;
+const form = 'application/x-www-form-urlencoded';
+
+/** That any type is taken says nothing about which one to send. */
+function contentTypeOf(operation: Operation): string {
+  const { contentType = '*/*' } = requestExample(operation) ?? {};
+  return contentType === '*/*' ? 'application/octet-stream' : contentType;
 }
 
-function requiredParameters(operation: Operation): Record<string, string> {
+function encoded(contentType: string, body: unknown): string {
+  if (contentType === form) return new URLSearchParams(body as Record<string, string>).toString();
+  return contentType === 'application/json' ? JSON.stringify(body) : String(body);
+}
+
+const requiredTexts = (operation: Operation): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(requiredParameters(operation)).map(([name, value]) => [name, String(value)]),
+  );
+
+/** The examples of the parameters that an operation cannot do without, as values. */
+export function requiredParameters(operation: Operation): Record<string, unknown> {
   const required = parametersOf(operation).filter(({ required }) => required);
-  return Object.fromEntries(required.map((parameter) => [parameter.name, exampleText(operation, parameter)]));
+  return Object.fromEntries(
+    required.map((parameter) => [parameter.name, exampleValue(operation, parameter)]),
+  );
 }
 
-function exampleText(operation: Operation, { name, schema }: ParameterObject): string {
-  const example = exampleOf(operation, schema);
-  if (typeof example === 'string' || typeof example === 'number') return String(example);
+function exampleValue(operation: Operation, { name, schema }: ParameterObject): unknown {
+  const example = exampleOf(operation.service, schema);
+  if (example !== undefined && example !== null) return example;
   throw new Error(`${operation.service}.${operation.id}: parameter ${name} has no example`);
 }
 

@@ -3,11 +3,17 @@
  * exist: same status, same headers, same bytes; and what the id names is what it was before.
  */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { operations, type Operation } from '../generated/operations.ts';
+import type { Operation } from '../generated/operations.ts';
 import { nameOf } from './contract.ts';
 import { behaviour, type Credential } from './harness.ts';
 import { absentId, idPlaces, idsIn, requestWith, type IdPlace, type Pool } from './ids.ts';
 import type { WireRequest } from './requests.ts';
+import { servedBy, targetOf } from './targets.ts';
+
+const operations = servedBy('server');
+
+/** All but the operator's `*`. */
+const allScopes = (targetOf('server')?.services ?? []).map((service) => `${service}:*`);
 
 const cases = operations.flatMap((operation) =>
   idPlaces(operation).map(
@@ -23,7 +29,7 @@ behaviour('Tenants', (api) => {
   let before: Map<string, string>;
   const asked: { name: string; credential: () => Promise<Credential> }[] = [
     { name: 'root in its name', credential: async () => stranger },
-    { name: 'an API key of its own', credential: () => stranger.withKey(['authz:*', 'keys:*']) },
+    { name: 'an API key of its own', credential: () => stranger.withKey(allScopes) },
   ];
 
   beforeAll(async () => {

@@ -1,11 +1,15 @@
 /** The README's examples, as printed: its shell blocks run against a new server, and what they print has to be there. */
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findChromium, launchChromium } from '../src/testing/chromium.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -60,6 +64,23 @@ function examples(language: string): { script: string; printed: unknown }[] {
   });
 }
 
+/** The script as one file for browsers. */
+async function bundled(script: string): Promise<string> {
+  const { outputFiles } = await build({
+    stdin: { contents: script, loader: 'ts', resolveDir: root },
+    bundle: true,
+    format: 'esm',
+    minify: true,
+    write: false,
+  });
+  return outputFiles[0]?.text.replaceAll('</script', '<\\/script') ?? '';
+}
+
+const chromium = findChromium();
+// Said aloud, because reporters do not say why a test is skipped.
+if (!chromium)
+  console.warn('examples/readme.test.ts shows no page: no Chromium on PATH, nor at PLINTH_CHROMIUM');
+
 describe('the README', () => {
   let data: string;
   let server: Awaited<ReturnType<typeof start>>;
@@ -103,20 +124,56 @@ describe('the README', () => {
       'true - role "editor" grants "document:write"\nrole editor\n403 missing scope authz:write\n',
     );
   });
+});
 
-  it('shows mock examples that answer what it says', async () => {
-    const mock = await start(['mock'], data);
+describe('the first five minutes with the mock and the SDK', () => {
+  let mock: Awaited<ReturnType<typeof start>>;
+
+  beforeAll(async () => {
+    mock = await start(['mock', '--stateful'], tmpdir());
+  }, 30_000);
+  afterAll(() => void mock.child.kill('SIGTERM'));
+
+  const at = blocks.findIndex(({ language }) => language === 'ts mock');
+  const [script, printed] = blocks.slice(at, at + 2).map(({ text }) => text);
+  const pointed = () => script?.replace('http://127.0.0.1:4010', mock.url) ?? '';
+
+  it('are the script of examples/, which prints what is shown', async () => {
+    expect(script).toBe(await readFile(join(root, 'examples/mock-calls.ts'), 'utf8'));
+    const running = run(process.execPath, ['--input-type=module-typescript', '-'], { cwd: root });
+    running.child.stdin?.end(pointed());
+    expect((await running).stdout).toBe(printed);
+  });
+
+  it.skipIf(!chromium)('say the same in a page', async () => {
+    // With a memory of its own.
+    const program = await bundled(
+      pointed().replace("token: 'any'", "token: 'any', headers: { 'X-Tenant-ID': 'page' }"),
+    );
+    const pages = createServer((_, response) => {
+      response.setHeader('Content-Type', 'text/html').end(`<script type="module">${program}</script>`);
+    }).listen(0, '127.0.0.1');
+    const browser = await launchChromium(chromium!);
     try {
-      const shown = examples('sh mock');
-      const answers = await shell(
-        shown.map((example) => example.script),
-        { 'http://127.0.0.1:4010': mock.url },
-      );
-      expect(shown.map((_, at) => JSON.parse(answers[at] ?? ''))).toEqual(
-        shown.map(({ printed }) => printed),
-      );
+      const page = await browser.newPage();
+      const said: string[] = [];
+      page.on('console', (message) => message.type() === 'log' && said.push(`${message.text()}\n`));
+      page.on('pageerror', (error) => said.push(error.message));
+      await page.goto(`http://127.0.0.1:${(pages.address() as AddressInfo).port}/`);
+      await expect.poll(() => said.join(''), { timeout: 20_000 }).toBe(printed);
     } finally {
-      mock.child.kill('SIGTERM');
+      await browser.close();
+      pages.close();
     }
+  });
+
+  it('have commands that answer what is shown', async () => {
+    const shown = examples('sh mock');
+    const answers = await shell(
+      shown.map((example) => example.script),
+      { 'http://127.0.0.1:4010': mock.url },
+    );
+    expect(shown.length).toBeGreaterThan(0);
+    expect(shown.map((_, at) => JSON.parse(answers[at] ?? ''))).toEqual(shown.map(({ printed }) => printed));
   });
 });

@@ -69,6 +69,23 @@ test('the numbers and pages are there', async () => {
   expect((await server.request('GET', '/authz/openapi.json')).body.info.title).toBe('Plinth authorization');
 });
 
+test('a service that is specified and not built is neither served nor listed', async () => {
+  const token = { headers: { authorization: `Bearer ${server.rootToken}` } };
+  for (const path of ['/billing/billing/plans', '/billing/docs', '/billing/openapi.json']) {
+    const { status, body } = await server.request('GET', path, token);
+    expect([status, body]).toEqual([404, { error: 'path not found' }]);
+  }
+  const { text } = await server.request('GET', '/', { headers: { accept: 'text/html' } });
+  expect(text).toContain('/authz');
+  expect(text).not.toContain('billing');
+});
+
+test('a path without its service in front names the one that was meant', async () => {
+  expect((await server.request('GET', '/v1/roles')).body).toEqual({
+    error: 'path not found, did you mean /authz/v1/roles?',
+  });
+});
+
 test('a server without keys asks the one it is told of', async () => {
   const alone = await testServer({
     services: ['authz'],

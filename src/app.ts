@@ -103,7 +103,11 @@ export async function createApp({ db, modules, config, log, prefixed }: Composit
   });
   const cors =
     config.corsOrigins.length > 0
-      ? createCors({ origins: config.corsOrigins, operations, methodsOf: (url) => runtime.methodsOf(url) })
+      ? createCors({
+          origins: config.corsOrigins,
+          operations: mounted.flatMap((service) => service.operations),
+          methodsOf: (url) => runtime.methodsOf(url),
+        })
       : undefined;
   const handle = createFrame({
     runtime,

@@ -25,6 +25,7 @@ const help = `Plinth: platform services behind one schema-first project
   --port <number>    where to listen (4000; PORT)
   --host <address>   on which address (127.0.0.1; HOST)
   --data <folder>    embedded database and root token (.plinth; PLINTH_DATA_DIR)
+  --stateful         the mock remembers what is created, changed and deleted
   --help             this text
 
 Everything else is said by the environment; README.md has the table.
@@ -34,6 +35,7 @@ const flags = {
   port: { type: 'string' },
   host: { type: 'string' },
   data: { type: 'string' },
+  stateful: { type: 'boolean', default: false },
   help: { type: 'boolean', short: 'h', default: false },
 } as const;
 
@@ -41,6 +43,7 @@ interface Command {
   readonly config: Config;
   readonly modules: readonly ServiceModule[];
   readonly log: Logger;
+  readonly stateful: boolean;
 }
 
 const commands: Readonly<Record<string, (command: Command) => Promise<void>>> = {
@@ -49,9 +52,9 @@ const commands: Readonly<Record<string, (command: Command) => Promise<void>>> = 
     await checkPort(command.config);
     return command.config.workers > 1 ? serveByWorkers(command) : serveHere(command);
   },
-  mock: async ({ config: { host, port } }) => {
+  mock: async ({ config: { host, port }, stateful }) => {
     const { startMock } = await import('./mock/index.ts');
-    const mock = await startMock({ host, port });
+    const mock = await startMock({ host, port, stateful });
     onSignal(() => mock.close());
   },
   migrate: async ({ config, modules, log }) => {
@@ -81,10 +84,11 @@ async function main(words: string[]): Promise<void> {
   const command = commands[name];
   if (!command || (services.length > 0 && name !== 'serve'))
     throw new UsageError(`There is no command ${positionals.join(' ')}. See --help.`);
+  if (values.stateful && name !== 'mock') throw new UsageError('Only the mock can be --stateful.');
   const modules = await loadServices(serviceNames);
   const config = readConfig(modules, { ...values, services: services.length > 0 ? services : undefined });
   const log = createLog({ level: config.logLevel, readable: process.stdout.isTTY });
-  await command({ config, modules, log });
+  await command({ config, modules, log, stateful: values.stateful });
 }
 
 async function serveHere({ config, modules, log }: Command): Promise<void> {

@@ -225,7 +225,7 @@ export interface components {
          */
         AgentNameOrId: string;
         /**
-         * @description What is sent to change: Agent. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Agent. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "name": "support",
          *       "description": "First line",
@@ -296,6 +296,10 @@ export interface components {
          * @example {
          *       "error": "agent \"support\" already exists",
          *       "code": "ALREADY_EXISTS"
+         *     }
+         * @example {
+         *       "error": "idempotency key was used with another body",
+         *       "code": "CONFLICT"
          *     }
          */
         AlreadyExists: {
@@ -554,7 +558,7 @@ export interface components {
             pattern: string;
         };
         /**
-         * @description What is sent to change: Behavior. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Behavior. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "name": "soothe",
          *       "description": "",
@@ -671,7 +675,7 @@ export interface components {
          *       "decision": {
          *         "decision": "approved",
          *         "approved": true,
-         *         "decided_by": "user_01h455vb4pex5vsknk084sn030",
+         *         "decided_by": "user_01m7w6qgepfq9s8v7qdkvzwn91",
          *         "reason": "",
          *         "decided_at": "2026-11-20T09:30:59.000Z",
          *         "arguments": null,
@@ -716,7 +720,7 @@ export interface components {
          * @example {
          *       "decision": "approved",
          *       "approved": true,
-         *       "decided_by": "user_01h455vb4pex5vsknk084sn030",
+         *       "decided_by": "user_01m7w6qgepfq9s8v7qdkvzwn91",
          *       "reason": "",
          *       "decided_at": "2026-11-20T09:30:59.000Z",
          *       "arguments": null,
@@ -755,7 +759,7 @@ export interface components {
          * @description A decision on a checkpoint.
          * @example {
          *       "decision": "approved",
-         *       "decided_by": "user_01h455vb4pex5vsknk084sn030",
+         *       "decided_by": "user_01m7w6qgepfq9s8v7qdkvzwn91",
          *       "reason": ""
          *     }
          */
@@ -810,7 +814,7 @@ export interface components {
         Cursor: string;
         /**
          * @description Who decides, in the words of the caller.
-         * @example user_01h455vb4pex5vsknk084sn030
+         * @example user_01m7w6qgepfq9s8v7qdkvzwn91
          */
         Decider: string;
         /**
@@ -838,19 +842,6 @@ export interface components {
          * @example support
          */
         EntityName: string;
-        /**
-         * @description The error envelope of the service.
-         * @example {
-         *       "error": "agent not found",
-         *       "code": "NOT_FOUND"
-         *     }
-         */
-        Error: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
-            error: string;
-            /** @description What kind of failure it is. */
-            code: components["schemas"]["ErrorCode"];
-        };
         /**
          * @description What kind of failure it is, for programs.
          * @enum {string}
@@ -1568,7 +1559,7 @@ export interface components {
             dimension_values: components["schemas"]["DimensionValues"];
         };
         /**
-         * @description What is sent to change: Persona. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Persona. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "name": "mia",
          *       "description": "",
@@ -1816,6 +1807,13 @@ export interface components {
         };
         /** @description Events of a run, oldest first. */
         RunEventList: components["schemas"]["RunEvent"][];
+        /**
+         * @description The events of a run; the `id` of each is its number in the run, from 1. A comment every 15 seconds proves the stream alive.
+         * @example event: token
+         *     id: 3
+         *     data: {"content":"Echo: Where","index":0}
+         */
+        RunEventText: string;
         /**
          * @description The name of an event.
          * @enum {string}
@@ -2346,7 +2344,7 @@ export interface components {
             guidance: string;
         };
         /**
-         * @description What is sent to change: Skill. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Skill. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "name": "refunds",
          *       "description": "",
@@ -3091,7 +3089,7 @@ export interface components {
          */
         TraitNameOrId: string;
         /**
-         * @description What is sent to change: Trait. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Trait. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "name": "patience",
          *       "description": "",
@@ -3201,7 +3199,7 @@ export interface components {
         };
         /**
          * @description A user, in the tenant's own terms.
-         * @example user_01h455vb4pex5vsknk084sn030
+         * @example user_01m7w6qgepfq9s8v7qdkvzwn91
          */
         UserId: string;
         /**
@@ -3257,7 +3255,6 @@ export type DecisionReason = components['schemas']['DecisionReason'];
 export type DimensionValues = components['schemas']['DimensionValues'];
 export type Duration = components['schemas']['Duration'];
 export type EntityName = components['schemas']['EntityName'];
-export type Error = components['schemas']['Error'];
 export type ErrorCode = components['schemas']['ErrorCode'];
 export type EventsUntil = components['schemas']['EventsUntil'];
 export type Forbidden = components['schemas']['Forbidden'];
@@ -3321,6 +3318,7 @@ export type RunDone = components['schemas']['RunDone'];
 export type RunErrorCode = components['schemas']['RunErrorCode'];
 export type RunEvent = components['schemas']['RunEvent'];
 export type RunEventList = components['schemas']['RunEventList'];
+export type RunEventText = components['schemas']['RunEventText'];
 export type RunEventType = components['schemas']['RunEventType'];
 export type RunEvents = components['schemas']['RunEvents'];
 export type RunFailed = components['schemas']['RunFailed'];

@@ -262,7 +262,7 @@ export interface Reports<Call = unknown> {
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store is away, and whether a write took place is unknown: repeat it with the same idempotency key.
    */
-  export(request: { id: T.ReportId; format: T.ExportFormat }, call: Call): Promise<string | Uint8Array | AsyncIterable<Uint8Array>>;
+  export(request: { id: T.ReportId; format: T.ExportFormat }, call: Call): Promise<string | Uint8Array | AsyncIterable<Uint8Array> | T.Report>;
 }
 
 /** Retention: how long events are kept, and the archives of purged ones. */
@@ -281,7 +281,7 @@ export interface Retention<Call = unknown> {
   list(request: { tenant_id?: T.TenantId | undefined }, call: Call): Promise<T.RetentionPolicyList>;
 
   /**
-   * Creates a retention policy, or replaces the one of the same category under its id. A tenant has at most 200.
+   * Creates a retention policy, or replaces the one of its category under its id. A tenant has at most 200.
    *
    * `POST /v1/retention`
    *

@@ -369,9 +369,6 @@ export interface components {
          *       "tenant_id": "acme",
          *       "generated_by": "usr_7",
          *       "title": "Deletions in the first quarter",
-         *       "categories": [
-         *         "access"
-         *       ],
          *       "sections": [
          *         {
          *           "title": "Deletions",
@@ -517,16 +514,6 @@ export interface components {
         ErasureId: string;
         /** @description A page of erasures. */
         ErasureList: components["schemas"]["Erasure"][];
-        /**
-         * @description The error envelope of the service.
-         * @example {
-         *       "error": "audit: event not found"
-         *     }
-         */
-        Error: {
-            /** @description What went wrong; for a bad field `audit: <path>: <reason>`. */
-            error: string;
-        };
         /**
          * @description Events to record: all of them, or none.
          * @example {
@@ -1624,7 +1611,6 @@ export type Erasure = components['schemas']['Erasure'];
 export type ErasureCreate = components['schemas']['ErasureCreate'];
 export type ErasureId = components['schemas']['ErasureId'];
 export type ErasureList = components['schemas']['ErasureList'];
-export type Error = components['schemas']['Error'];
 export type EventBatch = components['schemas']['EventBatch'];
 export type EventBatchResult = components['schemas']['EventBatchResult'];
 export type EventId = components['schemas']['EventId'];

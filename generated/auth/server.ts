@@ -187,6 +187,7 @@ export interface Branding<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
    * - 403: The credentials do not allow it; `reason` says why.
+   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
    * - 409: The change collides with what is stored, or its state does not allow it.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
@@ -505,6 +506,7 @@ export interface Forms<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
    * - 403: The credentials do not allow it; `reason` says why.
+   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
    * - 409: The change collides with what is stored, or its state does not allow it.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
@@ -521,6 +523,7 @@ export interface Forms<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
    * - 403: The credentials do not allow it; `reason` says why.
+   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
    * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
    * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
    */
@@ -619,7 +622,7 @@ export interface Invitations<Call = unknown> {
   create(request: { orgId: T.OrgId; body: T.InvitationCreate }, call: Call): Promise<T.Invitation>;
 
   /**
-   * Lists the invitations of an organization, newest first, to its admins and with `auth:read`.
+   * Lists the invitations of an organization, newest first: for its admins and with `auth:read`.
    *
    * `GET /v1/auth/organizations/{orgId}/invitations`
    *
@@ -1010,7 +1013,7 @@ export interface OAuth<Call = unknown> {
   userinfo(request: Record<never, never>, call: Call): Promise<T.UserClaims>;
 
   /**
-   * Answers what the user allowed the client to see of them, for an access token in the header or in the form.
+   * Answers what the user allowed the client to see: for an access token in the header or in the form.
    *
    * `POST /v1/auth/oauth2/userinfo`
    *
@@ -1035,6 +1038,7 @@ export interface Clients<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
    * - 403: The credentials do not allow it; `reason` says why.
+   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
    * - 409: The change collides with what is stored, or its state does not allow it.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
@@ -1051,6 +1055,7 @@ export interface Clients<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
    * - 403: The credentials do not allow it; `reason` says why.
+   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
    * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
    * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
    */
@@ -1201,7 +1206,7 @@ export interface Pages<Call = unknown> {
   forgotPassword(request: { app_id?: T.AppId | undefined }, call: Call): Promise<string | Uint8Array | AsyncIterable<Uint8Array>>;
 
   /**
-   * Sends a message to reset a password, if there is such an account. The page does not say whether.
+   * Asks for a new password, from its page. A message is sent if there is such an account; the page does not say whether.
    *
    * `POST /v1/auth/pages/forgot-password`
    *
@@ -1253,7 +1258,7 @@ export interface Pages<Call = unknown> {
   resetPassword(request: { token: T.PresentedToken }, call: Call): Promise<string | Uint8Array | AsyncIterable<Uint8Array>>;
 
   /**
-   * Replaces a forgotten password.
+   * Chooses a new password, from its page.
    *
    * `POST /v1/auth/pages/reset-password`
    *
@@ -1279,7 +1284,7 @@ export interface Pages<Call = unknown> {
   verifyEmail(request: { token: T.PresentedToken }, call: Call): Promise<string | Uint8Array | AsyncIterable<Uint8Array>>;
 
   /**
-   * Verifies an email address.
+   * Verifies an email address, from its page.
    *
    * `POST /v1/auth/pages/verify-email`
    *
@@ -1358,7 +1363,7 @@ export interface Organizations<Call = unknown> {
   update(request: { orgId: T.OrgId; body: T.OrganizationUpdate }, call: Call): Promise<T.Organization>;
 
   /**
-   * Deletes an organization with its teams, invitations and the roles held in it, as its owner or with `auth:write`.
+   * Deletes an organization: with its teams, invitations and the roles held in it, as its owner or with `auth:write`.
    *
    * `DELETE /v1/auth/organizations/{orgId}`
    *
@@ -1392,7 +1397,7 @@ export interface Members<Call = unknown> {
   add(request: { orgId: T.OrgId; body: T.MemberCreate }, call: Call): Promise<T.Member>;
 
   /**
-   * Lists the members of an organization, newest first, to its members and with `auth:read`.
+   * Lists the members of an organization, newest first: for its members and with `auth:read`.
    *
    * `GET /v1/auth/organizations/{orgId}/members`
    *
@@ -1458,7 +1463,7 @@ export interface Teams<Call = unknown> {
   create(request: { orgId: T.OrgId; body: T.TeamCreate }, call: Call): Promise<T.Team>;
 
   /**
-   * Lists the teams of an organization, newest first, to its members and with `auth:read`.
+   * Lists the teams of an organization, newest first: for its members and with `auth:read`.
    *
    * `GET /v1/auth/organizations/{orgId}/teams`
    *
@@ -1534,7 +1539,7 @@ export interface Teams<Call = unknown> {
   addMember(request: { orgId: T.OrgId; teamId: T.TeamId; body: T.TeamMemberCreate }, call: Call): Promise<T.TeamMember>;
 
   /**
-   * Lists the members of a team, newest first, to the organization's members and with `auth:read`.
+   * Lists the members of a team, newest first: for the organization's members and with `auth:read`.
    *
    * `GET /v1/auth/organizations/{orgId}/teams/{teamId}/members`
    *
@@ -1548,7 +1553,7 @@ export interface Teams<Call = unknown> {
   members(request: { orgId: T.OrgId; teamId: T.TeamId; limit: number; cursor?: T.Cursor | undefined }, call: Call): Promise<T.TeamMemberList>;
 
   /**
-   * Removes a member from a team, as an admin of the organization or with `auth:write`.
+   * Removes a member from a team: as an admin of the organization or with `auth:write`.
    *
    * `DELETE /v1/auth/organizations/{orgId}/teams/{teamId}/members/{teamMemberId}`
    *
@@ -1825,7 +1830,7 @@ export interface SigningKeys<Call = unknown> {
 /** Tokens: whom a credential stands for, and when that changes. For the platform's services. */
 export interface Tokens<Call = unknown> {
   /**
-   * Tells at once when credentials are revoked or may do less, so that callers may keep what they resolved. A comment
+   * Tells at once when credentials are revoked or may do less; so callers may keep what they resolved. A comment
    * every half second proves the stream alive; without one for 1.5 seconds nothing may be kept. Changes may come twice.
    *
    * `GET /v1/auth/tokens/changes`
@@ -2030,6 +2035,7 @@ export interface Webhooks<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
    * - 403: The credentials do not allow it; `reason` says why.
+   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
    * - 409: The change collides with what is stored, or its state does not allow it.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
@@ -2046,6 +2052,7 @@ export interface Webhooks<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
    * - 403: The credentials do not allow it; `reason` says why.
+   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
    * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
    * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
    */

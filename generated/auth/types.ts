@@ -9,10 +9,6 @@ export interface components {
         /**
          * @description The email address, username or phone number belongs to another account of the app.
          * @example {
-         *       "error": "role not found",
-         *       "code": "NOT_FOUND"
-         *     }
-         * @example {
          *       "error": "email already taken",
          *       "code": "CONFLICT"
          *     }
@@ -455,7 +451,7 @@ export interface components {
             mail_from: string | null;
         };
         /**
-         * @description What is sent to change: AppSettings. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: AppSettings. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "signup_enabled": true,
          *       "require_verified_email": false,
@@ -613,10 +609,6 @@ export interface components {
         /**
          * @description A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
          * @example {
-         *       "error": "role not found",
-         *       "code": "NOT_FOUND"
-         *     }
-         * @example {
          *       "error": "name: required",
          *       "code": "BAD_REQUEST"
          *     }
@@ -761,7 +753,7 @@ export interface components {
             custom_css: string;
         };
         /**
-         * @description What is sent to change: Brand. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Brand. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "app_id": "default",
          *       "org_id": null,
@@ -875,6 +867,13 @@ export interface components {
          * @enum {string}
          */
         ChangeKind: "session" | "user" | "app" | "client" | "grant" | "token" | "scope";
+        /**
+         * @description Events named `change`.
+         * @example event: change
+         *     id: 42
+         *     data: {"seq":42,"kind":"session","id":"sess_01m7w6qgepfq9s8v7rn9y20ca2","effect":"refuse","before":"2026-11-20T09:30:00.000Z"}
+         */
+        ChangeText: string;
         /**
          * @description A program that signs users of an app in, or acts for itself, by OAuth 2.0.
          * @example {
@@ -1137,7 +1136,7 @@ export interface components {
          */
         ClientSecret: string;
         /**
-         * @description What is sent to change: Client. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Client. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "app_id": "default",
          *       "name": "Reports",
@@ -1232,10 +1231,6 @@ export interface components {
         Color: string;
         /**
          * @description The change collides with what is stored, or its state does not allow it.
-         * @example {
-         *       "error": "role not found",
-         *       "code": "NOT_FOUND"
-         *     }
          * @example {
          *       "error": "slug already taken",
          *       "code": "CONFLICT"
@@ -1556,23 +1551,6 @@ export interface components {
          */
         EpochSeconds: number;
         /**
-         * @description The error envelope of the service.
-         * @example {
-         *       "error": "role not found",
-         *       "code": "NOT_FOUND"
-         *     }
-         */
-        Error: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
-            error: string;
-            /** @description What kind of failure it is. */
-            code: components["schemas"]["ErrorCode"];
-            /** @description Why, where the code alone leaves it open. */
-            reason?: components["schemas"]["ErrorReason"];
-            /** @description What is wrong with each field, where several may be. */
-            details?: components["schemas"]["ErrorDetail"][];
-        };
-        /**
          * @description What kind of failure it is, for programs.
          * @enum {string}
          */
@@ -1651,10 +1629,6 @@ export interface components {
         };
         /**
          * @description The credentials do not allow it; `reason` says why.
-         * @example {
-         *       "error": "role not found",
-         *       "code": "NOT_FOUND"
-         *     }
          * @example {
          *       "error": "missing scope auth:write",
          *       "code": "FORBIDDEN",
@@ -1958,10 +1932,6 @@ export interface components {
         /**
          * @description The stream no longer reaches back to where the caller was.
          * @example {
-         *       "error": "role not found",
-         *       "code": "NOT_FOUND"
-         *     }
-         * @example {
          *       "error": "Last-Event-ID: too old",
          *       "code": "GONE"
          *     }
@@ -2121,10 +2091,6 @@ export interface components {
         /**
          * @description The store is away, or something unexpected failed; the log has the cause under the request id.
          * @example {
-         *       "error": "role not found",
-         *       "code": "NOT_FOUND"
-         *     }
-         * @example {
          *       "error": "internal error",
          *       "code": "INTERNAL_ERROR"
          *     }
@@ -2222,10 +2188,6 @@ export interface components {
         };
         /**
          * @description The password, code, challenge or refresh token is wrong or expired; which of them is not said.
-         * @example {
-         *       "error": "role not found",
-         *       "code": "NOT_FOUND"
-         *     }
          * @example {
          *       "error": "invalid credentials",
          *       "code": "UNAUTHORIZED"
@@ -2817,11 +2779,11 @@ export interface components {
         /**
          * @description A second factor to set up.
          * @example {
-         *       "method": "totp"
-         *     }
-         * @example {
          *       "method": "sms",
          *       "phone": "+4930901820"
+         *     }
+         * @example {
+         *       "method": "totp"
          *     }
          */
         MfaEnroll: {
@@ -2957,10 +2919,6 @@ export interface components {
         Nonce: string;
         /**
          * @description What the path or the body names does not exist, or belongs to another tenant, app or user.
-         * @example {
-         *       "error": "role not found",
-         *       "code": "NOT_FOUND"
-         *     }
          * @example {
          *       "error": "not found",
          *       "code": "NOT_FOUND"
@@ -3200,7 +3158,7 @@ export interface components {
             organizations: components["schemas"]["Organization"][];
         };
         /**
-         * @description What is sent to change: Organization. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Organization. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "app_id": "default",
          *       "name": "Analytical Engines",
@@ -3735,10 +3693,6 @@ export interface components {
         /**
          * @description Too many tries from this address or for this account; `Retry-After` is always there.
          * @example {
-         *       "error": "role not found",
-         *       "code": "NOT_FOUND"
-         *     }
-         * @example {
          *       "error": "too many attempts",
          *       "code": "RATE_LIMITED",
          *       "reason": "throttled"
@@ -4049,7 +4003,7 @@ export interface components {
             org_id?: components["schemas"]["OrgId"];
         };
         /**
-         * @description What is sent to change: Role. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Role. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "app_id": "default",
          *       "name": "Editor",
@@ -4237,10 +4191,6 @@ export interface components {
         };
         /**
          * @description The user is banned or has to verify their email address first, or the app takes no sign-ups; `reason` says which.
-         * @example {
-         *       "error": "role not found",
-         *       "code": "NOT_FOUND"
-         *     }
          * @example {
          *       "error": "user is banned",
          *       "code": "FORBIDDEN",
@@ -4539,7 +4489,7 @@ export interface components {
             members: components["schemas"]["TeamMember"][];
         };
         /**
-         * @description What is sent to change: Team. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Team. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "name": "Engine room",
          *       "slug": "engine-room"
@@ -4668,10 +4618,6 @@ export interface components {
         /**
          * @description The body is larger than the operation takes.
          * @example {
-         *       "error": "role not found",
-         *       "code": "NOT_FOUND"
-         *     }
-         * @example {
          *       "error": "body: larger than 1048576 bytes",
          *       "code": "TOO_LARGE"
          *     }
@@ -4702,10 +4648,6 @@ export interface components {
         /**
          * @description The credentials are missing, wrong or expired; so may be a password or code in the body.
          * @example {
-         *       "error": "role not found",
-         *       "code": "NOT_FOUND"
-         *     }
-         * @example {
          *       "error": "credentials are missing or invalid",
          *       "code": "UNAUTHORIZED"
          *     }
@@ -4722,10 +4664,6 @@ export interface components {
         };
         /**
          * @description The body is not of a content type that the operation reads.
-         * @example {
-         *       "error": "role not found",
-         *       "code": "NOT_FOUND"
-         *     }
          * @example {
          *       "error": "content-type: must be application/json",
          *       "code": "UNSUPPORTED_MEDIA_TYPE"
@@ -4995,7 +4933,7 @@ export interface components {
             roles: components["schemas"]["UserRole"][];
         };
         /**
-         * @description What is sent to change: User. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: User. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "email": "ada@example.com",
          *       "username": "ada",
@@ -5150,7 +5088,7 @@ export interface components {
          */
         WebhookSecret: string;
         /**
-         * @description What is sent to change: Webhook. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Webhook. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "app_id": "default",
          *       "url": "https://app.example.com/hooks/auth",
@@ -5214,6 +5152,7 @@ export type Change = components['schemas']['Change'];
 export type ChangeEffect = components['schemas']['ChangeEffect'];
 export type ChangeEvents = components['schemas']['ChangeEvents'];
 export type ChangeKind = components['schemas']['ChangeKind'];
+export type ChangeText = components['schemas']['ChangeText'];
 export type Client = components['schemas']['Client'];
 export type ClientConfig = components['schemas']['ClientConfig'];
 export type ClientCreate = components['schemas']['ClientCreate'];
@@ -5252,7 +5191,6 @@ export type EmailVerification = components['schemas']['EmailVerification'];
 export type EmailVerified = components['schemas']['EmailVerified'];
 export type EnrollmentId = components['schemas']['EnrollmentId'];
 export type EpochSeconds = components['schemas']['EpochSeconds'];
-export type Error = components['schemas']['Error'];
 export type ErrorCode = components['schemas']['ErrorCode'];
 export type ErrorDetail = components['schemas']['ErrorDetail'];
 export type ErrorReason = components['schemas']['ErrorReason'];

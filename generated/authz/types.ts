@@ -367,19 +367,6 @@ export interface components {
          */
         EntityId: string;
         /**
-         * @description The error envelope of the service.
-         * @example {
-         *       "error": {
-         *         "code": 400,
-         *         "message": "name: required"
-         *       }
-         *     }
-         */
-        Error: {
-            /** @description What went wrong. */
-            error: components["schemas"]["ErrorInfo"];
-        };
-        /**
          * @description The status once more, and a sentence.
          * @example {
          *       "code": 400,
@@ -956,7 +943,7 @@ export interface components {
          */
         PolicySubject: string;
         /**
-         * @description What is sent to change: Policy. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Policy. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "name": "No edits after hours",
          *       "description": "",
@@ -1483,7 +1470,7 @@ export interface components {
         /** @description A page of resource types. */
         ResourceTypeList: components["schemas"]["ResourceType"][];
         /**
-         * @description What is sent to change: ResourceType. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: ResourceType. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "name": "document",
          *       "description": "",
@@ -1651,7 +1638,7 @@ export interface components {
         /** @description A page of roles. */
         RoleList: components["schemas"]["Role"][];
         /**
-         * @description What is sent to change: Role. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Role. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "name": "Editor",
          *       "slug": "editor",
@@ -1893,7 +1880,6 @@ export type Cursor = components['schemas']['Cursor'];
 export type Description = components['schemas']['Description'];
 export type Effect = components['schemas']['Effect'];
 export type EntityId = components['schemas']['EntityId'];
-export type Error = components['schemas']['Error'];
 export type ErrorInfo = components['schemas']['ErrorInfo'];
 export type Explanation = components['schemas']['Explanation'];
 export type Expression = components['schemas']['Expression'];

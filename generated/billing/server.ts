@@ -82,7 +82,7 @@ export interface Coupons<Call = unknown> {
    *
    * `POST /billing/coupons/{coupon}/redeem`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the coupon is not valid yet or any more, used up, or does not fit the subscription.
    * - 401: No credentials, credentials that are not valid, or no tenant.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
    * - 404: The app has no such coupon, or the tenant no such subscription.
@@ -102,7 +102,7 @@ export interface Customers<Call = unknown> {
    *
    * `POST /billing/customers`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the address is no email address.
    * - 401: No credentials, credentials that are not valid, or no tenant.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
    * - 409: Another customer of the tenant has this email address, or, on creation, an `Idempotency-Key` was used with another body.
@@ -159,7 +159,7 @@ export interface Customers<Call = unknown> {
    *
    * `PUT /billing/customers/{id}`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the address is no email address.
    * - 401: No credentials, credentials that are not valid, or no tenant.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
    * - 404: The customer does not exist for this tenant.
@@ -177,7 +177,7 @@ export interface Customers<Call = unknown> {
    *
    * `DELETE /billing/customers/{id}`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
+   * - 400: The customer has a live subscription, or its id is malformed.
    * - 401: No credentials, credentials that are not valid, or no tenant.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
    * - 404: The customer does not exist for this tenant.
@@ -192,7 +192,7 @@ export interface Customers<Call = unknown> {
    *
    * `POST /billing/customers/{id}/credit`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the amount is zero or in another currency.
    * - 401: No credentials, credentials that are not valid, or no tenant.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
    * - 404: The customer does not exist for this tenant.
@@ -247,7 +247,7 @@ export interface Customers<Call = unknown> {
   subscriptions(request: { id: T.CustomerId; limit: number; offset: number }, call: Call): Promise<T.SubscriptionPage>;
 
   /**
-   * Answers what the live subscription of the customer's tenant has used of each feature.
+   * Answers what a customer has used of each feature: by the live subscription of its tenant.
    *
    * `GET /billing/customers/{id}/usage`
    *
@@ -326,12 +326,12 @@ export interface Entitlements<Call = unknown> {
 /** Invoices: what tenants owe, from draft to paid. */
 export interface Invoices<Call = unknown> {
   /**
-   * Drafts an invoice of what a subscription owes now, the running period as it stands included. The draft may be
+   * Drafts an invoice of what a subscription owes now: with the running period as it stands. The draft may be
    * empty. Refused with `invalid_state`.
    *
    * `POST /billing/invoices`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of the subscription does not allow it.
    * - 401: No credentials, credentials that are not valid, or no tenant.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
    * - 404: The subscription does not exist for this tenant, or the plan is not there.
@@ -376,7 +376,7 @@ export interface Invoices<Call = unknown> {
    *
    * `POST /billing/invoices/{invoice}/finalize`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
+   * - 400: The invoice is no draft any more or has nothing to bill, or what names it is malformed.
    * - 401: No credentials, credentials that are not valid, or no tenant.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
    * - 404: The invoice does not exist for this tenant.
@@ -391,7 +391,7 @@ export interface Invoices<Call = unknown> {
    *
    * `POST /billing/invoices/{invoice}/pay`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the invoice is paid or voided.
    * - 401: No credentials, credentials that are not valid, or no tenant.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
    * - 404: The invoice does not exist for this tenant.
@@ -424,7 +424,7 @@ export interface Invoices<Call = unknown> {
    *
    * `POST /billing/invoices/{invoice}/void`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the invoice is paid or voided.
    * - 401: No credentials, credentials that are not valid, or no tenant.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
    * - 404: The invoice does not exist for this tenant.
@@ -445,7 +445,7 @@ export interface Meter<Call = unknown> {
    *
    * `POST /billing/meter/events`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the event is older than the late window.
    * - 401: No credentials, credentials that are not valid, or no tenant.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
    * - 409: An event with this idempotency key is stored; `details` names it, and says whether it is the same.
@@ -505,7 +505,7 @@ export interface Meter<Call = unknown> {
    *
    * `POST /billing/meter/events/{id}/void`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the event was taken back before.
    * - 401: No credentials, credentials that are not valid, or no tenant.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
    * - 404: The usage event does not exist for this tenant.
@@ -545,7 +545,7 @@ export interface Meter<Call = unknown> {
   usage(request: { subscriptionId: T.SubscriptionId; meter: T.FeatureKey }, call: Call): Promise<T.FeatureUsage>;
 
   /**
-   * Answers what a subscription used of a feature by day, week or month, at most 400 of them.
+   * Answers what a subscription used of a feature by day, week or month: at most 400 of them.
    *
    * `GET /billing/meter/usage/{subscriptionId}/{meter}/history`
    *
@@ -601,7 +601,7 @@ export interface PaymentMethods<Call = unknown> {
    *
    * `DELETE /billing/payment-methods/{id}`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
+   * - 400: It is the last payment method while an invoice is to be paid, or its id is malformed.
    * - 401: No credentials, credentials that are not valid, or no tenant.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
    * - 404: The payment method does not exist for this tenant.
@@ -635,7 +635,7 @@ export interface Payments<Call = unknown> {
    *
    * `POST /billing/payments`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, the invoice is paid, voided or has nothing to bill, or the amount is more than is due.
    * - 401: No credentials, credentials that are not valid, or no tenant.
    * - 402: The payment failed or the card was declined.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
@@ -682,7 +682,7 @@ export interface Payments<Call = unknown> {
    *
    * `POST /billing/payments/{id}/cancel`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
+   * - 400: The outcome of the payment is known, or its id is malformed.
    * - 401: No credentials, credentials that are not valid, or no tenant.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
    * - 404: The payment does not exist for this tenant.
@@ -697,7 +697,7 @@ export interface Payments<Call = unknown> {
    *
    * `POST /billing/payments/{id}/refund`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, the payment did not succeed, or the amount is more than is left of it.
    * - 401: No credentials, credentials that are not valid, or no tenant.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
    * - 404: The payment does not exist for this tenant.
@@ -717,7 +717,7 @@ export interface Plans<Call = unknown> {
    *
    * `POST /billing/plans`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, two features have the same key, or the prices contradict each other or the features.
    * - 401: No credentials, credentials that are not valid, or no tenant.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
    * - 409: Another plan of the app has this slug, or an `Idempotency-Key` was used with another body.
@@ -761,7 +761,7 @@ export interface Plans<Call = unknown> {
    *
    * `PUT /billing/plans/{plan}`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, the plan is archived, two features have the same key, or the prices contradict each other or the features.
    * - 401: No credentials, credentials that are not valid, or no tenant.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
    * - 404: The app has no such plan.
@@ -777,7 +777,7 @@ export interface Plans<Call = unknown> {
    *
    * `DELETE /billing/plans/{plan}`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
+   * - 400: The plan has live subscriptions, or what names it is malformed.
    * - 401: No credentials, credentials that are not valid, or no tenant.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
    * - 404: The app has no such plan.
@@ -823,7 +823,7 @@ export interface Subscriptions<Call = unknown> {
    *
    * `POST /billing/subscriptions`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the plan is archived.
    * - 401: No credentials, credentials that are not valid, or no tenant.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
    * - 404: The plan or the customer that the body names does not exist.
@@ -884,7 +884,7 @@ export interface Subscriptions<Call = unknown> {
    *
    * `POST /billing/subscriptions/{id}/cancel`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the subscription has ended.
    * - 401: No credentials, credentials that are not valid, or no tenant.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
    * - 404: The subscription does not exist for this tenant.
@@ -896,12 +896,12 @@ export interface Subscriptions<Call = unknown> {
   cancel(request: { id: T.SubscriptionId; body?: T.Cancellation | undefined }, call: Call): Promise<T.CanceledSubscription>;
 
   /**
-   * Changes the plan of an active or trialing subscription, now or when the period ends. Refused with
+   * Changes the plan of a subscription: of an active or trialing one, now or when the period ends. Refused with
    * `invalid_upgrade` or `invalid_downgrade`.
    *
    * `POST /billing/subscriptions/{id}/change-plan`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the subscription cannot change to the plan; `details.reason` says why.
    * - 401: No credentials, credentials that are not valid, or no tenant.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
    * - 404: The subscription does not exist for this tenant, or the plan is not there.
@@ -917,7 +917,7 @@ export interface Subscriptions<Call = unknown> {
    *
    * `POST /billing/subscriptions/{id}/pause`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of the subscription does not allow it.
    * - 401: No credentials, credentials that are not valid, or no tenant.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
    * - 404: The subscription does not exist for this tenant.
@@ -934,7 +934,7 @@ export interface Subscriptions<Call = unknown> {
    *
    * `POST /billing/subscriptions/{id}/resume`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of the subscription does not allow it.
    * - 401: No credentials, credentials that are not valid, or no tenant.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
    * - 404: The subscription does not exist for this tenant.
@@ -948,7 +948,7 @@ export interface Subscriptions<Call = unknown> {
    *
    * `POST /billing/subscriptions/{id}/uncancel`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of the subscription does not allow it.
    * - 401: No credentials, credentials that are not valid, or no tenant.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
    * - 404: The subscription does not exist for this tenant.
@@ -963,7 +963,7 @@ export interface Subscriptions<Call = unknown> {
    *
    * `GET /billing/subscriptions/{id}/upcoming-invoice`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of the subscription does not allow it.
    * - 401: No credentials, credentials that are not valid, or no tenant.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
    * - 404: The subscription does not exist for this tenant.
@@ -1034,7 +1034,7 @@ export interface Notifications<Call = unknown> {
    * - 415: The body is not of a content type that the operation reads.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    */
-  billingProvider(request: { "BillingProvider-Signature"?: string | undefined; body: AsyncIterable<Uint8Array> }, call: Call): Promise<T.NotificationReceipt>;
+  billingProvider(request: { "BillingProvider-Signature"?: string | undefined; "Content-Type"?: string | undefined; body: AsyncIterable<Uint8Array> }, call: Call): Promise<T.NotificationReceipt>;
 
   /**
    * Takes a notification of the card provider. `payment_intent.succeeded`, `payment_intent.payment_failed`,
@@ -1049,5 +1049,5 @@ export interface Notifications<Call = unknown> {
    * - 415: The body is not of a content type that the operation reads.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    */
-  cardProvider(request: { "CardProvider-Signature"?: string | undefined; body: AsyncIterable<Uint8Array> }, call: Call): Promise<T.NotificationReceipt>;
+  cardProvider(request: { "CardProvider-Signature"?: string | undefined; "Content-Type"?: string | undefined; body: AsyncIterable<Uint8Array> }, call: Call): Promise<T.NotificationReceipt>;
 }

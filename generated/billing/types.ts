@@ -456,12 +456,47 @@ export interface components {
          */
         CouponRef: string;
         /**
+         * @description A field or parameter is missing, malformed, out of its bounds or unknown, or the coupon is not valid yet or any more, used up, or does not fit the subscription.
+         * @example {
+         *       "error": {
+         *         "code": "coupon_expired",
+         *         "message": "coupon is not valid any more",
+         *         "type": "validation"
+         *       }
+         *     }
+         * @example {
+         *       "error": {
+         *         "code": "coupon_not_started",
+         *         "message": "coupon is not valid yet",
+         *         "type": "validation"
+         *       }
+         *     }
+         * @example {
+         *       "error": {
+         *         "code": "coupon_exhausted",
+         *         "message": "coupon was redeemed as often as it may be",
+         *         "type": "validation"
+         *       }
+         *     }
+         * @example {
+         *       "error": {
+         *         "code": "coupon_invalid",
+         *         "message": "coupon does not fit the subscription",
+         *         "type": "validation"
+         *       }
+         *     }
+         */
+        CouponRefused: {
+            /** @description What went wrong. */
+            error: components["schemas"]["ErrorInfo"];
+        };
+        /**
          * @description How a coupon discounts.
          * @enum {string}
          */
         CouponType: "percentage" | "amount";
         /**
-         * @description What is sent to change: Coupon. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Coupon. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "name": "Welcome",
          *       "max_redemptions": 100,
@@ -503,6 +538,21 @@ export interface components {
             reason: components["schemas"]["Reason"] | null;
             /** @description A key of the caller's for the credit, unique for the customer. */
             idempotency_key?: components["schemas"]["IdempotencyKey"];
+        };
+        /**
+         * @description A field or parameter is missing, malformed, out of its bounds or unknown, or the amount is zero or in another currency.
+         * @example {
+         *       "error": {
+         *         "code": "invalid_amount",
+         *         "message": "amount: must be more than 0",
+         *         "type": "validation",
+         *         "param": "amount"
+         *       }
+         *     }
+         */
+        CreditRefused: {
+            /** @description What went wrong. */
+            error: components["schemas"]["ErrorInfo"];
         };
         /**
          * @description A customer that was given credit.
@@ -1031,6 +1081,35 @@ export interface components {
             pagination: components["schemas"]["Pagination"];
         };
         /**
+         * @description A field or parameter is missing, malformed, out of its bounds or unknown, or the address is no email address.
+         * @example {
+         *       "error": {
+         *         "code": "invalid_email",
+         *         "message": "email: not an email address",
+         *         "type": "validation",
+         *         "param": "email"
+         *       }
+         *     }
+         */
+        CustomerRefused: {
+            /** @description What went wrong. */
+            error: components["schemas"]["ErrorInfo"];
+        };
+        /**
+         * @description The customer has a live subscription, or its id is malformed.
+         * @example {
+         *       "error": {
+         *         "code": "has_active_subscriptions",
+         *         "message": "customer has a live subscription",
+         *         "type": "validation"
+         *       }
+         *     }
+         */
+        CustomerSubscribed: {
+            /** @description What went wrong. */
+            error: components["schemas"]["ErrorInfo"];
+        };
+        /**
          * @description What is sent to change a customer. Absent members keep their value, `null` clears, arrays replace; read-only
          *     members are accepted and ignored.
          * @example {
@@ -1302,21 +1381,6 @@ export interface components {
             reason?: components["schemas"]["DenialReason"];
         };
         /**
-         * @description The error envelope of the service.
-         * @example {
-         *       "error": {
-         *         "code": "invalid_input",
-         *         "message": "name: required",
-         *         "type": "validation",
-         *         "param": "name"
-         *       }
-         *     }
-         */
-        Error: {
-            /** @description What went wrong. */
-            error: components["schemas"]["ErrorInfo"];
-        };
-        /**
          * @description What went wrong, for programs.
          * @enum {string}
          */
@@ -1473,6 +1537,27 @@ export interface components {
             period_end: components["schemas"]["Timestamp"] | null;
         };
         /**
+         * @description The invoice is no draft any more or has nothing to bill, or what names it is malformed.
+         * @example {
+         *       "error": {
+         *         "code": "invoice_finalized",
+         *         "message": "invoice is final",
+         *         "type": "validation"
+         *       }
+         *     }
+         * @example {
+         *       "error": {
+         *         "code": "invoice_incomplete",
+         *         "message": "invoice has nothing to bill",
+         *         "type": "validation"
+         *       }
+         *     }
+         */
+        FinalizingRefused: {
+            /** @description What went wrong. */
+            error: components["schemas"]["ErrorInfo"];
+        };
+        /**
          * @description The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
          * @example {
          *       "error": {
@@ -1507,6 +1592,13 @@ export interface components {
          *       "error": {
          *         "code": "internal_error",
          *         "message": "internal error",
+         *         "type": "server"
+         *       }
+         *     }
+         * @example {
+         *       "error": {
+         *         "code": "store_unavailable",
+         *         "message": "the store is away",
          *         "type": "server"
          *       }
          *     }
@@ -1733,6 +1825,27 @@ export interface components {
             created_at: components["schemas"]["Timestamp"];
             /** @description When it was last changed. */
             updated_at: components["schemas"]["Timestamp"];
+        };
+        /**
+         * @description A field or parameter is missing, malformed, out of its bounds or unknown, or the invoice is paid or voided.
+         * @example {
+         *       "error": {
+         *         "code": "invoice_paid",
+         *         "message": "invoice is paid",
+         *         "type": "validation"
+         *       }
+         *     }
+         * @example {
+         *       "error": {
+         *         "code": "invoice_voided",
+         *         "message": "invoice is voided",
+         *         "type": "validation"
+         *       }
+         *     }
+         */
+        InvoiceClosed: {
+            /** @description What went wrong. */
+            error: components["schemas"]["ErrorInfo"];
         };
         /**
          * @description What is sent to draft an invoice. The other members of an invoice are accepted and ignored.
@@ -2320,6 +2433,20 @@ export interface components {
         /** @description The payment methods of a customer, newest first. */
         PaymentMethodList: components["schemas"]["PaymentMethod"][];
         /**
+         * @description It is the last payment method while an invoice is to be paid, or its id is malformed.
+         * @example {
+         *       "error": {
+         *         "code": "invalid_state",
+         *         "message": "an invoice is to be paid with it",
+         *         "type": "validation"
+         *       }
+         *     }
+         */
+        PaymentMethodNeeded: {
+            /** @description What went wrong. */
+            error: components["schemas"]["ErrorInfo"];
+        };
+        /**
          * @description The payment method does not exist for this tenant.
          * @example {
          *       "error": {
@@ -2403,6 +2530,56 @@ export interface components {
          * @example transfer 2026-02-18/7
          */
         PaymentReference: string;
+        /**
+         * @description A field or parameter is missing, malformed, out of its bounds or unknown, the invoice is paid, voided or has nothing to bill, or the amount is more than is due.
+         * @example {
+         *       "error": {
+         *         "code": "invoice_paid",
+         *         "message": "invoice is paid",
+         *         "type": "validation"
+         *       }
+         *     }
+         * @example {
+         *       "error": {
+         *         "code": "invoice_voided",
+         *         "message": "invoice is voided",
+         *         "type": "validation"
+         *       }
+         *     }
+         * @example {
+         *       "error": {
+         *         "code": "invoice_incomplete",
+         *         "message": "invoice has nothing to bill",
+         *         "type": "validation"
+         *       }
+         *     }
+         * @example {
+         *       "error": {
+         *         "code": "invalid_amount",
+         *         "message": "amount: more than there is",
+         *         "type": "validation",
+         *         "param": "amount"
+         *       }
+         *     }
+         */
+        PaymentRefused: {
+            /** @description What went wrong. */
+            error: components["schemas"]["ErrorInfo"];
+        };
+        /**
+         * @description The outcome of the payment is known, or its id is malformed.
+         * @example {
+         *       "error": {
+         *         "code": "invalid_state",
+         *         "message": "payment is succeeded",
+         *         "type": "validation"
+         *       }
+         *     }
+         */
+        PaymentStateRefused: {
+            /** @description What went wrong. */
+            error: components["schemas"]["ErrorInfo"];
+        };
         /**
          * @description Where a payment is in its life.
          * @enum {string}
@@ -2542,6 +2719,20 @@ export interface components {
             readonly updated_at: components["schemas"]["Timestamp"];
         };
         /**
+         * @description A field or parameter is missing, malformed, out of its bounds or unknown, or the plan is archived.
+         * @example {
+         *       "error": {
+         *         "code": "plan_archived",
+         *         "message": "plan is archived",
+         *         "type": "validation"
+         *       }
+         *     }
+         */
+        PlanArchived: {
+            /** @description What went wrong. */
+            error: components["schemas"]["ErrorInfo"];
+        };
+        /**
          * @description Which plan to change to.
          * @example {
          *       "plan_id": "plan_01kepmx140fr4t7m82d2z5m4nf",
@@ -2568,6 +2759,33 @@ export interface components {
          * @enum {string}
          */
         PlanChangeRefusal: "subscription_not_active" | "same_plan" | "plan_not_active" | "currency_mismatch" | "usage_over_limit";
+        /**
+         * @description A field or parameter is missing, malformed, out of its bounds or unknown, or the subscription cannot change to the plan; `details.reason` says why.
+         * @example {
+         *       "error": {
+         *         "code": "invalid_upgrade",
+         *         "message": "plan is in another currency",
+         *         "type": "validation",
+         *         "details": {
+         *           "reason": "currency_mismatch"
+         *         }
+         *       }
+         *     }
+         * @example {
+         *       "error": {
+         *         "code": "invalid_downgrade",
+         *         "message": "more is in use than the plan allows",
+         *         "type": "validation",
+         *         "details": {
+         *           "reason": "usage_over_limit"
+         *         }
+         *       }
+         *     }
+         */
+        PlanChangeRefused: {
+            /** @description What went wrong. */
+            error: components["schemas"]["ErrorInfo"];
+        };
         /**
          * @description When a change of the plan counts.
          * @enum {string}
@@ -2699,10 +2917,54 @@ export interface components {
             pricing: components["schemas"]["PricingInput"] | null;
         };
         /**
+         * @description A field or parameter is missing, malformed, out of its bounds or unknown, the plan is archived, two features have the same key, or the prices contradict each other or the features.
+         * @example {
+         *       "error": {
+         *         "code": "plan_archived",
+         *         "message": "plan is archived",
+         *         "type": "validation"
+         *       }
+         *     }
+         * @example {
+         *       "error": {
+         *         "code": "duplicate_feature",
+         *         "message": "features.1.key: duplicate",
+         *         "type": "validation",
+         *         "param": "features.1.key"
+         *       }
+         *     }
+         * @example {
+         *       "error": {
+         *         "code": "invalid_pricing",
+         *         "message": "pricing.tiers.0.feature_key: no such feature",
+         *         "type": "validation",
+         *         "param": "pricing.tiers.0.feature_key"
+         *       }
+         *     }
+         */
+        PlanEditRefused: {
+            /** @description What went wrong. */
+            error: components["schemas"]["ErrorInfo"];
+        };
+        /**
          * @description Id of a plan.
          * @example plan_01kekj4hm0ez2s1gqhd4r2btjz
          */
         PlanId: string;
+        /**
+         * @description The plan has live subscriptions, or what names it is malformed.
+         * @example {
+         *       "error": {
+         *         "code": "plan_in_use",
+         *         "message": "plan has live subscriptions: archive it instead",
+         *         "type": "validation"
+         *       }
+         *     }
+         */
+        PlanInUse: {
+            /** @description What went wrong. */
+            error: components["schemas"]["ErrorInfo"];
+        };
         /**
          * @description The app has no such plan.
          * @example {
@@ -2839,6 +3101,29 @@ export interface components {
          * @example pro
          */
         PlanRef: string;
+        /**
+         * @description A field or parameter is missing, malformed, out of its bounds or unknown, two features have the same key, or the prices contradict each other or the features.
+         * @example {
+         *       "error": {
+         *         "code": "duplicate_feature",
+         *         "message": "features.1.key: duplicate",
+         *         "type": "validation",
+         *         "param": "features.1.key"
+         *       }
+         *     }
+         * @example {
+         *       "error": {
+         *         "code": "invalid_pricing",
+         *         "message": "pricing.tiers.0.feature_key: no such feature",
+         *         "type": "validation",
+         *         "param": "pricing.tiers.0.feature_key"
+         *       }
+         *     }
+         */
+        PlanRefused: {
+            /** @description What went wrong. */
+            error: components["schemas"]["ErrorInfo"];
+        };
         /**
          * @description Whether a plan can be subscribed to.
          * @enum {string}
@@ -3148,6 +3433,13 @@ export interface components {
          *         "type": "provider"
          *       }
          *     }
+         * @example {
+         *       "error": {
+         *         "code": "provider_error",
+         *         "message": "the payment provider failed",
+         *         "type": "provider"
+         *       }
+         *     }
          */
         ProviderError: {
             /** @description What went wrong. */
@@ -3297,6 +3589,28 @@ export interface components {
             reason: components["schemas"]["Reason"] | null;
         };
         /**
+         * @description A field or parameter is missing, malformed, out of its bounds or unknown, the payment did not succeed, or the amount is more than is left of it.
+         * @example {
+         *       "error": {
+         *         "code": "invalid_state",
+         *         "message": "payment is pending",
+         *         "type": "validation"
+         *       }
+         *     }
+         * @example {
+         *       "error": {
+         *         "code": "invalid_amount",
+         *         "message": "amount: more than there is",
+         *         "type": "validation",
+         *         "param": "amount"
+         *       }
+         *     }
+         */
+        RefundRefused: {
+            /** @description What went wrong. */
+            error: components["schemas"]["ErrorInfo"];
+        };
+        /**
          * Format: int64
          * @description How much of a feature is left, never below 0; -1 is unlimited.
          * @example 1800
@@ -3423,6 +3737,20 @@ export interface components {
             trial_days?: components["schemas"]["TrialDays"];
         };
         /**
+         * @description A field or parameter is missing, malformed, out of its bounds or unknown, or the subscription has ended.
+         * @example {
+         *       "error": {
+         *         "code": "subscription_canceled",
+         *         "message": "subscription has ended",
+         *         "type": "validation"
+         *       }
+         *     }
+         */
+        SubscriptionEnded: {
+            /** @description What went wrong. */
+            error: components["schemas"]["ErrorInfo"];
+        };
+        /**
          * @description The tenant has a live subscription, or an `Idempotency-Key` was used with another body.
          * @example {
          *       "error": {
@@ -3524,12 +3852,26 @@ export interface components {
             pagination: components["schemas"]["Pagination"];
         };
         /**
+         * @description A field or parameter is missing, malformed, out of its bounds or unknown, or the state of the subscription does not allow it.
+         * @example {
+         *       "error": {
+         *         "code": "invalid_state",
+         *         "message": "subscription is canceled",
+         *         "type": "validation"
+         *       }
+         *     }
+         */
+        SubscriptionStateRefused: {
+            /** @description What went wrong. */
+            error: components["schemas"]["ErrorInfo"];
+        };
+        /**
          * @description Where a subscription is in its life. Those that are not `canceled` or `expired` are live; a tenant has at most one live one.
          * @enum {string}
          */
         SubscriptionStatus: "active" | "trialing" | "past_due" | "canceled" | "expired" | "paused";
         /**
-         * @description What is sent to change: Subscription. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Subscription. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "metadata": {}
          *     }
@@ -4077,10 +4419,10 @@ export interface components {
          */
         UsageEventBatch: {
             /** @description The events. If one is malformed, none is stored. */
-            events: components["schemas"]["UsageEventCreateItem"][];
+            events: components["schemas"]["UsageEventCreate"][];
         };
         /**
-         * @description What is sent to create: UsageEvent. Read-only members are accepted and ignored; `null` means absent.
+         * @description What is sent to record a usage event. Read-only members are accepted and ignored; `null` means absent.
          * @example {
          *       "feature_key": "api_calls",
          *       "quantity": 250,
@@ -4092,39 +4434,6 @@ export interface components {
          *     }
          */
         UsageEventCreate: {
-            /** @description The feature that was used. */
-            feature_key: components["schemas"]["FeatureKey"];
-            /**
-             * @description How much of it; negative to correct.
-             * @default 1
-             */
-            quantity: components["schemas"]["Quantity"];
-            /**
-             * @description A key of the caller's for the event, unique in the tenant and app: the same event sent twice is stored once.
-             * @default null
-             */
-            idempotency_key: components["schemas"]["IdempotencyKey"] | null;
-            /**
-             * @description Free data of the tenant's own.
-             * @default {}
-             */
-            metadata: components["schemas"]["Metadata"];
-            /** @description When it happened, at most 35 days ago and 5 minutes ahead; the server's time when absent. It decides the period that bills it. */
-            timestamp?: components["schemas"]["Timestamp"];
-        };
-        /**
-         * @description What is sent to create: UsageEvent. Read-only members are accepted and ignored; `null` means absent.
-         * @example {
-         *       "feature_key": "api_calls",
-         *       "quantity": 250,
-         *       "idempotency_key": "req-7f3a",
-         *       "metadata": {
-         *         "region": "eu"
-         *       },
-         *       "timestamp": "2026-01-20T08:30:00.000Z"
-         *     }
-         */
-        UsageEventCreateItem: {
             /** @description The feature that was used. */
             feature_key: components["schemas"]["FeatureKey"];
             /**
@@ -4257,6 +4566,21 @@ export interface components {
             results: components["schemas"]["UsageEventResult"][];
         };
         /**
+         * @description A field or parameter is missing, malformed, out of its bounds or unknown, or the event is older than the late window.
+         * @example {
+         *       "error": {
+         *         "code": "event_too_old",
+         *         "message": "timestamp: older than the late window",
+         *         "type": "validation",
+         *         "param": "timestamp"
+         *       }
+         *     }
+         */
+        UsageEventRefused: {
+            /** @description What went wrong. */
+            error: components["schemas"]["ErrorInfo"];
+        };
+        /**
          * @description What became of one event of a batch.
          * @example {
          *       "id": "uevt_01kfd8cst0fj5vkzcgddzs58zr",
@@ -4277,6 +4601,20 @@ export interface components {
          * @enum {string}
          */
         UsageEventStatus: "buffered" | "counted" | "voided";
+        /**
+         * @description A field or parameter is missing, malformed, out of its bounds or unknown, or the event was taken back before.
+         * @example {
+         *       "error": {
+         *         "code": "invalid_state",
+         *         "message": "usage event is voided",
+         *         "type": "validation"
+         *       }
+         *     }
+         */
+        UsageEventVoided: {
+            /** @description What went wrong. */
+            error: components["schemas"]["ErrorInfo"];
+        };
         /**
          * @description Why a usage event is taken back.
          * @example {
@@ -4367,9 +4705,11 @@ export type CouponNotFound = components['schemas']['CouponNotFound'];
 export type CouponOrSubscriptionNotFound = components['schemas']['CouponOrSubscriptionNotFound'];
 export type CouponPage = components['schemas']['CouponPage'];
 export type CouponRef = components['schemas']['CouponRef'];
+export type CouponRefused = components['schemas']['CouponRefused'];
 export type CouponType = components['schemas']['CouponType'];
 export type CouponUpdate = components['schemas']['CouponUpdate'];
 export type Credit = components['schemas']['Credit'];
+export type CreditRefused = components['schemas']['CreditRefused'];
 export type CreditedCustomer = components['schemas']['CreditedCustomer'];
 export type Currency = components['schemas']['Currency'];
 export type Customer = components['schemas']['Customer'];
@@ -4380,6 +4720,8 @@ export type CustomerFeatureUsage = components['schemas']['CustomerFeatureUsage']
 export type CustomerId = components['schemas']['CustomerId'];
 export type CustomerNotFound = components['schemas']['CustomerNotFound'];
 export type CustomerPage = components['schemas']['CustomerPage'];
+export type CustomerRefused = components['schemas']['CustomerRefused'];
+export type CustomerSubscribed = components['schemas']['CustomerSubscribed'];
 export type CustomerUpdate = components['schemas']['CustomerUpdate'];
 export type CustomerUsage = components['schemas']['CustomerUsage'];
 export type Day = components['schemas']['Day'];
@@ -4395,7 +4737,6 @@ export type EntitlementBatchCheck = components['schemas']['EntitlementBatchCheck
 export type EntitlementBatchResult = components['schemas']['EntitlementBatchResult'];
 export type EntitlementCheck = components['schemas']['EntitlementCheck'];
 export type EntitlementResult = components['schemas']['EntitlementResult'];
-export type Error = components['schemas']['Error'];
 export type ErrorCode = components['schemas']['ErrorCode'];
 export type ErrorDetails = components['schemas']['ErrorDetails'];
 export type ErrorInfo = components['schemas']['ErrorInfo'];
@@ -4407,6 +4748,7 @@ export type FeatureKey = components['schemas']['FeatureKey'];
 export type FeaturePeriod = components['schemas']['FeaturePeriod'];
 export type FeatureType = components['schemas']['FeatureType'];
 export type FeatureUsage = components['schemas']['FeatureUsage'];
+export type FinalizingRefused = components['schemas']['FinalizingRefused'];
 export type Forbidden = components['schemas']['Forbidden'];
 export type Granularity = components['schemas']['Granularity'];
 export type IdempotencyKey = components['schemas']['IdempotencyKey'];
@@ -4415,6 +4757,7 @@ export type InternalError = components['schemas']['InternalError'];
 export type InvalidPayload = components['schemas']['InvalidPayload'];
 export type InvalidSignature = components['schemas']['InvalidSignature'];
 export type Invoice = components['schemas']['Invoice'];
+export type InvoiceClosed = components['schemas']['InvoiceClosed'];
 export type InvoiceCreate = components['schemas']['InvoiceCreate'];
 export type InvoiceId = components['schemas']['InvoiceId'];
 export type InvoiceNotFound = components['schemas']['InvoiceNotFound'];
@@ -4451,24 +4794,32 @@ export type PaymentMethod = components['schemas']['PaymentMethod'];
 export type PaymentMethodCreate = components['schemas']['PaymentMethodCreate'];
 export type PaymentMethodId = components['schemas']['PaymentMethodId'];
 export type PaymentMethodList = components['schemas']['PaymentMethodList'];
+export type PaymentMethodNeeded = components['schemas']['PaymentMethodNeeded'];
 export type PaymentMethodNotFound = components['schemas']['PaymentMethodNotFound'];
 export type PaymentMethodType = components['schemas']['PaymentMethodType'];
 export type PaymentNotFound = components['schemas']['PaymentNotFound'];
 export type PaymentPage = components['schemas']['PaymentPage'];
 export type PaymentReference = components['schemas']['PaymentReference'];
+export type PaymentRefused = components['schemas']['PaymentRefused'];
+export type PaymentStateRefused = components['schemas']['PaymentStateRefused'];
 export type PaymentStatus = components['schemas']['PaymentStatus'];
 export type Percent = components['schemas']['Percent'];
 export type Percentage = components['schemas']['Percentage'];
 export type Plan = components['schemas']['Plan'];
+export type PlanArchived = components['schemas']['PlanArchived'];
 export type PlanChange = components['schemas']['PlanChange'];
 export type PlanChangeRefusal = components['schemas']['PlanChangeRefusal'];
+export type PlanChangeRefused = components['schemas']['PlanChangeRefused'];
 export type PlanChangeTime = components['schemas']['PlanChangeTime'];
 export type PlanCreate = components['schemas']['PlanCreate'];
+export type PlanEditRefused = components['schemas']['PlanEditRefused'];
 export type PlanId = components['schemas']['PlanId'];
+export type PlanInUse = components['schemas']['PlanInUse'];
 export type PlanNotFound = components['schemas']['PlanNotFound'];
 export type PlanOrCustomerNotFound = components['schemas']['PlanOrCustomerNotFound'];
 export type PlanPage = components['schemas']['PlanPage'];
 export type PlanRef = components['schemas']['PlanRef'];
+export type PlanRefused = components['schemas']['PlanRefused'];
 export type PlanStatus = components['schemas']['PlanStatus'];
 export type PlanUpdate = components['schemas']['PlanUpdate'];
 export type Pricing = components['schemas']['Pricing'];
@@ -4488,18 +4839,21 @@ export type RedeemedCoupon = components['schemas']['RedeemedCoupon'];
 export type Redemption = components['schemas']['Redemption'];
 export type Refund = components['schemas']['Refund'];
 export type RefundInput = components['schemas']['RefundInput'];
+export type RefundRefused = components['schemas']['RefundRefused'];
 export type Remaining = components['schemas']['Remaining'];
 export type SentMinorUnits = components['schemas']['SentMinorUnits'];
 export type Slug = components['schemas']['Slug'];
 export type SlugExists = components['schemas']['SlugExists'];
 export type Subscription = components['schemas']['Subscription'];
 export type SubscriptionCreate = components['schemas']['SubscriptionCreate'];
+export type SubscriptionEnded = components['schemas']['SubscriptionEnded'];
 export type SubscriptionExists = components['schemas']['SubscriptionExists'];
 export type SubscriptionId = components['schemas']['SubscriptionId'];
 export type SubscriptionNotFound = components['schemas']['SubscriptionNotFound'];
 export type SubscriptionOrFeatureNotFound = components['schemas']['SubscriptionOrFeatureNotFound'];
 export type SubscriptionOrPlanNotFound = components['schemas']['SubscriptionOrPlanNotFound'];
 export type SubscriptionPage = components['schemas']['SubscriptionPage'];
+export type SubscriptionStateRefused = components['schemas']['SubscriptionStateRefused'];
 export type SubscriptionStatus = components['schemas']['SubscriptionStatus'];
 export type SubscriptionUpdate = components['schemas']['SubscriptionUpdate'];
 export type Tax = components['schemas']['Tax'];
@@ -4527,15 +4881,16 @@ export type UsageDifference = components['schemas']['UsageDifference'];
 export type UsageEvent = components['schemas']['UsageEvent'];
 export type UsageEventBatch = components['schemas']['UsageEventBatch'];
 export type UsageEventCreate = components['schemas']['UsageEventCreate'];
-export type UsageEventCreateItem = components['schemas']['UsageEventCreateItem'];
 export type UsageEventError = components['schemas']['UsageEventError'];
 export type UsageEventId = components['schemas']['UsageEventId'];
 export type UsageEventNotFound = components['schemas']['UsageEventNotFound'];
 export type UsageEventOutcome = components['schemas']['UsageEventOutcome'];
 export type UsageEventPage = components['schemas']['UsageEventPage'];
 export type UsageEventReceipt = components['schemas']['UsageEventReceipt'];
+export type UsageEventRefused = components['schemas']['UsageEventRefused'];
 export type UsageEventResult = components['schemas']['UsageEventResult'];
 export type UsageEventStatus = components['schemas']['UsageEventStatus'];
+export type UsageEventVoided = components['schemas']['UsageEventVoided'];
 export type UsageEventVoiding = components['schemas']['UsageEventVoiding'];
 export type UsageHistory = components['schemas']['UsageHistory'];
 export type Voiding = components['schemas']['Voiding'];

@@ -3360,8 +3360,7 @@ validate60.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Meter_recordBatch_body = validate63;
 const schema103 = {"$id":"Meter_recordBatch_body","$ref":"contract#/$defs/UsageEventBatch"};
-const schema104 = {"type":"object","required":["events"],"properties":{"events":{"type":"array","items":{"$ref":"contract#/$defs/UsageEventCreateItem"},"minItems":1,"maxItems":1000}},"additionalProperties":false};
-const schema105 = {"type":"object","required":["feature_key"],"properties":{"feature_key":{"$ref":"contract#/$defs/FeatureKey"},"quantity":{"$ref":"contract#/$defs/Quantity","default":1},"idempotency_key":{"anyOf":[{"$ref":"contract#/$defs/IdempotencyKey"},{"type":"null"}],"default":null},"metadata":{"$ref":"contract#/$defs/Metadata","default":{}},"timestamp":{"$ref":"contract#/$defs/Timestamp"}},"additionalProperties":false};
+const schema104 = {"type":"object","required":["events"],"properties":{"events":{"type":"array","items":{"$ref":"contract#/$defs/UsageEventCreate"},"minItems":1,"maxItems":1000}},"additionalProperties":false};
 
 function validate65(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;

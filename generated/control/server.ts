@@ -117,7 +117,7 @@ export interface Tenants<Call = unknown> {
   update(request: { tenantID: T.TenantId; "If-Match"?: T.IfMatch | undefined; body: T.TenantUpdate }, call: Call): Promise<T.Tenant>;
 
   /**
-   * Deletes a tenant that has no instances, or with `force` one with all it has, which goes on after the answer.
+   * Deletes a tenant that has no instances; with `force` one with all it has, which goes on after the answer.
    *
    * `DELETE /v1/admin/tenants/{tenantID}`
    *
@@ -702,7 +702,7 @@ export interface Instances<Call = unknown> {
   unsuspend(request: { instanceID: T.InstanceId; Prefer?: string | undefined; body?: T.SuspendInput | undefined }, call: Call): Promise<T.Instance>;
 
   /**
-   * Waits until an instance is in a state, or the time is over, and answers it either way.
+   * Waits until an instance is in a state or the time is over; answers it either way.
    *
    * `GET /v1/instances/{instanceID}/wait`
    *

@@ -3,7 +3,7 @@ export interface components {
     schemas: {
         /**
          * @description Who did it: the id of a user or key, `root` or `system`.
-         * @example user_01h455vb4pex5vsknk084sn02v
+         * @example user_01m7w6qgepfq9s8v7qdkvzwn91
          */
         ActorId: string;
         /**
@@ -32,7 +32,7 @@ export interface components {
          * @example {
          *       "id": "aud_01h455vb4pex5vsknk084sn036",
          *       "tenant_id": "ten_01h455vb4pex5vsknk084sn02q",
-         *       "actor_id": "user_01h455vb4pex5vsknk084sn02v",
+         *       "actor_id": "user_01m7w6qgepfq9s8v7qdkvzwn91",
          *       "actor_type": "user",
          *       "resource": "instance",
          *       "resource_id": "inst_01h455vb4pex5vsknk084sn02r",
@@ -84,7 +84,7 @@ export interface components {
          *         {
          *           "id": "aud_01h455vb4pex5vsknk084sn036",
          *           "tenant_id": "ten_01h455vb4pex5vsknk084sn02q",
-         *           "actor_id": "user_01h455vb4pex5vsknk084sn02v",
+         *           "actor_id": "user_01m7w6qgepfq9s8v7qdkvzwn91",
          *           "actor_type": "user",
          *           "resource": "instance",
          *           "resource_id": "inst_01h455vb4pex5vsknk084sn02r",
@@ -412,7 +412,7 @@ export interface components {
          *       },
          *       "notes": "second release",
          *       "commit_sha": "9f2c1ab",
-         *       "initiator": "user_01h455vb4pex5vsknk084sn02v",
+         *       "initiator": "user_01m7w6qgepfq9s8v7qdkvzwn91",
          *       "rollback_of": null,
          *       "timeout": "10m",
          *       "ready_timeout": "2m",
@@ -522,7 +522,7 @@ export interface components {
          *           },
          *           "notes": "second release",
          *           "commit_sha": "9f2c1ab",
-         *           "initiator": "user_01h455vb4pex5vsknk084sn02v",
+         *           "initiator": "user_01m7w6qgepfq9s8v7qdkvzwn91",
          *           "rollback_of": null,
          *           "timeout": "10m",
          *           "ready_timeout": "2m",
@@ -808,16 +808,6 @@ export interface components {
          */
         EnvValue: string;
         /**
-         * @description The error envelope of the service.
-         * @example {
-         *       "message": "instance not found"
-         *     }
-         */
-        Error: {
-            /** @description What went wrong; for a bad field `<field>: <reason>`. */
-            message: string;
-        };
-        /**
          * @description Why a replica ended.
          * @enum {string}
          */
@@ -829,7 +819,7 @@ export interface components {
         ExpectedStatus: string;
         /**
          * @description The tenant of callers' credentials that this tenant stands for.
-         * @example org_01h455vb4pex5vsknk084sn035
+         * @example org_01m7w6qgepfq9s8v9m3zmg852m
          */
         ExternalId: string;
         /**
@@ -1035,21 +1025,21 @@ export interface components {
             /** @description What it asks. */
             target?: components["schemas"]["CheckTarget"];
             /** @description Arguments of the program of a `command`. */
-            args?: components["schemas"]["Arguments"] | null;
+            args?: components["schemas"]["Arguments"];
             /** @description Between questions: `1s` to `1h`. */
-            interval?: components["schemas"]["Duration"] | null;
+            interval?: components["schemas"]["Duration"];
             /** @description Time for an answer: `100ms` to `60s`, not more than the interval. */
             timeout?: components["schemas"]["Duration"] | null;
             /** @description Failures in a row that make a replica unhealthy; 0 counts as 1. */
-            retries?: components["schemas"]["Retries"] | null;
+            retries?: components["schemas"]["Retries"];
             /** @description Passes in a row that make it healthy. */
-            success_threshold?: components["schemas"]["SuccessThreshold"] | null;
+            success_threshold?: components["schemas"]["SuccessThreshold"];
             /** @description What a failure does. */
-            kind?: components["schemas"]["CheckKind"] | null;
+            kind?: components["schemas"]["CheckKind"];
             /** @description The statuses that pass, for `http`. */
-            expected_status?: components["schemas"]["ExpectedStatus"] | null;
+            expected_status?: components["schemas"]["ExpectedStatus"];
             /** @description Whether it asks. */
-            enabled?: boolean | null;
+            enabled?: boolean;
         };
         /**
          * @description What a check of a replica came to.
@@ -1537,13 +1527,13 @@ export interface components {
             /** @description As stored; changed by scaling only. */
             resources?: components["schemas"]["Resources"];
             /** @description The ports that its replicas listen on. The next deploy applies them. */
-            ports?: components["schemas"]["InstancePort"][] | null;
+            ports?: components["schemas"]["InstancePort"][];
             /** @description Environment variables of its replicas, all of them. The next deploy applies them. */
-            env?: components["schemas"]["Env"] | null;
+            env?: components["schemas"]["Env"];
             /** @description Free labels, all of them. */
-            labels?: components["schemas"]["Labels"] | null;
+            labels?: components["schemas"]["Labels"];
             /** @description Whether a replica that ended is started again. */
-            restart_policy?: components["schemas"]["RestartPolicy"] | null;
+            restart_policy?: components["schemas"]["RestartPolicy"];
         };
         /**
          * @description Something failed that is not the caller's fault; the log has the cause under the request id.
@@ -1663,6 +1653,12 @@ export interface components {
          * @enum {string}
          */
         LogSource: "stdout" | "stderr" | "otlp" | "plane";
+        /**
+         * @description Events named `log` and `ping`.
+         * @example event: ping
+         *     data: {"timestamp":"2026-01-05T11:00:15.000Z"}
+         */
+        LogText: string;
         /**
          * Format: int32
          * @description Memory in MiB, per replica.
@@ -2171,7 +2167,7 @@ export interface components {
          *       "secret_versions": {
          *         "DATABASE_URL": 1
          *       },
-         *       "created_by": "user_01h455vb4pex5vsknk084sn02v",
+         *       "created_by": "user_01m7w6qgepfq9s8v7qdkvzwn91",
          *       "created_at": "2026-01-05T10:00:00.000Z",
          *       "updated_at": "2026-01-05T10:00:00.000Z"
          *     }
@@ -2247,7 +2243,7 @@ export interface components {
          *           "secret_versions": {
          *             "DATABASE_URL": 1
          *           },
-         *           "created_by": "user_01h455vb4pex5vsknk084sn02v",
+         *           "created_by": "user_01m7w6qgepfq9s8v7qdkvzwn91",
          *           "created_at": "2026-01-05T10:00:00.000Z",
          *           "updated_at": "2026-01-05T10:00:00.000Z"
          *         }
@@ -2687,15 +2683,15 @@ export interface components {
             /** @description A verified domain of the instance; its default host when null. */
             hostname?: components["schemas"]["Hostname"] | null;
             /** @description What paths begin with. */
-            path?: components["schemas"]["PathPrefix"] | null;
+            path?: components["schemas"]["PathPrefix"];
             /** @description The port: one of the instance's. */
             port?: components["schemas"]["Port"];
             /** @description How it is spoken to. */
-            protocol?: components["schemas"]["TrafficProtocol"] | null;
+            protocol?: components["schemas"]["TrafficProtocol"];
             /** @description What it gets of the traffic, relative to the others of its host name and path. */
-            weight?: components["schemas"]["Weight"] | null;
+            weight?: components["schemas"]["Weight"];
             /** @description Whether `path` is removed before the instance sees the request. */
-            strip_prefix?: boolean | null;
+            strip_prefix?: boolean;
         };
         /**
          * @description What an instance is to get.
@@ -2922,7 +2918,7 @@ export interface components {
          *       "name": "Acme",
          *       "slug": "acme",
          *       "plan": "free",
-         *       "external_id": "org_01h455vb4pex5vsknk084sn035",
+         *       "external_id": "org_01m7w6qgepfq9s8v9m3zmg852m",
          *       "metadata": {},
          *       "status": "active",
          *       "quota": {
@@ -2979,7 +2975,7 @@ export interface components {
          *       "name": "Acme",
          *       "slug": "acme",
          *       "plan": "free",
-         *       "external_id": "org_01h455vb4pex5vsknk084sn035",
+         *       "external_id": "org_01m7w6qgepfq9s8v9m3zmg852m",
          *       "metadata": {},
          *       "quota": {
          *         "max_instances": 5,
@@ -3023,7 +3019,7 @@ export interface components {
          *           "name": "Acme",
          *           "slug": "acme",
          *           "plan": "free",
-         *           "external_id": "org_01h455vb4pex5vsknk084sn035",
+         *           "external_id": "org_01m7w6qgepfq9s8v9m3zmg852m",
          *           "metadata": {},
          *           "status": "active",
          *           "quota": {
@@ -3121,9 +3117,9 @@ export interface components {
             /** @description Its name. */
             name?: components["schemas"]["DisplayName"];
             /** @description Its plan. */
-            plan?: components["schemas"]["PlanName"] | null;
+            plan?: components["schemas"]["PlanName"];
             /** @description Free data, all of it. */
-            metadata?: components["schemas"]["TenantMetadata"] | null;
+            metadata?: components["schemas"]["TenantMetadata"];
         };
         /**
          * Format: date-time
@@ -3260,7 +3256,6 @@ export type Endpoint = components['schemas']['Endpoint'];
 export type EndpointProtocol = components['schemas']['EndpointProtocol'];
 export type Env = components['schemas']['Env'];
 export type EnvValue = components['schemas']['EnvValue'];
-export type Error = components['schemas']['Error'];
 export type ExitReason = components['schemas']['ExitReason'];
 export type ExpectedStatus = components['schemas']['ExpectedStatus'];
 export type ExternalId = components['schemas']['ExternalId'];
@@ -3296,6 +3291,7 @@ export type LogLevel = components['schemas']['LogLevel'];
 export type LogLine = components['schemas']['LogLine'];
 export type LogLineList = components['schemas']['LogLineList'];
 export type LogSource = components['schemas']['LogSource'];
+export type LogText = components['schemas']['LogText'];
 export type MemoryMb = components['schemas']['MemoryMb'];
 export type Metric = components['schemas']['Metric'];
 export type MetricLabels = components['schemas']['MetricLabels'];

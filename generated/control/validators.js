@@ -511,7 +511,7 @@ validate20.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Tenants_update_body = validate26;
 const schema46 = {"$id":"Tenants_update_body","$ref":"contract#/$defs/TenantUpdate"};
-const schema47 = {"type":"object","properties":{"name":{"$ref":"contract#/$defs/DisplayName"},"plan":{"anyOf":[{"$ref":"contract#/$defs/PlanName"},{"type":"null"}]},"metadata":{"anyOf":[{"$ref":"contract#/$defs/TenantMetadata"},{"type":"null"}]}},"additionalProperties":false};
+const schema47 = {"type":"object","properties":{"name":{"$ref":"contract#/$defs/DisplayName"},"plan":{"$ref":"contract#/$defs/PlanName"},"metadata":{"$ref":"contract#/$defs/TenantMetadata"}},"additionalProperties":false};
 
 function validate27(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -566,81 +566,22 @@ if(data.plan !== undefined){
 let data1 = data.plan;
 const _errs5 = errors;
 const _errs6 = errors;
-let valid2 = false;
-const _errs7 = errors;
-const _errs8 = errors;
-if(errors === _errs8){
+if(errors === _errs6){
 if(typeof data1 === "string"){
 if(func1(data1) > 32){
-const err0 = {instancePath:instancePath+"/plan",schemaPath:"contract#/$defs/PlanName/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-else {
-if(func1(data1) < 1){
-const err1 = {instancePath:instancePath+"/plan",schemaPath:"contract#/$defs/PlanName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-}
-else {
-const err2 = {instancePath:instancePath+"/plan",schemaPath:"contract#/$defs/PlanName/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-}
-var _valid0 = _errs7 === errors;
-valid2 = valid2 || _valid0;
-const _errs10 = errors;
-if(data1 !== null){
-const err3 = {instancePath:instancePath+"/plan",schemaPath:"#/properties/plan/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-var _valid0 = _errs10 === errors;
-valid2 = valid2 || _valid0;
-if(!valid2){
-const err4 = {instancePath:instancePath+"/plan",schemaPath:"#/properties/plan/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-validate27.errors = vErrors;
+validate27.errors = [{instancePath:instancePath+"/plan",schemaPath:"contract#/$defs/PlanName/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"}];
 return false;
 }
 else {
-errors = _errs6;
-if(vErrors !== null){
-if(_errs6){
-vErrors.length = _errs6;
+if(func1(data1) < 1){
+validate27.errors = [{instancePath:instancePath+"/plan",schemaPath:"contract#/$defs/PlanName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
 }
 else {
-vErrors = null;
-}
+validate27.errors = [{instancePath:instancePath+"/plan",schemaPath:"contract#/$defs/PlanName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
 }
 }
 var valid0 = _errs5 === errors;
@@ -651,59 +592,12 @@ var valid0 = true;
 if(valid0){
 if(data.metadata !== undefined){
 let data2 = data.metadata;
-const _errs12 = errors;
-const _errs13 = errors;
-let valid4 = false;
-const _errs14 = errors;
+const _errs8 = errors;
 if(!(data2 && typeof data2 == "object" && !Array.isArray(data2))){
-const err5 = {instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/TenantMetadata/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-var _valid1 = _errs14 === errors;
-valid4 = valid4 || _valid1;
-const _errs17 = errors;
-if(data2 !== null){
-const err6 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-var _valid1 = _errs17 === errors;
-valid4 = valid4 || _valid1;
-if(!valid4){
-const err7 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-validate27.errors = vErrors;
+validate27.errors = [{instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/TenantMetadata/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
-else {
-errors = _errs13;
-if(vErrors !== null){
-if(_errs13){
-vErrors.length = _errs13;
-}
-else {
-vErrors = null;
-}
-}
-}
-var valid0 = _errs12 === errors;
+var valid0 = _errs8 === errors;
 }
 else {
 var valid0 = true;
@@ -1236,7 +1130,7 @@ validate38.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const HealthChecks_update_body = validate39;
 const schema67 = {"$id":"HealthChecks_update_body","$ref":"contract#/$defs/HealthCheckUpdate"};
-const schema68 = {"type":"object","properties":{"name":{"$ref":"contract#/$defs/CheckName"},"type":{"$ref":"contract#/$defs/CheckType"},"target":{"$ref":"contract#/$defs/CheckTarget"},"args":{"anyOf":[{"$ref":"contract#/$defs/Arguments"},{"type":"null"}]},"interval":{"anyOf":[{"$ref":"contract#/$defs/Duration"},{"type":"null"}]},"timeout":{"anyOf":[{"$ref":"contract#/$defs/Duration"},{"type":"null"}]},"retries":{"anyOf":[{"$ref":"contract#/$defs/Retries"},{"type":"null"}]},"success_threshold":{"anyOf":[{"$ref":"contract#/$defs/SuccessThreshold"},{"type":"null"}]},"kind":{"anyOf":[{"$ref":"contract#/$defs/CheckKind"},{"type":"null"}]},"expected_status":{"anyOf":[{"$ref":"contract#/$defs/ExpectedStatus"},{"type":"null"}]},"enabled":{"anyOf":[{"type":"boolean"},{"type":"null"}]}},"additionalProperties":false};
+const schema68 = {"type":"object","properties":{"name":{"$ref":"contract#/$defs/CheckName"},"type":{"$ref":"contract#/$defs/CheckType"},"target":{"$ref":"contract#/$defs/CheckTarget"},"args":{"$ref":"contract#/$defs/Arguments"},"interval":{"$ref":"contract#/$defs/Duration"},"timeout":{"anyOf":[{"$ref":"contract#/$defs/Duration"},{"type":"null"}]},"retries":{"$ref":"contract#/$defs/Retries"},"success_threshold":{"$ref":"contract#/$defs/SuccessThreshold"},"kind":{"$ref":"contract#/$defs/CheckKind"},"expected_status":{"$ref":"contract#/$defs/ExpectedStatus"},"enabled":{"type":"boolean"}},"additionalProperties":false};
 const schema69 = {"type":"string","minLength":1,"maxLength":63};
 const schema70 = {"type":"string","enum":["http","tcp","command","grpc"]};
 const schema71 = {"type":"string","minLength":1,"maxLength":2048,"pattern":"^[^\\u0000-\\u001f\\u007f]+$"};
@@ -1413,52 +1307,10 @@ var valid0 = true;
 }
 if(valid0){
 if(data.args !== undefined){
-let data3 = data.args;
 const _errs11 = errors;
-const _errs12 = errors;
-let valid4 = false;
-const _errs13 = errors;
-if(!(validate41(data3, {instancePath:instancePath+"/args",parentData:data,parentDataProperty:"args",rootData,dynamicAnchors}))){
+if(!(validate41(data.args, {instancePath:instancePath+"/args",parentData:data,parentDataProperty:"args",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate41.errors : vErrors.concat(validate41.errors);
 errors = vErrors.length;
-}
-var _valid0 = _errs13 === errors;
-valid4 = valid4 || _valid0;
-const _errs14 = errors;
-if(data3 !== null){
-const err0 = {instancePath:instancePath+"/args",schemaPath:"#/properties/args/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs14 === errors;
-valid4 = valid4 || _valid0;
-if(!valid4){
-const err1 = {instancePath:instancePath+"/args",schemaPath:"#/properties/args/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate40.errors = vErrors;
-return false;
-}
-else {
-errors = _errs12;
-if(vErrors !== null){
-if(_errs12){
-vErrors.length = _errs12;
-}
-else {
-vErrors = null;
-}
-}
 }
 var valid0 = _errs11 === errors;
 }
@@ -1468,15 +1320,71 @@ var valid0 = true;
 if(valid0){
 if(data.interval !== undefined){
 let data4 = data.interval;
-const _errs16 = errors;
-const _errs17 = errors;
-let valid5 = false;
-const _errs18 = errors;
-const _errs19 = errors;
-if(errors === _errs19){
+const _errs12 = errors;
+const _errs13 = errors;
+if(errors === _errs13){
 if(typeof data4 === "string"){
 if(func1(data4) > 32){
-const err2 = {instancePath:instancePath+"/interval",schemaPath:"contract#/$defs/Duration/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
+validate40.errors = [{instancePath:instancePath+"/interval",schemaPath:"contract#/$defs/Duration/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"}];
+return false;
+}
+else {
+if(func1(data4) < 1){
+validate40.errors = [{instancePath:instancePath+"/interval",schemaPath:"contract#/$defs/Duration/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern7.test(data4)){
+validate40.errors = [{instancePath:instancePath+"/interval",schemaPath:"contract#/$defs/Duration/pattern",keyword:"pattern",params:{pattern: "^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"},message:"must match pattern \""+"^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate40.errors = [{instancePath:instancePath+"/interval",schemaPath:"contract#/$defs/Duration/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.timeout !== undefined){
+let data5 = data.timeout;
+const _errs15 = errors;
+const _errs16 = errors;
+let valid5 = false;
+const _errs17 = errors;
+const _errs18 = errors;
+if(errors === _errs18){
+if(typeof data5 === "string"){
+if(func1(data5) > 32){
+const err0 = {instancePath:instancePath+"/timeout",schemaPath:"contract#/$defs/Duration/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+else {
+if(func1(data5) < 1){
+const err1 = {instancePath:instancePath+"/timeout",schemaPath:"contract#/$defs/Duration/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+else {
+if(!pattern7.test(data5)){
+const err2 = {instancePath:instancePath+"/timeout",schemaPath:"contract#/$defs/Duration/pattern",keyword:"pattern",params:{pattern: "^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"},message:"must match pattern \""+"^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"+"\""};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -1485,9 +1393,11 @@ vErrors.push(err2);
 }
 errors++;
 }
+}
+}
+}
 else {
-if(func1(data4) < 1){
-const err3 = {instancePath:instancePath+"/interval",schemaPath:"contract#/$defs/Duration/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const err3 = {instancePath:instancePath+"/timeout",schemaPath:"contract#/$defs/Duration/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -1496,9 +1406,12 @@ vErrors.push(err3);
 }
 errors++;
 }
-else {
-if(!pattern7.test(data4)){
-const err4 = {instancePath:instancePath+"/interval",schemaPath:"contract#/$defs/Duration/pattern",keyword:"pattern",params:{pattern: "^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"},message:"must match pattern \""+"^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"+"\""};
+}
+var _valid0 = _errs17 === errors;
+valid5 = valid5 || _valid0;
+const _errs20 = errors;
+if(data5 !== null){
+const err4 = {instancePath:instancePath+"/timeout",schemaPath:"#/properties/timeout/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -1507,11 +1420,10 @@ vErrors.push(err4);
 }
 errors++;
 }
-}
-}
-}
-else {
-const err5 = {instancePath:instancePath+"/interval",schemaPath:"contract#/$defs/Duration/type",keyword:"type",params:{type: "string"},message:"must be string"};
+var _valid0 = _errs20 === errors;
+valid5 = valid5 || _valid0;
+if(!valid5){
+const err5 = {instancePath:instancePath+"/timeout",schemaPath:"#/properties/timeout/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -1519,146 +1431,21 @@ else {
 vErrors.push(err5);
 }
 errors++;
-}
-}
-var _valid1 = _errs18 === errors;
-valid5 = valid5 || _valid1;
-const _errs21 = errors;
-if(data4 !== null){
-const err6 = {instancePath:instancePath+"/interval",schemaPath:"#/properties/interval/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-var _valid1 = _errs21 === errors;
-valid5 = valid5 || _valid1;
-if(!valid5){
-const err7 = {instancePath:instancePath+"/interval",schemaPath:"#/properties/interval/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
 validate40.errors = vErrors;
 return false;
 }
 else {
-errors = _errs17;
+errors = _errs16;
 if(vErrors !== null){
-if(_errs17){
-vErrors.length = _errs17;
+if(_errs16){
+vErrors.length = _errs16;
 }
 else {
 vErrors = null;
 }
 }
 }
-var valid0 = _errs16 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.timeout !== undefined){
-let data5 = data.timeout;
-const _errs23 = errors;
-const _errs24 = errors;
-let valid7 = false;
-const _errs25 = errors;
-const _errs26 = errors;
-if(errors === _errs26){
-if(typeof data5 === "string"){
-if(func1(data5) > 32){
-const err8 = {instancePath:instancePath+"/timeout",schemaPath:"contract#/$defs/Duration/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-else {
-if(func1(data5) < 1){
-const err9 = {instancePath:instancePath+"/timeout",schemaPath:"contract#/$defs/Duration/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-else {
-if(!pattern7.test(data5)){
-const err10 = {instancePath:instancePath+"/timeout",schemaPath:"contract#/$defs/Duration/pattern",keyword:"pattern",params:{pattern: "^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"},message:"must match pattern \""+"^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"+"\""};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-}
-}
-}
-}
-else {
-const err11 = {instancePath:instancePath+"/timeout",schemaPath:"contract#/$defs/Duration/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-}
-}
-var _valid2 = _errs25 === errors;
-valid7 = valid7 || _valid2;
-const _errs28 = errors;
-if(data5 !== null){
-const err12 = {instancePath:instancePath+"/timeout",schemaPath:"#/properties/timeout/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
-if(vErrors === null){
-vErrors = [err12];
-}
-else {
-vErrors.push(err12);
-}
-errors++;
-}
-var _valid2 = _errs28 === errors;
-valid7 = valid7 || _valid2;
-if(!valid7){
-const err13 = {instancePath:instancePath+"/timeout",schemaPath:"#/properties/timeout/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err13];
-}
-else {
-vErrors.push(err13);
-}
-errors++;
-validate40.errors = vErrors;
-return false;
-}
-else {
-errors = _errs24;
-if(vErrors !== null){
-if(_errs24){
-vErrors.length = _errs24;
-}
-else {
-vErrors = null;
-}
-}
-}
-var valid0 = _errs23 === errors;
+var valid0 = _errs15 === errors;
 }
 else {
 var valid0 = true;
@@ -1666,98 +1453,33 @@ var valid0 = true;
 if(valid0){
 if(data.retries !== undefined){
 let data6 = data.retries;
-const _errs30 = errors;
-const _errs31 = errors;
-let valid9 = false;
-const _errs32 = errors;
-const _errs33 = errors;
+const _errs22 = errors;
+const _errs23 = errors;
 if(!((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6)))){
-const err14 = {instancePath:instancePath+"/retries",schemaPath:"contract#/$defs/Retries/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){
-vErrors = [err14];
+validate40.errors = [{instancePath:instancePath+"/retries",schemaPath:"contract#/$defs/Retries/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
 }
-else {
-vErrors.push(err14);
-}
-errors++;
-}
-if(errors === _errs33){
+if(errors === _errs23){
 if(typeof data6 == "number"){
 if(data6 > 10 || isNaN(data6)){
-const err15 = {instancePath:instancePath+"/retries",schemaPath:"contract#/$defs/Retries/maximum",keyword:"maximum",params:{comparison: "<=", limit: 10},message:"must be <= 10"};
-if(vErrors === null){
-vErrors = [err15];
-}
-else {
-vErrors.push(err15);
-}
-errors++;
-}
-else {
-if(data6 < 0 || isNaN(data6)){
-const err16 = {instancePath:instancePath+"/retries",schemaPath:"contract#/$defs/Retries/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
-if(vErrors === null){
-vErrors = [err16];
-}
-else {
-vErrors.push(err16);
-}
-errors++;
-}
-else {
-if(!(formats0.validate(data6))){
-const err17 = {instancePath:instancePath+"/retries",schemaPath:"contract#/$defs/Retries/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""};
-if(vErrors === null){
-vErrors = [err17];
-}
-else {
-vErrors.push(err17);
-}
-errors++;
-}
-}
-}
-}
-}
-var _valid3 = _errs32 === errors;
-valid9 = valid9 || _valid3;
-const _errs35 = errors;
-if(data6 !== null){
-const err18 = {instancePath:instancePath+"/retries",schemaPath:"#/properties/retries/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
-if(vErrors === null){
-vErrors = [err18];
-}
-else {
-vErrors.push(err18);
-}
-errors++;
-}
-var _valid3 = _errs35 === errors;
-valid9 = valid9 || _valid3;
-if(!valid9){
-const err19 = {instancePath:instancePath+"/retries",schemaPath:"#/properties/retries/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err19];
-}
-else {
-vErrors.push(err19);
-}
-errors++;
-validate40.errors = vErrors;
+validate40.errors = [{instancePath:instancePath+"/retries",schemaPath:"contract#/$defs/Retries/maximum",keyword:"maximum",params:{comparison: "<=", limit: 10},message:"must be <= 10"}];
 return false;
 }
 else {
-errors = _errs31;
-if(vErrors !== null){
-if(_errs31){
-vErrors.length = _errs31;
+if(data6 < 0 || isNaN(data6)){
+validate40.errors = [{instancePath:instancePath+"/retries",schemaPath:"contract#/$defs/Retries/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
 }
 else {
-vErrors = null;
+if(!(formats0.validate(data6))){
+validate40.errors = [{instancePath:instancePath+"/retries",schemaPath:"contract#/$defs/Retries/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""}];
+return false;
 }
 }
 }
-var valid0 = _errs30 === errors;
+}
+}
+var valid0 = _errs22 === errors;
 }
 else {
 var valid0 = true;
@@ -1765,98 +1487,33 @@ var valid0 = true;
 if(valid0){
 if(data.success_threshold !== undefined){
 let data7 = data.success_threshold;
-const _errs37 = errors;
-const _errs38 = errors;
-let valid11 = false;
-const _errs39 = errors;
-const _errs40 = errors;
+const _errs25 = errors;
+const _errs26 = errors;
 if(!((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7)))){
-const err20 = {instancePath:instancePath+"/success_threshold",schemaPath:"contract#/$defs/SuccessThreshold/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){
-vErrors = [err20];
+validate40.errors = [{instancePath:instancePath+"/success_threshold",schemaPath:"contract#/$defs/SuccessThreshold/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
 }
-else {
-vErrors.push(err20);
-}
-errors++;
-}
-if(errors === _errs40){
+if(errors === _errs26){
 if(typeof data7 == "number"){
 if(data7 > 10 || isNaN(data7)){
-const err21 = {instancePath:instancePath+"/success_threshold",schemaPath:"contract#/$defs/SuccessThreshold/maximum",keyword:"maximum",params:{comparison: "<=", limit: 10},message:"must be <= 10"};
-if(vErrors === null){
-vErrors = [err21];
-}
-else {
-vErrors.push(err21);
-}
-errors++;
-}
-else {
-if(data7 < 1 || isNaN(data7)){
-const err22 = {instancePath:instancePath+"/success_threshold",schemaPath:"contract#/$defs/SuccessThreshold/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
-if(vErrors === null){
-vErrors = [err22];
-}
-else {
-vErrors.push(err22);
-}
-errors++;
-}
-else {
-if(!(formats0.validate(data7))){
-const err23 = {instancePath:instancePath+"/success_threshold",schemaPath:"contract#/$defs/SuccessThreshold/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""};
-if(vErrors === null){
-vErrors = [err23];
-}
-else {
-vErrors.push(err23);
-}
-errors++;
-}
-}
-}
-}
-}
-var _valid4 = _errs39 === errors;
-valid11 = valid11 || _valid4;
-const _errs42 = errors;
-if(data7 !== null){
-const err24 = {instancePath:instancePath+"/success_threshold",schemaPath:"#/properties/success_threshold/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
-if(vErrors === null){
-vErrors = [err24];
-}
-else {
-vErrors.push(err24);
-}
-errors++;
-}
-var _valid4 = _errs42 === errors;
-valid11 = valid11 || _valid4;
-if(!valid11){
-const err25 = {instancePath:instancePath+"/success_threshold",schemaPath:"#/properties/success_threshold/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err25];
-}
-else {
-vErrors.push(err25);
-}
-errors++;
-validate40.errors = vErrors;
+validate40.errors = [{instancePath:instancePath+"/success_threshold",schemaPath:"contract#/$defs/SuccessThreshold/maximum",keyword:"maximum",params:{comparison: "<=", limit: 10},message:"must be <= 10"}];
 return false;
 }
 else {
-errors = _errs38;
-if(vErrors !== null){
-if(_errs38){
-vErrors.length = _errs38;
+if(data7 < 1 || isNaN(data7)){
+validate40.errors = [{instancePath:instancePath+"/success_threshold",schemaPath:"contract#/$defs/SuccessThreshold/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
+return false;
 }
 else {
-vErrors = null;
+if(!(formats0.validate(data7))){
+validate40.errors = [{instancePath:instancePath+"/success_threshold",schemaPath:"contract#/$defs/SuccessThreshold/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""}];
+return false;
 }
 }
 }
-var valid0 = _errs37 === errors;
+}
+}
+var valid0 = _errs25 === errors;
 }
 else {
 var valid0 = true;
@@ -1864,69 +1521,16 @@ var valid0 = true;
 if(valid0){
 if(data.kind !== undefined){
 let data8 = data.kind;
-const _errs44 = errors;
-const _errs45 = errors;
-let valid13 = false;
-const _errs46 = errors;
+const _errs28 = errors;
 if(typeof data8 !== "string"){
-const err26 = {instancePath:instancePath+"/kind",schemaPath:"contract#/$defs/CheckKind/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err26];
-}
-else {
-vErrors.push(err26);
-}
-errors++;
-}
-if(!((data8 === "readiness") || (data8 === "liveness"))){
-const err27 = {instancePath:instancePath+"/kind",schemaPath:"contract#/$defs/CheckKind/enum",keyword:"enum",params:{allowedValues: schema78.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err27];
-}
-else {
-vErrors.push(err27);
-}
-errors++;
-}
-var _valid5 = _errs46 === errors;
-valid13 = valid13 || _valid5;
-const _errs49 = errors;
-if(data8 !== null){
-const err28 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
-if(vErrors === null){
-vErrors = [err28];
-}
-else {
-vErrors.push(err28);
-}
-errors++;
-}
-var _valid5 = _errs49 === errors;
-valid13 = valid13 || _valid5;
-if(!valid13){
-const err29 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err29];
-}
-else {
-vErrors.push(err29);
-}
-errors++;
-validate40.errors = vErrors;
+validate40.errors = [{instancePath:instancePath+"/kind",schemaPath:"contract#/$defs/CheckKind/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-else {
-errors = _errs45;
-if(vErrors !== null){
-if(_errs45){
-vErrors.length = _errs45;
+if(!((data8 === "readiness") || (data8 === "liveness"))){
+validate40.errors = [{instancePath:instancePath+"/kind",schemaPath:"contract#/$defs/CheckKind/enum",keyword:"enum",params:{allowedValues: schema78.enum},message:"must be equal to one of the allowed values"}];
+return false;
 }
-else {
-vErrors = null;
-}
-}
-}
-var valid0 = _errs44 === errors;
+var valid0 = _errs28 === errors;
 }
 else {
 var valid0 = true;
@@ -1934,146 +1538,39 @@ var valid0 = true;
 if(valid0){
 if(data.expected_status !== undefined){
 let data9 = data.expected_status;
-const _errs51 = errors;
-const _errs52 = errors;
-let valid15 = false;
-const _errs53 = errors;
-const _errs54 = errors;
-if(errors === _errs54){
+const _errs31 = errors;
+const _errs32 = errors;
+if(errors === _errs32){
 if(typeof data9 === "string"){
 if(func1(data9) > 64){
-const err30 = {instancePath:instancePath+"/expected_status",schemaPath:"contract#/$defs/ExpectedStatus/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
-if(vErrors === null){
-vErrors = [err30];
-}
-else {
-vErrors.push(err30);
-}
-errors++;
-}
-else {
-if(!pattern9.test(data9)){
-const err31 = {instancePath:instancePath+"/expected_status",schemaPath:"contract#/$defs/ExpectedStatus/pattern",keyword:"pattern",params:{pattern: "^[1-5][0-9]{2}(-[1-5][0-9]{2})?(,[1-5][0-9]{2}(-[1-5][0-9]{2})?)*$"},message:"must match pattern \""+"^[1-5][0-9]{2}(-[1-5][0-9]{2})?(,[1-5][0-9]{2}(-[1-5][0-9]{2})?)*$"+"\""};
-if(vErrors === null){
-vErrors = [err31];
-}
-else {
-vErrors.push(err31);
-}
-errors++;
-}
-}
-}
-else {
-const err32 = {instancePath:instancePath+"/expected_status",schemaPath:"contract#/$defs/ExpectedStatus/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err32];
-}
-else {
-vErrors.push(err32);
-}
-errors++;
-}
-}
-var _valid6 = _errs53 === errors;
-valid15 = valid15 || _valid6;
-const _errs56 = errors;
-if(data9 !== null){
-const err33 = {instancePath:instancePath+"/expected_status",schemaPath:"#/properties/expected_status/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
-if(vErrors === null){
-vErrors = [err33];
-}
-else {
-vErrors.push(err33);
-}
-errors++;
-}
-var _valid6 = _errs56 === errors;
-valid15 = valid15 || _valid6;
-if(!valid15){
-const err34 = {instancePath:instancePath+"/expected_status",schemaPath:"#/properties/expected_status/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err34];
-}
-else {
-vErrors.push(err34);
-}
-errors++;
-validate40.errors = vErrors;
+validate40.errors = [{instancePath:instancePath+"/expected_status",schemaPath:"contract#/$defs/ExpectedStatus/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
 else {
-errors = _errs52;
-if(vErrors !== null){
-if(_errs52){
-vErrors.length = _errs52;
+if(!pattern9.test(data9)){
+validate40.errors = [{instancePath:instancePath+"/expected_status",schemaPath:"contract#/$defs/ExpectedStatus/pattern",keyword:"pattern",params:{pattern: "^[1-5][0-9]{2}(-[1-5][0-9]{2})?(,[1-5][0-9]{2}(-[1-5][0-9]{2})?)*$"},message:"must match pattern \""+"^[1-5][0-9]{2}(-[1-5][0-9]{2})?(,[1-5][0-9]{2}(-[1-5][0-9]{2})?)*$"+"\""}];
+return false;
+}
+}
 }
 else {
-vErrors = null;
+validate40.errors = [{instancePath:instancePath+"/expected_status",schemaPath:"contract#/$defs/ExpectedStatus/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
 }
 }
-}
-var valid0 = _errs51 === errors;
+var valid0 = _errs31 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.enabled !== undefined){
-let data10 = data.enabled;
-const _errs58 = errors;
-const _errs59 = errors;
-let valid17 = false;
-const _errs60 = errors;
-if(typeof data10 !== "boolean"){
-const err35 = {instancePath:instancePath+"/enabled",schemaPath:"#/properties/enabled/anyOf/0/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){
-vErrors = [err35];
-}
-else {
-vErrors.push(err35);
-}
-errors++;
-}
-var _valid7 = _errs60 === errors;
-valid17 = valid17 || _valid7;
-const _errs62 = errors;
-if(data10 !== null){
-const err36 = {instancePath:instancePath+"/enabled",schemaPath:"#/properties/enabled/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
-if(vErrors === null){
-vErrors = [err36];
-}
-else {
-vErrors.push(err36);
-}
-errors++;
-}
-var _valid7 = _errs62 === errors;
-valid17 = valid17 || _valid7;
-if(!valid17){
-const err37 = {instancePath:instancePath+"/enabled",schemaPath:"#/properties/enabled/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err37];
-}
-else {
-vErrors.push(err37);
-}
-errors++;
-validate40.errors = vErrors;
+const _errs34 = errors;
+if(typeof data.enabled !== "boolean"){
+validate40.errors = [{instancePath:instancePath+"/enabled",schemaPath:"#/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
-else {
-errors = _errs59;
-if(vErrors !== null){
-if(_errs59){
-vErrors.length = _errs59;
-}
-else {
-vErrors = null;
-}
-}
-}
-var valid0 = _errs58 === errors;
+var valid0 = _errs34 === errors;
 }
 else {
 var valid0 = true;
@@ -2773,7 +2270,7 @@ validate44.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Instances_update_body = validate55;
 const schema99 = {"$id":"Instances_update_body","$ref":"contract#/$defs/InstanceUpdate"};
-const schema100 = {"type":"object","properties":{"name":{"$ref":"contract#/$defs/DisplayName"},"image":{"$ref":"contract#/$defs/Image"},"provider_name":{"$ref":"contract#/$defs/ProviderName"},"resources":{"$ref":"contract#/$defs/Resources"},"ports":{"anyOf":[{"type":"array","items":{"$ref":"contract#/$defs/InstancePort"}},{"type":"null"}],"maxItems":16},"env":{"anyOf":[{"$ref":"contract#/$defs/Env"},{"type":"null"}]},"labels":{"anyOf":[{"$ref":"contract#/$defs/Labels"},{"type":"null"}]},"restart_policy":{"anyOf":[{"$ref":"contract#/$defs/RestartPolicy"},{"type":"null"}]}},"additionalProperties":false};
+const schema100 = {"type":"object","properties":{"name":{"$ref":"contract#/$defs/DisplayName"},"image":{"$ref":"contract#/$defs/Image"},"provider_name":{"$ref":"contract#/$defs/ProviderName"},"resources":{"$ref":"contract#/$defs/Resources"},"ports":{"type":"array","items":{"$ref":"contract#/$defs/InstancePort"},"maxItems":16},"env":{"$ref":"contract#/$defs/Env"},"labels":{"$ref":"contract#/$defs/Labels"},"restart_policy":{"$ref":"contract#/$defs/RestartPolicy"}},"additionalProperties":false};
 
 function validate56(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -2907,80 +2404,31 @@ if(valid0){
 if(data.ports !== undefined){
 let data4 = data.ports;
 const _errs12 = errors;
-const _errs13 = errors;
-let valid4 = false;
-const _errs14 = errors;
-if(errors === _errs14){
-if(Array.isArray(data4)){
-var valid5 = true;
-const len0 = data4.length;
-for(let i0=0; i0<len0; i0++){
-const _errs16 = errors;
-if(!(validate48(data4[i0], {instancePath:instancePath+"/ports/" + i0,parentData:data4,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate48.errors : vErrors.concat(validate48.errors);
-errors = vErrors.length;
-}
-var valid5 = _errs16 === errors;
-if(!valid5){
-break;
-}
-}
-}
-else {
-const err0 = {instancePath:instancePath+"/ports",schemaPath:"#/properties/ports/anyOf/0/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-}
-var _valid0 = _errs14 === errors;
-valid4 = valid4 || _valid0;
-const _errs17 = errors;
-if(data4 !== null){
-const err1 = {instancePath:instancePath+"/ports",schemaPath:"#/properties/ports/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-var _valid0 = _errs17 === errors;
-valid4 = valid4 || _valid0;
-if(!valid4){
-const err2 = {instancePath:instancePath+"/ports",schemaPath:"#/properties/ports/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-validate56.errors = vErrors;
-return false;
-}
-else {
-errors = _errs13;
-if(vErrors !== null){
-if(_errs13){
-vErrors.length = _errs13;
-}
-else {
-vErrors = null;
-}
-}
-}
 if(errors === _errs12){
 if(Array.isArray(data4)){
 if(data4.length > 16){
 validate56.errors = [{instancePath:instancePath+"/ports",schemaPath:"#/properties/ports/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items"}];
 return false;
 }
+else {
+var valid4 = true;
+const len0 = data4.length;
+for(let i0=0; i0<len0; i0++){
+const _errs14 = errors;
+if(!(validate48(data4[i0], {instancePath:instancePath+"/ports/" + i0,parentData:data4,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate48.errors : vErrors.concat(validate48.errors);
+errors = vErrors.length;
+}
+var valid4 = _errs14 === errors;
+if(!valid4){
+break;
+}
+}
+}
+}
+else {
+validate56.errors = [{instancePath:instancePath+"/ports",schemaPath:"#/properties/ports/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+return false;
 }
 }
 var valid0 = _errs12 === errors;
@@ -2990,108 +2438,24 @@ var valid0 = true;
 }
 if(valid0){
 if(data.env !== undefined){
-let data6 = data.env;
-const _errs19 = errors;
-const _errs20 = errors;
-let valid6 = false;
-const _errs21 = errors;
-if(!(validate50(data6, {instancePath:instancePath+"/env",parentData:data,parentDataProperty:"env",rootData,dynamicAnchors}))){
+const _errs15 = errors;
+if(!(validate50(data.env, {instancePath:instancePath+"/env",parentData:data,parentDataProperty:"env",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate50.errors : vErrors.concat(validate50.errors);
 errors = vErrors.length;
 }
-var _valid1 = _errs21 === errors;
-valid6 = valid6 || _valid1;
-const _errs22 = errors;
-if(data6 !== null){
-const err3 = {instancePath:instancePath+"/env",schemaPath:"#/properties/env/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-var _valid1 = _errs22 === errors;
-valid6 = valid6 || _valid1;
-if(!valid6){
-const err4 = {instancePath:instancePath+"/env",schemaPath:"#/properties/env/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-validate56.errors = vErrors;
-return false;
-}
-else {
-errors = _errs20;
-if(vErrors !== null){
-if(_errs20){
-vErrors.length = _errs20;
-}
-else {
-vErrors = null;
-}
-}
-}
-var valid0 = _errs19 === errors;
+var valid0 = _errs15 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.labels !== undefined){
-let data7 = data.labels;
-const _errs24 = errors;
-const _errs25 = errors;
-let valid7 = false;
-const _errs26 = errors;
-if(!(validate52(data7, {instancePath:instancePath+"/labels",parentData:data,parentDataProperty:"labels",rootData,dynamicAnchors}))){
+const _errs16 = errors;
+if(!(validate52(data.labels, {instancePath:instancePath+"/labels",parentData:data,parentDataProperty:"labels",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate52.errors : vErrors.concat(validate52.errors);
 errors = vErrors.length;
 }
-var _valid2 = _errs26 === errors;
-valid7 = valid7 || _valid2;
-const _errs27 = errors;
-if(data7 !== null){
-const err5 = {instancePath:instancePath+"/labels",schemaPath:"#/properties/labels/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-var _valid2 = _errs27 === errors;
-valid7 = valid7 || _valid2;
-if(!valid7){
-const err6 = {instancePath:instancePath+"/labels",schemaPath:"#/properties/labels/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-validate56.errors = vErrors;
-return false;
-}
-else {
-errors = _errs25;
-if(vErrors !== null){
-if(_errs25){
-vErrors.length = _errs25;
-}
-else {
-vErrors = null;
-}
-}
-}
-var valid0 = _errs24 === errors;
+var valid0 = _errs16 === errors;
 }
 else {
 var valid0 = true;
@@ -3099,69 +2463,16 @@ var valid0 = true;
 if(valid0){
 if(data.restart_policy !== undefined){
 let data8 = data.restart_policy;
-const _errs29 = errors;
-const _errs30 = errors;
-let valid8 = false;
-const _errs31 = errors;
+const _errs17 = errors;
 if(typeof data8 !== "string"){
-const err7 = {instancePath:instancePath+"/restart_policy",schemaPath:"contract#/$defs/RestartPolicy/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-if(!(((data8 === "always") || (data8 === "on-failure")) || (data8 === "never"))){
-const err8 = {instancePath:instancePath+"/restart_policy",schemaPath:"contract#/$defs/RestartPolicy/enum",keyword:"enum",params:{allowedValues: schema98.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-var _valid3 = _errs31 === errors;
-valid8 = valid8 || _valid3;
-const _errs34 = errors;
-if(data8 !== null){
-const err9 = {instancePath:instancePath+"/restart_policy",schemaPath:"#/properties/restart_policy/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-var _valid3 = _errs34 === errors;
-valid8 = valid8 || _valid3;
-if(!valid8){
-const err10 = {instancePath:instancePath+"/restart_policy",schemaPath:"#/properties/restart_policy/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-validate56.errors = vErrors;
+validate56.errors = [{instancePath:instancePath+"/restart_policy",schemaPath:"contract#/$defs/RestartPolicy/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-else {
-errors = _errs30;
-if(vErrors !== null){
-if(_errs30){
-vErrors.length = _errs30;
+if(!(((data8 === "always") || (data8 === "on-failure")) || (data8 === "never"))){
+validate56.errors = [{instancePath:instancePath+"/restart_policy",schemaPath:"contract#/$defs/RestartPolicy/enum",keyword:"enum",params:{allowedValues: schema98.enum},message:"must be equal to one of the allowed values"}];
+return false;
 }
-else {
-vErrors = null;
-}
-}
-}
-var valid0 = _errs29 === errors;
+var valid0 = _errs17 === errors;
 }
 else {
 var valid0 = true;
@@ -5207,7 +4518,7 @@ validate95.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Routes_update_body = validate98;
 const schema165 = {"$id":"Routes_update_body","$ref":"contract#/$defs/RouteUpdate"};
-const schema166 = {"type":"object","properties":{"hostname":{"anyOf":[{"$ref":"contract#/$defs/Hostname"},{"type":"null"}]},"path":{"anyOf":[{"$ref":"contract#/$defs/PathPrefix"},{"type":"null"}]},"port":{"$ref":"contract#/$defs/Port"},"protocol":{"anyOf":[{"$ref":"contract#/$defs/TrafficProtocol"},{"type":"null"}]},"weight":{"anyOf":[{"$ref":"contract#/$defs/Weight"},{"type":"null"}]},"strip_prefix":{"anyOf":[{"type":"boolean"},{"type":"null"}]}},"additionalProperties":false};
+const schema166 = {"type":"object","properties":{"hostname":{"anyOf":[{"$ref":"contract#/$defs/Hostname"},{"type":"null"}]},"path":{"$ref":"contract#/$defs/PathPrefix"},"port":{"$ref":"contract#/$defs/Port"},"protocol":{"$ref":"contract#/$defs/TrafficProtocol"},"weight":{"$ref":"contract#/$defs/Weight"},"strip_prefix":{"type":"boolean"}},"additionalProperties":false};
 
 function validate99(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -5333,93 +4644,28 @@ if(data.path !== undefined){
 let data1 = data.path;
 const _errs9 = errors;
 const _errs10 = errors;
-let valid3 = false;
-const _errs11 = errors;
-const _errs12 = errors;
-if(errors === _errs12){
+if(errors === _errs10){
 if(typeof data1 === "string"){
 if(func1(data1) > 512){
-const err6 = {instancePath:instancePath+"/path",schemaPath:"contract#/$defs/PathPrefix/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-else {
-if(func1(data1) < 1){
-const err7 = {instancePath:instancePath+"/path",schemaPath:"contract#/$defs/PathPrefix/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-else {
-if(!pattern28.test(data1)){
-const err8 = {instancePath:instancePath+"/path",schemaPath:"contract#/$defs/PathPrefix/pattern",keyword:"pattern",params:{pattern: "^/[^*:?#\\s]*$"},message:"must match pattern \""+"^/[^*:?#\\s]*$"+"\""};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-}
-}
-}
-else {
-const err9 = {instancePath:instancePath+"/path",schemaPath:"contract#/$defs/PathPrefix/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-}
-var _valid1 = _errs11 === errors;
-valid3 = valid3 || _valid1;
-const _errs14 = errors;
-if(data1 !== null){
-const err10 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-}
-var _valid1 = _errs14 === errors;
-valid3 = valid3 || _valid1;
-if(!valid3){
-const err11 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-validate99.errors = vErrors;
+validate99.errors = [{instancePath:instancePath+"/path",schemaPath:"contract#/$defs/PathPrefix/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"}];
 return false;
 }
 else {
-errors = _errs10;
-if(vErrors !== null){
-if(_errs10){
-vErrors.length = _errs10;
+if(func1(data1) < 1){
+validate99.errors = [{instancePath:instancePath+"/path",schemaPath:"contract#/$defs/PathPrefix/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
 }
 else {
-vErrors = null;
+if(!pattern28.test(data1)){
+validate99.errors = [{instancePath:instancePath+"/path",schemaPath:"contract#/$defs/PathPrefix/pattern",keyword:"pattern",params:{pattern: "^/[^*:?#\\s]*$"},message:"must match pattern \""+"^/[^*:?#\\s]*$"+"\""}];
+return false;
 }
+}
+}
+}
+else {
+validate99.errors = [{instancePath:instancePath+"/path",schemaPath:"contract#/$defs/PathPrefix/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
 }
 }
 var valid0 = _errs9 === errors;
@@ -5430,13 +4676,13 @@ var valid0 = true;
 if(valid0){
 if(data.port !== undefined){
 let data2 = data.port;
-const _errs16 = errors;
-const _errs17 = errors;
+const _errs12 = errors;
+const _errs13 = errors;
 if(!((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2)))){
 validate99.errors = [{instancePath:instancePath+"/port",schemaPath:"contract#/$defs/Port/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
-if(errors === _errs17){
+if(errors === _errs13){
 if(typeof data2 == "number"){
 if(data2 > 65535 || isNaN(data2)){
 validate99.errors = [{instancePath:instancePath+"/port",schemaPath:"contract#/$defs/Port/maximum",keyword:"maximum",params:{comparison: "<=", limit: 65535},message:"must be <= 65535"}];
@@ -5456,7 +4702,7 @@ return false;
 }
 }
 }
-var valid0 = _errs16 === errors;
+var valid0 = _errs12 === errors;
 }
 else {
 var valid0 = true;
@@ -5464,69 +4710,16 @@ var valid0 = true;
 if(valid0){
 if(data.protocol !== undefined){
 let data3 = data.protocol;
-const _errs19 = errors;
-const _errs20 = errors;
-let valid6 = false;
-const _errs21 = errors;
+const _errs15 = errors;
 if(typeof data3 !== "string"){
-const err12 = {instancePath:instancePath+"/protocol",schemaPath:"contract#/$defs/TrafficProtocol/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err12];
-}
-else {
-vErrors.push(err12);
-}
-errors++;
-}
-if(!(((((data3 === "http") || (data3 === "websocket")) || (data3 === "sse")) || (data3 === "grpc")) || (data3 === "graphql"))){
-const err13 = {instancePath:instancePath+"/protocol",schemaPath:"contract#/$defs/TrafficProtocol/enum",keyword:"enum",params:{allowedValues: schema146.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err13];
-}
-else {
-vErrors.push(err13);
-}
-errors++;
-}
-var _valid2 = _errs21 === errors;
-valid6 = valid6 || _valid2;
-const _errs24 = errors;
-if(data3 !== null){
-const err14 = {instancePath:instancePath+"/protocol",schemaPath:"#/properties/protocol/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
-if(vErrors === null){
-vErrors = [err14];
-}
-else {
-vErrors.push(err14);
-}
-errors++;
-}
-var _valid2 = _errs24 === errors;
-valid6 = valid6 || _valid2;
-if(!valid6){
-const err15 = {instancePath:instancePath+"/protocol",schemaPath:"#/properties/protocol/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err15];
-}
-else {
-vErrors.push(err15);
-}
-errors++;
-validate99.errors = vErrors;
+validate99.errors = [{instancePath:instancePath+"/protocol",schemaPath:"contract#/$defs/TrafficProtocol/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-else {
-errors = _errs20;
-if(vErrors !== null){
-if(_errs20){
-vErrors.length = _errs20;
+if(!(((((data3 === "http") || (data3 === "websocket")) || (data3 === "sse")) || (data3 === "grpc")) || (data3 === "graphql"))){
+validate99.errors = [{instancePath:instancePath+"/protocol",schemaPath:"contract#/$defs/TrafficProtocol/enum",keyword:"enum",params:{allowedValues: schema146.enum},message:"must be equal to one of the allowed values"}];
+return false;
 }
-else {
-vErrors = null;
-}
-}
-}
-var valid0 = _errs19 === errors;
+var valid0 = _errs15 === errors;
 }
 else {
 var valid0 = true;
@@ -5534,158 +4727,45 @@ var valid0 = true;
 if(valid0){
 if(data.weight !== undefined){
 let data4 = data.weight;
-const _errs26 = errors;
-const _errs27 = errors;
-let valid8 = false;
-const _errs28 = errors;
-const _errs29 = errors;
+const _errs18 = errors;
+const _errs19 = errors;
 if(!((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4)))){
-const err16 = {instancePath:instancePath+"/weight",schemaPath:"contract#/$defs/Weight/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){
-vErrors = [err16];
+validate99.errors = [{instancePath:instancePath+"/weight",schemaPath:"contract#/$defs/Weight/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
 }
-else {
-vErrors.push(err16);
-}
-errors++;
-}
-if(errors === _errs29){
+if(errors === _errs19){
 if(typeof data4 == "number"){
 if(data4 > 1000 || isNaN(data4)){
-const err17 = {instancePath:instancePath+"/weight",schemaPath:"contract#/$defs/Weight/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000},message:"must be <= 1000"};
-if(vErrors === null){
-vErrors = [err17];
-}
-else {
-vErrors.push(err17);
-}
-errors++;
-}
-else {
-if(data4 < 0 || isNaN(data4)){
-const err18 = {instancePath:instancePath+"/weight",schemaPath:"contract#/$defs/Weight/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
-if(vErrors === null){
-vErrors = [err18];
-}
-else {
-vErrors.push(err18);
-}
-errors++;
-}
-else {
-if(!(formats0.validate(data4))){
-const err19 = {instancePath:instancePath+"/weight",schemaPath:"contract#/$defs/Weight/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""};
-if(vErrors === null){
-vErrors = [err19];
-}
-else {
-vErrors.push(err19);
-}
-errors++;
-}
-}
-}
-}
-}
-var _valid3 = _errs28 === errors;
-valid8 = valid8 || _valid3;
-const _errs31 = errors;
-if(data4 !== null){
-const err20 = {instancePath:instancePath+"/weight",schemaPath:"#/properties/weight/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
-if(vErrors === null){
-vErrors = [err20];
-}
-else {
-vErrors.push(err20);
-}
-errors++;
-}
-var _valid3 = _errs31 === errors;
-valid8 = valid8 || _valid3;
-if(!valid8){
-const err21 = {instancePath:instancePath+"/weight",schemaPath:"#/properties/weight/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err21];
-}
-else {
-vErrors.push(err21);
-}
-errors++;
-validate99.errors = vErrors;
+validate99.errors = [{instancePath:instancePath+"/weight",schemaPath:"contract#/$defs/Weight/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000},message:"must be <= 1000"}];
 return false;
 }
 else {
-errors = _errs27;
-if(vErrors !== null){
-if(_errs27){
-vErrors.length = _errs27;
+if(data4 < 0 || isNaN(data4)){
+validate99.errors = [{instancePath:instancePath+"/weight",schemaPath:"contract#/$defs/Weight/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
 }
 else {
-vErrors = null;
+if(!(formats0.validate(data4))){
+validate99.errors = [{instancePath:instancePath+"/weight",schemaPath:"contract#/$defs/Weight/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""}];
+return false;
 }
 }
 }
-var valid0 = _errs26 === errors;
+}
+}
+var valid0 = _errs18 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.strip_prefix !== undefined){
-let data5 = data.strip_prefix;
-const _errs33 = errors;
-const _errs34 = errors;
-let valid10 = false;
-const _errs35 = errors;
-if(typeof data5 !== "boolean"){
-const err22 = {instancePath:instancePath+"/strip_prefix",schemaPath:"#/properties/strip_prefix/anyOf/0/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){
-vErrors = [err22];
-}
-else {
-vErrors.push(err22);
-}
-errors++;
-}
-var _valid4 = _errs35 === errors;
-valid10 = valid10 || _valid4;
-const _errs37 = errors;
-if(data5 !== null){
-const err23 = {instancePath:instancePath+"/strip_prefix",schemaPath:"#/properties/strip_prefix/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
-if(vErrors === null){
-vErrors = [err23];
-}
-else {
-vErrors.push(err23);
-}
-errors++;
-}
-var _valid4 = _errs37 === errors;
-valid10 = valid10 || _valid4;
-if(!valid10){
-const err24 = {instancePath:instancePath+"/strip_prefix",schemaPath:"#/properties/strip_prefix/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err24];
-}
-else {
-vErrors.push(err24);
-}
-errors++;
-validate99.errors = vErrors;
+const _errs21 = errors;
+if(typeof data.strip_prefix !== "boolean"){
+validate99.errors = [{instancePath:instancePath+"/strip_prefix",schemaPath:"#/properties/strip_prefix/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
-else {
-errors = _errs34;
-if(vErrors !== null){
-if(_errs34){
-vErrors.length = _errs34;
-}
-else {
-vErrors = null;
-}
-}
-}
-var valid0 = _errs33 === errors;
+var valid0 = _errs21 === errors;
 }
 else {
 var valid0 = true;

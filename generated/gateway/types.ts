@@ -969,16 +969,6 @@ export interface components {
             [key: string]: components["schemas"]["HeaderValue"];
         };
         /**
-         * @description The error envelope of the service.
-         * @example {
-         *       "error": "route not found"
-         *     }
-         */
-        Error: {
-            /** @description What went wrong; for a bad field `<field>: <reason>`. */
-            error: string;
-        };
-        /**
          * @description The SHA-256 of a certificate.
          * @example sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
          */
@@ -3591,7 +3581,6 @@ export type DrainingChange = components['schemas']['DrainingChange'];
 export type Duration = components['schemas']['Duration'];
 export type ETag = components['schemas']['ETag'];
 export type Equalities = components['schemas']['Equalities'];
-export type Error = components['schemas']['Error'];
 export type Fingerprint = components['schemas']['Fingerprint'];
 export type Forbidden = components['schemas']['Forbidden'];
 export type GatewayStats = components['schemas']['GatewayStats'];

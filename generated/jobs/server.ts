@@ -443,7 +443,7 @@ export interface Leases<Call = unknown> {
   heartbeat(request: { leaseId: T.LeaseId; body?: T.Heartbeat | undefined }, call: Call): Promise<T.HeartbeatResult>;
 
   /**
-   * Ends the attempts of several jobs of a lease, and says which of them it no longer held.
+   * Ends the attempts of several jobs of a lease; says which of them it no longer held.
    *
    * `POST /v1/leases/{leaseId}/settle`
    *
@@ -528,7 +528,7 @@ export interface Stats<Call = unknown> {
 /** Workflows: registered names of code whose steps are recorded, so that none is executed again. */
 export interface Workflows<Call = unknown> {
   /**
-   * Answers the names of the registered workflows, those of the platform too for the operator.
+   * Answers the names of the registered workflows; for the operator those of the platform too.
    *
    * `GET /v1/workflows`
    *

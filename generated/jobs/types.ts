@@ -265,7 +265,7 @@ export interface components {
             overlap: components["schemas"]["Overlap"];
         };
         /**
-         * @description What is sent to change: CronEntry. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: CronEntry. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "schedule": "30 2 * * *",
          *       "enabled": true,
@@ -419,16 +419,6 @@ export interface components {
          * @example 1h30m
          */
         Duration: string;
-        /**
-         * @description The error envelope of the service.
-         * @example {
-         *       "error": "job not found"
-         *     }
-         */
-        Error: {
-            /** @description What went wrong; for a bad field `<field>: <what is wrong>`. */
-            error: string;
-        };
         /**
          * @description A job of a lease whose attempt failed.
          * @example {
@@ -763,6 +753,14 @@ export interface components {
          *       },
          *       "unique_key": null
          *     }
+         * @example {
+         *       "name": "email.send",
+         *       "queue": "emails",
+         *       "payload": {
+         *         "to": "ada@example.com",
+         *         "template": "welcome"
+         *       }
+         *     }
          */
         JobInput: {
             /** @description What kind of work it is. */
@@ -1034,7 +1032,7 @@ export interface components {
          */
         QueueName: string;
         /**
-         * @description What is sent to change: Queue. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Queue. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "max_concurrency": 50,
          *       "tenant_concurrency": 5,
@@ -1630,7 +1628,6 @@ export type DeadLetterPurge = components['schemas']['DeadLetterPurge'];
 export type DeadLetterPurgeResult = components['schemas']['DeadLetterPurgeResult'];
 export type Description = components['schemas']['Description'];
 export type Duration = components['schemas']['Duration'];
-export type Error = components['schemas']['Error'];
 export type FailedJob = components['schemas']['FailedJob'];
 export type Failing = components['schemas']['Failing'];
 export type FailureText = components['schemas']['FailureText'];

@@ -56,6 +56,13 @@ export interface components {
          */
         ChangeKind: "key" | "policy" | "tenant";
         /**
+         * @description Events named `change`.
+         * @example event: change
+         *     id: 42
+         *     data: {"seq":42,"kind":"key","id":"key_01m7w6qgepfq9s8vbpxf0zva73"}
+         */
+        ChangeText: string;
+        /**
          * @description The change collides with what is stored, or the state of the key does not allow it.
          * @example {
          *       "error": "key is revoked",
@@ -105,19 +112,6 @@ export interface components {
          * @example live
          */
         Environment: string;
-        /**
-         * @description The error envelope of the service.
-         * @example {
-         *       "error": "key not found",
-         *       "code": "NOT_FOUND"
-         *     }
-         */
-        Error: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
-            error: string;
-            /** @description What kind of failure it is. */
-            code: components["schemas"]["ErrorCode"];
-        };
         /**
          * @description What kind of failure it is, for programs.
          * @enum {string}
@@ -384,7 +378,7 @@ export interface components {
          */
         KeyState: "active" | "suspended" | "expired" | "revoked";
         /**
-         * @description What is sent to change: Key. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Key. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "name": "Reporting job",
          *       "description": "",
@@ -725,7 +719,7 @@ export interface components {
         /** @description A page of policies. */
         PolicyList: components["schemas"]["Policy"][];
         /**
-         * @description What is sent to change: Policy. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Policy. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "name": "Partners",
          *       "description": "",
@@ -1498,6 +1492,7 @@ export type BadRequest = components['schemas']['BadRequest'];
 export type Change = components['schemas']['Change'];
 export type ChangeEvents = components['schemas']['ChangeEvents'];
 export type ChangeKind = components['schemas']['ChangeKind'];
+export type ChangeText = components['schemas']['ChangeText'];
 export type Conflict = components['schemas']['Conflict'];
 export type Cost = components['schemas']['Cost'];
 export type Count = components['schemas']['Count'];
@@ -1506,7 +1501,6 @@ export type Description = components['schemas']['Description'];
 export type Duration = components['schemas']['Duration'];
 export type Endpoint = components['schemas']['Endpoint'];
 export type Environment = components['schemas']['Environment'];
-export type Error = components['schemas']['Error'];
 export type ErrorCode = components['schemas']['ErrorCode'];
 export type Forbidden = components['schemas']['Forbidden'];
 export type Gone = components['schemas']['Gone'];

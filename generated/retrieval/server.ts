@@ -287,7 +287,7 @@ export interface Search<Call = unknown> {
   retrieve(request: { collectionId: T.CollectionId; body: T.RetrieveQuery }, call: Call): Promise<T.ScoredChunkList>;
 
   /**
-   * Finds the chunks of several collections that answer a question, the best first, as if they were one.
+   * Finds the chunks of several collections that answer a question: the best first, as if they were one.
    *
    * `POST /v1/search`
    *

@@ -368,7 +368,7 @@ export interface components {
             reindex: components["schemas"]["Reindex"] | null;
         };
         /**
-         * @description What is sent to change: Collection. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Collection. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "name": "help-center",
          *       "description": "Articles of the help center",
@@ -596,7 +596,7 @@ export interface components {
          */
         DocumentText: string;
         /**
-         * @description What is sent to change: Document. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Document. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "title": "Refunds",
          *       "source": "https://help.example.com/refunds",
@@ -689,19 +689,6 @@ export interface components {
          * @example text-embedding-3-small
          */
         EmbeddingModel: string;
-        /**
-         * @description The error envelope of the service.
-         * @example {
-         *       "error": "collection not found",
-         *       "code": "NOT_FOUND"
-         *     }
-         */
-        Error: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
-            error: string;
-            /** @description What kind of failure it is. */
-            code: components["schemas"]["ErrorCode"];
-        };
         /**
          * @description What kind of failure it is, for programs.
          * @enum {string}
@@ -1271,7 +1258,6 @@ export type Embedder = components['schemas']['Embedder'];
 export type EmbedderInfo = components['schemas']['EmbedderInfo'];
 export type EmbedderList = components['schemas']['EmbedderList'];
 export type EmbeddingModel = components['schemas']['EmbeddingModel'];
-export type Error = components['schemas']['Error'];
 export type ErrorCode = components['schemas']['ErrorCode'];
 export type ExternalId = components['schemas']['ExternalId'];
 export type Filter = components['schemas']['Filter'];

@@ -159,7 +159,7 @@ export interface components {
             readonly updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description What is sent to create: AwarenessPrimitive. Read-only members are accepted and ignored; `null` means absent.
+         * @description What is sent to create an awareness. Read-only members are accepted and ignored; `null` means absent.
          * @example {
          *       "name": "customer-pii",
          *       "description": "",
@@ -243,91 +243,7 @@ export interface components {
             metadata: components["schemas"]["Metadata"];
         };
         /**
-         * @description What is sent to create: AwarenessPrimitive. Read-only members are accepted and ignored; `null` means absent.
-         * @example {
-         *       "name": "customer-pii",
-         *       "description": "",
-         *       "enabled": true,
-         *       "directions": [
-         *         "input",
-         *         "output"
-         *       ],
-         *       "focus": "pii",
-         *       "detectors": [
-         *         {
-         *           "name": "pii.email",
-         *           "patterns": [],
-         *           "keywords": [],
-         *           "match": "word",
-         *           "threshold": 0.5,
-         *           "config": {}
-         *         }
-         *       ],
-         *       "threshold": 0.5,
-         *       "action": "vault",
-         *       "redaction": null,
-         *       "allow_list": [
-         *         "support@example.com"
-         *       ],
-         *       "metadata": {}
-         *     }
-         */
-        AwarenessPrimitiveCreateItem: {
-            /** @description Its name; must not begin with `builtin/`. Renaming it renames it wherever it is referred to. */
-            name: components["schemas"]["RuleName"];
-            /**
-             * @description What it is for.
-             * @default
-             */
-            description: components["schemas"]["Description"];
-            /**
-             * @description Whether it is used. A disabled primitive is skipped, a disabled profile is unknown, a disabled policy not in force.
-             * @default true
-             */
-            enabled: boolean;
-            /**
-             * @description The ways of text that it looks at.
-             * @default [
-             *       "input",
-             *       "output"
-             *     ]
-             */
-            directions: components["schemas"]["Direction"][];
-            /** @description What it perceives. */
-            focus: components["schemas"]["Focus"];
-            /**
-             * @description Which detectors it uses; all built-in ones of the focus when empty. `custom` needs at least one.
-             * @default []
-             */
-            detectors: components["schemas"]["DetectorRule"][];
-            /**
-             * @description The score from which on it finds.
-             * @default 0.5
-             */
-            threshold: components["schemas"]["Score"];
-            /**
-             * @description What it does with what it finds; a profile may say otherwise.
-             * @default redact
-             */
-            action: components["schemas"]["AwarenessAction"];
-            /**
-             * @description How it redacts; as the profile says when null.
-             * @default null
-             */
-            redaction: components["schemas"]["Redaction"] | null;
-            /**
-             * @description Texts that are never a finding, compared after normalisation.
-             * @default []
-             */
-            allow_list: components["schemas"]["AllowedText"][];
-            /**
-             * @description Free data of the app's own.
-             * @default {}
-             */
-            metadata: components["schemas"]["Metadata"];
-        };
-        /**
-         * @description What is sent to change: AwarenessPrimitive. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: AwarenessPrimitive. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "name": "customer-pii",
          *       "description": "",
@@ -449,7 +365,7 @@ export interface components {
             readonly updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description What is sent to create: Boundary. Read-only members are accepted and ignored; `null` means absent.
+         * @description What is sent to create a boundary. Read-only members are accepted and ignored; `null` means absent.
          * @example {
          *       "name": "no-medical-advice",
          *       "description": "",
@@ -507,64 +423,6 @@ export interface components {
             metadata: components["schemas"]["Metadata"];
         };
         /**
-         * @description What is sent to create: Boundary. Read-only members are accepted and ignored; `null` means absent.
-         * @example {
-         *       "name": "no-medical-advice",
-         *       "description": "",
-         *       "enabled": true,
-         *       "directions": [
-         *         "output"
-         *       ],
-         *       "limits": [
-         *         {
-         *           "scope": "topic",
-         *           "deny": [
-         *             "medical_advice"
-         *           ],
-         *           "allow": [],
-         *           "use_allow": false,
-         *           "match": "word"
-         *         }
-         *       ],
-         *       "response": "I cannot help with medical questions.",
-         *       "metadata": {}
-         *     }
-         */
-        BoundaryCreateItem: {
-            /** @description Its name; must not begin with `builtin/`. Renaming it renames it wherever it is referred to. */
-            name: components["schemas"]["RuleName"];
-            /**
-             * @description What it is for.
-             * @default
-             */
-            description: components["schemas"]["Description"];
-            /**
-             * @description Whether it is used. A disabled primitive is skipped, a disabled profile is unknown, a disabled policy not in force.
-             * @default true
-             */
-            enabled: boolean;
-            /**
-             * @description The ways of text that it looks at.
-             * @default [
-             *       "input",
-             *       "output"
-             *     ]
-             */
-            directions: components["schemas"]["Direction"][];
-            /** @description The limits; one hit is enough. */
-            limits: components["schemas"]["Limit"][];
-            /**
-             * @description What to show instead of a blocked text.
-             * @default
-             */
-            response: components["schemas"]["Reply"];
-            /**
-             * @description Free data of the app's own.
-             * @default {}
-             */
-            metadata: components["schemas"]["Metadata"];
-        };
-        /**
          * @description Id of a boundary.
          * @example bnd_01m7w4n5e0emcbp5yvh7av7bw7
          */
@@ -572,7 +430,7 @@ export interface components {
         /** @description A page of boundaries. */
         BoundaryList: components["schemas"]["Boundary"][];
         /**
-         * @description What is sent to change: Boundary. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Boundary. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "name": "no-medical-advice",
          *       "description": "",
@@ -830,19 +688,6 @@ export interface components {
             erased: components["schemas"]["Count"];
         };
         /**
-         * @description The error envelope of the service.
-         * @example {
-         *       "error": "scan not found",
-         *       "code": "NOT_FOUND"
-         *     }
-         */
-        Error: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
-            error: string;
-            /** @description What kind of failure it is. */
-            code: components["schemas"]["ErrorCode"];
-        };
-        /**
          * @description What kind of failure it is, for programs.
          * @enum {string}
          */
@@ -951,32 +796,32 @@ export interface components {
              * @description Instincts.
              * @default []
              */
-            instincts: components["schemas"]["InstinctCreateItem"][];
+            instincts: components["schemas"]["InstinctCreate"][];
             /**
              * @description Awarenesses.
              * @default []
              */
-            awareness: components["schemas"]["AwarenessPrimitiveCreateItem"][];
+            awareness: components["schemas"]["AwarenessPrimitiveCreate"][];
             /**
              * @description Boundaries.
              * @default []
              */
-            boundaries: components["schemas"]["BoundaryCreateItem"][];
+            boundaries: components["schemas"]["BoundaryCreate"][];
             /**
              * @description Values.
              * @default []
              */
-            values: components["schemas"]["ValueCreateItem"][];
+            values: components["schemas"]["ValueCreate"][];
             /**
              * @description Judgments.
              * @default []
              */
-            judgments: components["schemas"]["JudgmentCreateItem"][];
+            judgments: components["schemas"]["JudgmentCreate"][];
             /**
              * @description Reflexes.
              * @default []
              */
-            reflexes: components["schemas"]["ReflexCreateItem"][];
+            reflexes: components["schemas"]["ReflexCreate"][];
         };
         /**
          * @description Recognises attacks: injection, jailbreak, exfiltration or manipulation.
@@ -1046,7 +891,7 @@ export interface components {
          */
         InstinctAction: "block" | "flag" | "alert";
         /**
-         * @description What is sent to create: Instinct. Read-only members are accepted and ignored; `null` means absent.
+         * @description What is sent to create an instinct. Read-only members are accepted and ignored; `null` means absent.
          * @example {
          *       "name": "prompt-injection",
          *       "description": "",
@@ -1138,98 +983,6 @@ export interface components {
             metadata: components["schemas"]["Metadata"];
         };
         /**
-         * @description What is sent to create: Instinct. Read-only members are accepted and ignored; `null` means absent.
-         * @example {
-         *       "name": "prompt-injection",
-         *       "description": "",
-         *       "enabled": true,
-         *       "directions": [
-         *         "input"
-         *       ],
-         *       "category": "injection",
-         *       "strategies": [
-         *         {
-         *           "name": "patterns",
-         *           "weight": 1,
-         *           "config": {}
-         *         },
-         *         {
-         *           "name": "hierarchy",
-         *           "weight": 0.9,
-         *           "config": {}
-         *         }
-         *       ],
-         *       "sensitivity": "balanced",
-         *       "action": "block",
-         *       "metadata": {}
-         *     }
-         */
-        InstinctCreateItem: {
-            /** @description Its name; must not begin with `builtin/`. Renaming it renames it wherever it is referred to. */
-            name: components["schemas"]["RuleName"];
-            /**
-             * @description What it is for.
-             * @default
-             */
-            description: components["schemas"]["Description"];
-            /**
-             * @description Whether it is used. A disabled primitive is skipped, a disabled profile is unknown, a disabled policy not in force.
-             * @default true
-             */
-            enabled: boolean;
-            /**
-             * @description The ways of text that it looks at.
-             * @default [
-             *       "input",
-             *       "output"
-             *     ]
-             */
-            directions: components["schemas"]["Direction"][];
-            /** @description The attack that it looks for. */
-            category: components["schemas"]["AttackCategory"];
-            /**
-             * @description How it looks for it.
-             * @default [
-             *       {
-             *         "name": "patterns",
-             *         "weight": 1,
-             *         "config": {}
-             *       },
-             *       {
-             *         "name": "hierarchy",
-             *         "weight": 1,
-             *         "config": {}
-             *       },
-             *       {
-             *         "name": "obfuscation",
-             *         "weight": 0.8,
-             *         "config": {}
-             *       },
-             *       {
-             *         "name": "canary",
-             *         "weight": 1,
-             *         "config": {}
-             *       }
-             *     ]
-             */
-            strategies: components["schemas"]["Strategy"][];
-            /**
-             * @description How little it takes; a profile may say otherwise.
-             * @default balanced
-             */
-            sensitivity: components["schemas"]["Sensitivity"];
-            /**
-             * @description What it does when it triggers.
-             * @default block
-             */
-            action: components["schemas"]["InstinctAction"];
-            /**
-             * @description Free data of the app's own.
-             * @default {}
-             */
-            metadata: components["schemas"]["Metadata"];
-        };
-        /**
          * @description Id of an instinct.
          * @example inst_01m7w4n5e0ff58gk1esshg5dz0
          */
@@ -1237,7 +990,7 @@ export interface components {
         /** @description A page of instincts. */
         InstinctList: components["schemas"]["Instinct"][];
         /**
-         * @description What is sent to change: Instinct. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Instinct. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "name": "prompt-injection",
          *       "description": "",
@@ -1364,7 +1117,7 @@ export interface components {
          */
         JudgmentAction: "flag" | "block" | "warn";
         /**
-         * @description What is sent to create: Judgment. Read-only members are accepted and ignored; `null` means absent.
+         * @description What is sent to create a judgment. Read-only members are accepted and ignored; `null` means absent.
          * @example {
          *       "name": "facts",
          *       "description": "",
@@ -1438,80 +1191,6 @@ export interface components {
             metadata: components["schemas"]["Metadata"];
         };
         /**
-         * @description What is sent to create: Judgment. Read-only members are accepted and ignored; `null` means absent.
-         * @example {
-         *       "name": "facts",
-         *       "description": "",
-         *       "enabled": true,
-         *       "directions": [
-         *         "output"
-         *       ],
-         *       "domain": "grounding",
-         *       "assessors": [
-         *         {
-         *           "name": "overlap",
-         *           "weight": 1,
-         *           "requires_context": true,
-         *           "guidelines": "",
-         *           "config": {}
-         *         }
-         *       ],
-         *       "threshold": 0.6,
-         *       "action": "flag",
-         *       "on_error": "skip",
-         *       "metadata": {}
-         *     }
-         */
-        JudgmentCreateItem: {
-            /** @description Its name; must not begin with `builtin/`. Renaming it renames it wherever it is referred to. */
-            name: components["schemas"]["RuleName"];
-            /**
-             * @description What it is for.
-             * @default
-             */
-            description: components["schemas"]["Description"];
-            /**
-             * @description Whether it is used. A disabled primitive is skipped, a disabled profile is unknown, a disabled policy not in force.
-             * @default true
-             */
-            enabled: boolean;
-            /**
-             * @description The ways of text that it looks at.
-             * @default [
-             *       "input",
-             *       "output"
-             *     ]
-             */
-            directions: components["schemas"]["Direction"][];
-            /** @description The risk that it weighs. */
-            domain: components["schemas"]["Domain"];
-            /**
-             * @description How it weighs it; as is usual for the domain when empty.
-             * @default []
-             */
-            assessors: components["schemas"]["Assessor"][];
-            /**
-             * @description The risk from which on it finds; a profile may say otherwise.
-             * @default 0.6
-             */
-            threshold: components["schemas"]["Score"];
-            /**
-             * @description What it does then.
-             * @default flag
-             */
-            action: components["schemas"]["JudgmentAction"];
-            /**
-             * @description What it does when the judge fails.
-             * @default skip
-             */
-            on_error: components["schemas"]["JudgmentFallback"];
-            /**
-             * @description Free data of the app's own.
-             * @default {}
-             */
-            metadata: components["schemas"]["Metadata"];
-        };
-        /**
          * @description What a judgment does when the judge fails.
          * @enum {string}
          */
@@ -1524,7 +1203,7 @@ export interface components {
         /** @description A page of judgments. */
         JudgmentList: components["schemas"]["Judgment"][];
         /**
-         * @description What is sent to change: Judgment. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Judgment. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "name": "facts",
          *       "description": "",
@@ -1864,7 +1543,7 @@ export interface components {
             tenant_id?: components["schemas"]["TenantId"];
         };
         /**
-         * @description What is sent to change: Policy. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Policy. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "name": "bank-tenants",
          *       "description": "",
@@ -2198,7 +1877,7 @@ export interface components {
         /** @description A page of profiles. */
         ProfileList: components["schemas"]["Profile"][];
         /**
-         * @description What is sent to change: Profile. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Profile. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "name": "customer-facing",
          *       "description": "",
@@ -2397,7 +2076,7 @@ export interface components {
          */
         ReflexActionType: "block" | "flag" | "redact" | "rewrite" | "escalate" | "log" | "throttle";
         /**
-         * @description What is sent to create: Reflex. Read-only members are accepted and ignored; `null` means absent.
+         * @description What is sent to create a reflex. Read-only members are accepted and ignored; `null` means absent.
          * @example {
          *       "name": "slow-down-attackers",
          *       "description": "",
@@ -2465,74 +2144,6 @@ export interface components {
             metadata: components["schemas"]["Metadata"];
         };
         /**
-         * @description What is sent to create: Reflex. Read-only members are accepted and ignored; `null` means absent.
-         * @example {
-         *       "name": "slow-down-attackers",
-         *       "description": "",
-         *       "enabled": true,
-         *       "directions": [
-         *         "input"
-         *       ],
-         *       "triggers": [
-         *         {
-         *           "type": "on_rate",
-         *           "threshold": 5,
-         *           "window": "1m"
-         *         }
-         *       ],
-         *       "match": "any",
-         *       "actions": [
-         *         {
-         *           "type": "throttle",
-         *           "value": "5m"
-         *         }
-         *       ],
-         *       "priority": 0,
-         *       "metadata": {}
-         *     }
-         */
-        ReflexCreateItem: {
-            /** @description Its name; must not begin with `builtin/`. Renaming it renames it wherever it is referred to. */
-            name: components["schemas"]["RuleName"];
-            /**
-             * @description What it is for.
-             * @default
-             */
-            description: components["schemas"]["Description"];
-            /**
-             * @description Whether it is used. A disabled primitive is skipped, a disabled profile is unknown, a disabled policy not in force.
-             * @default true
-             */
-            enabled: boolean;
-            /**
-             * @description The ways of text that it looks at.
-             * @default [
-             *       "input",
-             *       "output"
-             *     ]
-             */
-            directions: components["schemas"]["Direction"][];
-            /** @description What sets it off. */
-            triggers: components["schemas"]["Trigger"][];
-            /**
-             * @description How many of the triggers must fire.
-             * @default any
-             */
-            match: components["schemas"]["TriggerMatch"];
-            /** @description What it does then, in this order. */
-            actions: components["schemas"]["ReflexAction"][];
-            /**
-             * @description Which reflex comes first.
-             * @default 0
-             */
-            priority: components["schemas"]["Priority"];
-            /**
-             * @description Free data of the app's own.
-             * @default {}
-             */
-            metadata: components["schemas"]["Metadata"];
-        };
-        /**
          * @description Id of a reflex.
          * @example rflx_01m7w4n5e0ecjvjagc9smd1rbq
          */
@@ -2540,7 +2151,7 @@ export interface components {
         /** @description A page of reflexes. */
         ReflexList: components["schemas"]["Reflex"][];
         /**
-         * @description What is sent to change: Reflex. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Reflex. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "name": "slow-down-attackers",
          *       "description": "",
@@ -3173,7 +2784,7 @@ export interface components {
         /** @description Settings of a rule; there are none yet. */
         ValueConfig: Record<string, never>;
         /**
-         * @description What is sent to create: Value. Read-only members are accepted and ignored; `null` means absent.
+         * @description What is sent to create a value. Read-only members are accepted and ignored; `null` means absent.
          * @example {
          *       "name": "be-kind",
          *       "description": "",
@@ -3200,72 +2811,6 @@ export interface components {
          *     }
          */
         ValueCreate: {
-            /** @description Its name; must not begin with `builtin/`. Renaming it renames it wherever it is referred to. */
-            name: components["schemas"]["RuleName"];
-            /**
-             * @description What it is for.
-             * @default
-             */
-            description: components["schemas"]["Description"];
-            /**
-             * @description Whether it is used. A disabled primitive is skipped, a disabled profile is unknown, a disabled policy not in force.
-             * @default true
-             */
-            enabled: boolean;
-            /**
-             * @description The ways of text that it looks at.
-             * @default [
-             *       "input",
-             *       "output"
-             *     ]
-             */
-            directions: components["schemas"]["Direction"][];
-            /** @description The rules; one that is offended is enough. */
-            rules: components["schemas"]["ValueRule"][];
-            /**
-             * @description How grave its findings are.
-             * @default warning
-             */
-            severity: components["schemas"]["Severity"];
-            /**
-             * @description What it does when it is offended.
-             * @default flag
-             */
-            action: components["schemas"]["ValueAction"];
-            /**
-             * @description Free data of the app's own.
-             * @default {}
-             */
-            metadata: components["schemas"]["Metadata"];
-        };
-        /**
-         * @description What is sent to create: Value. Read-only members are accepted and ignored; `null` means absent.
-         * @example {
-         *       "name": "be-kind",
-         *       "description": "",
-         *       "enabled": true,
-         *       "directions": [
-         *         "output"
-         *       ],
-         *       "rules": [
-         *         {
-         *           "principle": "toxicity",
-         *           "threshold": 0.7,
-         *           "categories": [
-         *             "insult",
-         *             "threat"
-         *           ],
-         *           "keywords": [],
-         *           "guidelines": "",
-         *           "config": {}
-         *         }
-         *       ],
-         *       "severity": "error",
-         *       "action": "block",
-         *       "metadata": {}
-         *     }
-         */
-        ValueCreateItem: {
             /** @description Its name; must not begin with `builtin/`. Renaming it renames it wherever it is referred to. */
             name: components["schemas"]["RuleName"];
             /**
@@ -3355,7 +2900,7 @@ export interface components {
             config: components["schemas"]["ValueConfig"];
         };
         /**
-         * @description What is sent to change: Value. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Value. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "name": "be-kind",
          *       "description": "",
@@ -3418,12 +2963,10 @@ export type AwarenessId = components['schemas']['AwarenessId'];
 export type AwarenessList = components['schemas']['AwarenessList'];
 export type AwarenessPrimitive = components['schemas']['AwarenessPrimitive'];
 export type AwarenessPrimitiveCreate = components['schemas']['AwarenessPrimitiveCreate'];
-export type AwarenessPrimitiveCreateItem = components['schemas']['AwarenessPrimitiveCreateItem'];
 export type AwarenessPrimitiveUpdate = components['schemas']['AwarenessPrimitiveUpdate'];
 export type BadRequest = components['schemas']['BadRequest'];
 export type Boundary = components['schemas']['Boundary'];
 export type BoundaryCreate = components['schemas']['BoundaryCreate'];
-export type BoundaryCreateItem = components['schemas']['BoundaryCreateItem'];
 export type BoundaryId = components['schemas']['BoundaryId'];
 export type BoundaryList = components['schemas']['BoundaryList'];
 export type BoundaryUpdate = components['schemas']['BoundaryUpdate'];
@@ -3448,7 +2991,6 @@ export type Domain = components['schemas']['Domain'];
 export type Duration = components['schemas']['Duration'];
 export type EraseRequest = components['schemas']['EraseRequest'];
 export type EraseResult = components['schemas']['EraseResult'];
-export type Error = components['schemas']['Error'];
 export type ErrorCode = components['schemas']['ErrorCode'];
 export type Finding = components['schemas']['Finding'];
 export type FindingLayer = components['schemas']['FindingLayer'];
@@ -3459,7 +3001,6 @@ export type InlinePrimitives = components['schemas']['InlinePrimitives'];
 export type Instinct = components['schemas']['Instinct'];
 export type InstinctAction = components['schemas']['InstinctAction'];
 export type InstinctCreate = components['schemas']['InstinctCreate'];
-export type InstinctCreateItem = components['schemas']['InstinctCreateItem'];
 export type InstinctId = components['schemas']['InstinctId'];
 export type InstinctList = components['schemas']['InstinctList'];
 export type InstinctUpdate = components['schemas']['InstinctUpdate'];
@@ -3467,7 +3008,6 @@ export type InternalError = components['schemas']['InternalError'];
 export type Judgment = components['schemas']['Judgment'];
 export type JudgmentAction = components['schemas']['JudgmentAction'];
 export type JudgmentCreate = components['schemas']['JudgmentCreate'];
-export type JudgmentCreateItem = components['schemas']['JudgmentCreateItem'];
 export type JudgmentFallback = components['schemas']['JudgmentFallback'];
 export type JudgmentId = components['schemas']['JudgmentId'];
 export type JudgmentList = components['schemas']['JudgmentList'];
@@ -3512,7 +3052,6 @@ export type Reflex = components['schemas']['Reflex'];
 export type ReflexAction = components['schemas']['ReflexAction'];
 export type ReflexActionType = components['schemas']['ReflexActionType'];
 export type ReflexCreate = components['schemas']['ReflexCreate'];
-export type ReflexCreateItem = components['schemas']['ReflexCreateItem'];
 export type ReflexId = components['schemas']['ReflexId'];
 export type ReflexList = components['schemas']['ReflexList'];
 export type ReflexUpdate = components['schemas']['ReflexUpdate'];
@@ -3556,7 +3095,6 @@ export type ValueAction = components['schemas']['ValueAction'];
 export type ValueCategory = components['schemas']['ValueCategory'];
 export type ValueConfig = components['schemas']['ValueConfig'];
 export type ValueCreate = components['schemas']['ValueCreate'];
-export type ValueCreateItem = components['schemas']['ValueCreateItem'];
 export type ValueId = components['schemas']['ValueId'];
 export type ValueList = components['schemas']['ValueList'];
 export type ValueRule = components['schemas']['ValueRule'];

@@ -7588,8 +7588,7 @@ validate113.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false}
 const Scans_preview_body = validate116;
 const schema220 = {"$id":"Scans_preview_body","$ref":"contract#/$defs/PreviewRequest"};
 const schema221 = {"type":"object","required":["text","direction"],"properties":{"text":{"$ref":"contract#/$defs/ScanText"},"context":{"$ref":"contract#/$defs/ScanContext","default":{}},"metadata":{"$ref":"contract#/$defs/Metadata","default":{}},"profile":{"$ref":"contract#/$defs/RuleName"},"direction":{"$ref":"contract#/$defs/Direction"},"primitives":{"$ref":"contract#/$defs/InlinePrimitives","default":{}}},"additionalProperties":false};
-const schema227 = {"type":"object","properties":{"instincts":{"type":"array","items":{"$ref":"contract#/$defs/InstinctCreateItem"},"maxItems":8,"default":[]},"awareness":{"type":"array","items":{"$ref":"contract#/$defs/AwarenessPrimitiveCreateItem"},"maxItems":8,"default":[]},"boundaries":{"type":"array","items":{"$ref":"contract#/$defs/BoundaryCreateItem"},"maxItems":8,"default":[]},"values":{"type":"array","items":{"$ref":"contract#/$defs/ValueCreateItem"},"maxItems":8,"default":[]},"judgments":{"type":"array","items":{"$ref":"contract#/$defs/JudgmentCreateItem"},"maxItems":8,"default":[]},"reflexes":{"type":"array","items":{"$ref":"contract#/$defs/ReflexCreateItem"},"maxItems":8,"default":[]}},"additionalProperties":false};
-const schema228 = {"type":"object","required":["name","category"],"properties":{"name":{"$ref":"contract#/$defs/RuleName"},"description":{"$ref":"contract#/$defs/Description","default":""},"enabled":{"type":"boolean","default":true},"directions":{"type":"array","items":{"$ref":"contract#/$defs/Direction"},"minItems":1,"maxItems":2,"uniqueItems":true,"default":["input","output"]},"category":{"$ref":"contract#/$defs/AttackCategory"},"strategies":{"type":"array","items":{"$ref":"contract#/$defs/Strategy"},"maxItems":8,"default":[{"name":"patterns","weight":1,"config":{}},{"name":"hierarchy","weight":1,"config":{}},{"name":"obfuscation","weight":0.8,"config":{}},{"name":"canary","weight":1,"config":{}}]},"sensitivity":{"$ref":"contract#/$defs/Sensitivity","default":"balanced"},"action":{"$ref":"contract#/$defs/InstinctAction","default":"block"},"metadata":{"$ref":"contract#/$defs/Metadata","default":{}}},"additionalProperties":false};
+const schema227 = {"type":"object","properties":{"instincts":{"type":"array","items":{"$ref":"contract#/$defs/InstinctCreate"},"maxItems":8,"default":[]},"awareness":{"type":"array","items":{"$ref":"contract#/$defs/AwarenessPrimitiveCreate"},"maxItems":8,"default":[]},"boundaries":{"type":"array","items":{"$ref":"contract#/$defs/BoundaryCreate"},"maxItems":8,"default":[]},"values":{"type":"array","items":{"$ref":"contract#/$defs/ValueCreate"},"maxItems":8,"default":[]},"judgments":{"type":"array","items":{"$ref":"contract#/$defs/JudgmentCreate"},"maxItems":8,"default":[]},"reflexes":{"type":"array","items":{"$ref":"contract#/$defs/ReflexCreate"},"maxItems":8,"default":[]}},"additionalProperties":false};
 
 function validate119(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -7632,7 +7631,7 @@ return false;
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(func1.call(schema228.properties, key0))){
+if(!(func1.call(schema82.properties, key0))){
 validate119.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
@@ -7855,7 +7854,6 @@ return errors === 0;
 }
 validate119.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema236 = {"type":"object","required":["name","focus"],"properties":{"name":{"$ref":"contract#/$defs/RuleName"},"description":{"$ref":"contract#/$defs/Description","default":""},"enabled":{"type":"boolean","default":true},"directions":{"type":"array","items":{"$ref":"contract#/$defs/Direction"},"minItems":1,"maxItems":2,"uniqueItems":true,"default":["input","output"]},"focus":{"$ref":"contract#/$defs/Focus"},"detectors":{"type":"array","items":{"$ref":"contract#/$defs/DetectorRule"},"maxItems":64,"default":[]},"threshold":{"$ref":"contract#/$defs/Score","default":0.5},"action":{"$ref":"contract#/$defs/AwarenessAction","default":"redact"},"redaction":{"anyOf":[{"$ref":"contract#/$defs/Redaction"},{"type":"null"}],"default":null},"allow_list":{"type":"array","items":{"$ref":"contract#/$defs/AllowedText"},"maxItems":500,"default":[]},"metadata":{"$ref":"contract#/$defs/Metadata","default":{}}},"additionalProperties":false};
 
 function validate122(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -7904,7 +7902,7 @@ return false;
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(func1.call(schema236.properties, key0))){
+if(!(func1.call(schema33.properties, key0))){
 validate122.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
@@ -8242,7 +8240,6 @@ return errors === 0;
 }
 validate122.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema245 = {"type":"object","required":["name","limits"],"properties":{"name":{"$ref":"contract#/$defs/RuleName"},"description":{"$ref":"contract#/$defs/Description","default":""},"enabled":{"type":"boolean","default":true},"directions":{"type":"array","items":{"$ref":"contract#/$defs/Direction"},"minItems":1,"maxItems":2,"uniqueItems":true,"default":["input","output"]},"limits":{"type":"array","items":{"$ref":"contract#/$defs/Limit"},"minItems":1,"maxItems":32},"response":{"$ref":"contract#/$defs/Reply","default":""},"metadata":{"$ref":"contract#/$defs/Metadata","default":{}}},"additionalProperties":false};
 
 function validate126(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -8979,7 +8976,6 @@ return errors === 0;
 }
 validate129.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema265 = {"type":"object","required":["name","domain"],"properties":{"name":{"$ref":"contract#/$defs/RuleName"},"description":{"$ref":"contract#/$defs/Description","default":""},"enabled":{"type":"boolean","default":true},"directions":{"type":"array","items":{"$ref":"contract#/$defs/Direction"},"minItems":1,"maxItems":2,"uniqueItems":true,"default":["input","output"]},"domain":{"$ref":"contract#/$defs/Domain"},"assessors":{"type":"array","items":{"$ref":"contract#/$defs/Assessor"},"maxItems":8,"default":[]},"threshold":{"$ref":"contract#/$defs/Score","default":0.6},"action":{"$ref":"contract#/$defs/JudgmentAction","default":"flag"},"on_error":{"$ref":"contract#/$defs/JudgmentFallback","default":"skip"},"metadata":{"$ref":"contract#/$defs/Metadata","default":{}}},"additionalProperties":false};
 
 function validate133(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -9025,7 +9021,7 @@ return false;
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(func1.call(schema265.properties, key0))){
+if(!(func1.call(schema106.properties, key0))){
 validate133.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
@@ -9278,7 +9274,6 @@ return errors === 0;
 }
 validate133.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema274 = {"type":"object","required":["name","triggers","actions"],"properties":{"name":{"$ref":"contract#/$defs/RuleName"},"description":{"$ref":"contract#/$defs/Description","default":""},"enabled":{"type":"boolean","default":true},"directions":{"type":"array","items":{"$ref":"contract#/$defs/Direction"},"minItems":1,"maxItems":2,"uniqueItems":true,"default":["input","output"]},"triggers":{"type":"array","items":{"$ref":"contract#/$defs/Trigger"},"minItems":1,"maxItems":16},"match":{"$ref":"contract#/$defs/TriggerMatch","default":"any"},"actions":{"type":"array","items":{"$ref":"contract#/$defs/ReflexAction"},"minItems":1,"maxItems":8},"priority":{"$ref":"contract#/$defs/Priority","default":0},"metadata":{"$ref":"contract#/$defs/Metadata","default":{}}},"additionalProperties":false};
 
 function validate136(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -9318,7 +9313,7 @@ return false;
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(func1.call(schema274.properties, key0))){
+if(!(func1.call(schema186.properties, key0))){
 validate136.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
@@ -10018,7 +10013,6 @@ validate116.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false}
 
 const Values_create_body = validate142;
 const schema281 = {"$id":"Values_create_body","$ref":"contract#/$defs/ValueCreate"};
-const schema282 = {"type":"object","required":["name","rules"],"properties":{"name":{"$ref":"contract#/$defs/RuleName"},"description":{"$ref":"contract#/$defs/Description","default":""},"enabled":{"type":"boolean","default":true},"directions":{"type":"array","items":{"$ref":"contract#/$defs/Direction"},"minItems":1,"maxItems":2,"uniqueItems":true,"default":["input","output"]},"rules":{"type":"array","items":{"$ref":"contract#/$defs/ValueRule"},"minItems":1,"maxItems":32},"severity":{"$ref":"contract#/$defs/Severity","default":"warning"},"action":{"$ref":"contract#/$defs/ValueAction","default":"flag"},"metadata":{"$ref":"contract#/$defs/Metadata","default":{}}},"additionalProperties":false};
 
 function validate143(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;

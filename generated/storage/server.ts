@@ -133,7 +133,7 @@ export interface Buckets<Call = unknown> {
 /** Objects: content and what is said about it, under keys in a bucket. */
 export interface Objects<Call = unknown> {
   /**
-   * Copies an object or a content-addressed entry within the tenant, without moving bytes. Needs read access to the
+   * Copies an object or a content-addressed entry within the tenant; no bytes are moved. Needs read access to the
    * source too. The conditions judge the target.
    *
    * `POST /store/v1/buckets/{bucket}/copy`
@@ -170,7 +170,7 @@ export interface Objects<Call = unknown> {
   deleteMany(request: { "X-Subject-ID"?: T.Subject | undefined; bucket: T.BucketRef; body: T.DeletionRequest }, call: Call): Promise<T.DeletionResult>;
 
   /**
-   * Lists the objects of a bucket in the byte order of their keys, with a delimiter as a folder would.
+   * Lists the objects of a bucket in the byte order of their keys; with a delimiter as a folder would.
    *
    * `GET /store/v1/buckets/{bucket}/objects`
    *
@@ -204,7 +204,7 @@ export interface Objects<Call = unknown> {
    * - 500: Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the
    * - 503: As many transfers run as may at once, or the store or authorization is away.
    */
-  put(request: { "X-Subject-ID"?: T.Subject | undefined; store_expires?: T.LinkExpiry | undefined; store_kid?: T.LinkKeyId | undefined; store_tenant?: T.LinkTenant | undefined; store_subject?: T.LinkSubject | undefined; store_max_bytes?: T.LinkMaxBytes | undefined; store_content_type?: T.LinkContentType | undefined; store_if_none_match?: T.LinkCondition | undefined; store_signature?: T.LinkSignature | undefined; "Content-Length"?: T.TransferBytes | undefined; "X-Store-Checksum"?: T.ExpectedChecksums | undefined; "If-Match"?: T.EtagList | undefined; "If-None-Match"?: T.EtagList | undefined; "If-Unmodified-Since"?: T.HttpDate | undefined; "Cache-Control"?: T.HeaderValue | undefined; "Content-Disposition"?: T.HeaderValue | undefined; "Content-Encoding"?: T.HeaderValue | undefined; "Content-Language"?: T.HeaderValue | undefined; bucket: T.BucketRef; key: T.ObjectKey; body?: AsyncIterable<Uint8Array> | undefined }, call: Call): Promise<T.StoredObject>;
+  put(request: { "X-Subject-ID"?: T.Subject | undefined; store_expires?: T.LinkExpiry | undefined; store_kid?: T.LinkKeyId | undefined; store_tenant?: T.LinkTenant | undefined; store_subject?: T.LinkSubject | undefined; store_max_bytes?: T.LinkMaxBytes | undefined; store_content_type?: T.LinkContentType | undefined; store_if_none_match?: T.LinkCondition | undefined; store_signature?: T.LinkSignature | undefined; "Content-Length"?: T.TransferBytes | undefined; "X-Store-Checksum"?: T.ExpectedChecksums | undefined; "If-Match"?: T.EtagList | undefined; "If-None-Match"?: T.EtagList | undefined; "If-Unmodified-Since"?: T.HttpDate | undefined; "Cache-Control"?: T.HeaderValue | undefined; "Content-Disposition"?: T.HeaderValue | undefined; "Content-Encoding"?: T.HeaderValue | undefined; "Content-Language"?: T.HeaderValue | undefined; bucket: T.BucketRef; key: T.ObjectKey; "Content-Type"?: string | undefined; body: AsyncIterable<Uint8Array> }, call: Call): Promise<T.StoredObject>;
 
   /**
    * Reads an object, or a range of it. Its metadata comes as headers `X-Store-Meta-<name>`.
@@ -378,7 +378,7 @@ export interface Uploads<Call = unknown> {
    * - 500: Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the
    * - 503: As many transfers run as may at once, or the store or authorization is away.
    */
-  uploadPart(request: { "X-Subject-ID"?: T.Subject | undefined; "Content-Length"?: T.TransferBytes | undefined; "X-Store-Checksum"?: T.ExpectedChecksums | undefined; bucket: T.BucketRef; id: T.UploadId; partNum: T.PartNumber; body?: AsyncIterable<Uint8Array> | undefined }, call: Call): Promise<T.Part>;
+  uploadPart(request: { "X-Subject-ID"?: T.Subject | undefined; "Content-Length"?: T.TransferBytes | undefined; "X-Store-Checksum"?: T.ExpectedChecksums | undefined; bucket: T.BucketRef; id: T.UploadId; partNum: T.PartNumber; "Content-Type"?: string | undefined; body: AsyncIterable<Uint8Array> }, call: Call): Promise<T.Part>;
 }
 
 /** Content-addressed storage: content under its own hash, kept as long as a reference names it. */
@@ -399,7 +399,7 @@ export interface Cas<Call = unknown> {
    * - 500: Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the
    * - 503: As many transfers run as may at once, or the store or authorization is away.
    */
-  put(request: { "X-Subject-ID"?: T.Subject | undefined; "Content-Length"?: T.TransferBytes | undefined; "X-Store-Checksum"?: T.ExpectedChecksums | undefined; ref: T.ReferenceName; body?: AsyncIterable<Uint8Array> | undefined }, call: Call): Promise<T.StoredContent>;
+  put(request: { "X-Subject-ID"?: T.Subject | undefined; "Content-Length"?: T.TransferBytes | undefined; "X-Store-Checksum"?: T.ExpectedChecksums | undefined; ref: T.ReferenceName; "Content-Type"?: string | undefined; body: AsyncIterable<Uint8Array> }, call: Call): Promise<T.StoredContent>;
 
   /**
    * Reads the content that has the hash, or a range of it.

@@ -84,7 +84,10 @@ export interface components {
             readonly tenant_id: components["schemas"]["TenantId"];
             /** @description The app through which it was created; recorded, it does not isolate. */
             readonly app_id: components["schemas"]["AppId"];
-            /** @description Most bytes that its objects and open uploads may have together; 0 for no bound. */
+            /**
+             * @description Most bytes that its objects and open uploads may have together; 0 for no bound. A bound below what it holds only
+             *     stops growth.
+             */
             quota_bytes: components["schemas"]["Bound"];
             /** @description Most objects it may hold; 0 for no bound. */
             quota_objects: components["schemas"]["Bound"];
@@ -129,7 +132,8 @@ export interface components {
             /** @description Its name; fixed. */
             name: components["schemas"]["BucketName"];
             /**
-             * @description Most bytes that its objects and open uploads may have together; 0 for no bound.
+             * @description Most bytes that its objects and open uploads may have together; 0 for no bound. A bound below what it holds only
+             *     stops growth.
              * @default 0
              */
             quota_bytes: components["schemas"]["Bound"];
@@ -239,8 +243,7 @@ export interface components {
          */
         BucketRef: string;
         /**
-         * @description What is sent to change a bucket: absent members keep their value, `null` gives the default back, arrays and maps
-         *     replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Bucket. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "quota_bytes": 10737418240,
          *       "quota_objects": 0,
@@ -263,19 +266,19 @@ export interface components {
              * @description Most bytes that its objects and open uploads may have together; 0 for no bound. A bound below what it holds only
              *     stops growth.
              */
-            quota_bytes?: components["schemas"]["Bound"] | null;
+            quota_bytes?: components["schemas"]["Bound"];
             /** @description Most objects it may hold; 0 for no bound. */
-            quota_objects?: components["schemas"]["Bound"] | null;
+            quota_objects?: components["schemas"]["Bound"];
             /** @description Most bytes that an object may have; 0 for the service's own bound. */
-            max_object_bytes?: components["schemas"]["Bound"] | null;
+            max_object_bytes?: components["schemas"]["Bound"];
             /** @description Content types that its objects may have; every type when empty. */
-            allowed_content_types?: components["schemas"]["MediaRange"][] | null;
+            allowed_content_types?: components["schemas"]["MediaRange"][];
             /** @description Origins whose pages may read its answers in a browser; none when empty. */
-            cors_origins?: components["schemas"]["CorsOrigin"][] | null;
+            cors_origins?: components["schemas"]["CorsOrigin"][];
             /** @description Whether changes of its objects are published as events. */
-            events?: boolean | null;
+            events?: boolean;
             /** @description Free data of the tenant's own. */
-            metadata?: components["schemas"]["BucketMetadata"] | null;
+            metadata?: components["schemas"]["BucketMetadata"];
         };
         /**
          * @description What a bucket holds.
@@ -524,22 +527,6 @@ export interface components {
          * @example 1h30m
          */
         Duration: string;
-        /**
-         * @description The error envelope of the service.
-         * @example {
-         *       "error": "object not found",
-         *       "code": 404
-         *     }
-         */
-        Error: {
-            /** @description What went wrong; the messages are stable. For a bad field `<field>: <problem>`. */
-            error: string;
-            /**
-             * Format: int32
-             * @description The HTTP status.
-             */
-            code: number;
-        };
         /**
          * @description The strong entity tag of content, quotes included, so that it can be pasted into `If-Match`: the SHA-256 of the
          *     content; for content in parts the SHA-256 of their digests and their number.
@@ -1386,7 +1373,6 @@ export type Delimiter = components['schemas']['Delimiter'];
 export type Disposition = components['schemas']['Disposition'];
 export type Driver = components['schemas']['Driver'];
 export type Duration = components['schemas']['Duration'];
-export type Error = components['schemas']['Error'];
 export type Etag = components['schemas']['Etag'];
 export type EtagList = components['schemas']['EtagList'];
 export type ExpectedChecksums = components['schemas']['ExpectedChecksums'];

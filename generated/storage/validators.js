@@ -522,7 +522,7 @@ validate24.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Buckets_update_body = validate29;
 const schema46 = {"$id":"Buckets_update_body","$ref":"contract#/$defs/BucketUpdate"};
-const schema47 = {"type":"object","properties":{"quota_bytes":{"anyOf":[{"$ref":"contract#/$defs/Bound"},{"type":"null"}]},"quota_objects":{"anyOf":[{"$ref":"contract#/$defs/Bound"},{"type":"null"}]},"max_object_bytes":{"anyOf":[{"$ref":"contract#/$defs/Bound"},{"type":"null"}]},"allowed_content_types":{"anyOf":[{"type":"array","items":{"$ref":"contract#/$defs/MediaRange"}},{"type":"null"}],"maxItems":50},"cors_origins":{"anyOf":[{"type":"array","items":{"$ref":"contract#/$defs/CorsOrigin"}},{"type":"null"}],"maxItems":20},"events":{"anyOf":[{"type":"boolean"},{"type":"null"}]},"metadata":{"anyOf":[{"$ref":"contract#/$defs/BucketMetadata"},{"type":"null"}]}},"additionalProperties":false};
+const schema47 = {"type":"object","properties":{"quota_bytes":{"$ref":"contract#/$defs/Bound"},"quota_objects":{"$ref":"contract#/$defs/Bound"},"max_object_bytes":{"$ref":"contract#/$defs/Bound"},"allowed_content_types":{"type":"array","items":{"$ref":"contract#/$defs/MediaRange"},"maxItems":50},"cors_origins":{"type":"array","items":{"$ref":"contract#/$defs/CorsOrigin"},"maxItems":20},"events":{"type":"boolean"},"metadata":{"$ref":"contract#/$defs/BucketMetadata"}},"additionalProperties":false};
 
 function validate30(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -549,92 +549,27 @@ if(data.quota_bytes !== undefined){
 let data0 = data.quota_bytes;
 const _errs2 = errors;
 const _errs3 = errors;
-let valid1 = false;
-const _errs4 = errors;
-const _errs5 = errors;
 if(!((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0)))){
-const err0 = {instancePath:instancePath+"/quota_bytes",schemaPath:"contract#/$defs/Bound/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){
-vErrors = [err0];
+validate30.errors = [{instancePath:instancePath+"/quota_bytes",schemaPath:"contract#/$defs/Bound/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
 }
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-if(errors === _errs5){
+if(errors === _errs3){
 if(typeof data0 == "number"){
 if(data0 > 9007199254740991 || isNaN(data0)){
-const err1 = {instancePath:instancePath+"/quota_bytes",schemaPath:"contract#/$defs/Bound/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-else {
-if(data0 < 0 || isNaN(data0)){
-const err2 = {instancePath:instancePath+"/quota_bytes",schemaPath:"contract#/$defs/Bound/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-else {
-if(!(formats0.validate(data0))){
-const err3 = {instancePath:instancePath+"/quota_bytes",schemaPath:"contract#/$defs/Bound/format",keyword:"format",params:{format: "int64"},message:"must match format \""+"int64"+"\""};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-}
-}
-}
-var _valid0 = _errs4 === errors;
-valid1 = valid1 || _valid0;
-const _errs7 = errors;
-if(data0 !== null){
-const err4 = {instancePath:instancePath+"/quota_bytes",schemaPath:"#/properties/quota_bytes/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-var _valid0 = _errs7 === errors;
-valid1 = valid1 || _valid0;
-if(!valid1){
-const err5 = {instancePath:instancePath+"/quota_bytes",schemaPath:"#/properties/quota_bytes/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-validate30.errors = vErrors;
+validate30.errors = [{instancePath:instancePath+"/quota_bytes",schemaPath:"contract#/$defs/Bound/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991"}];
 return false;
 }
 else {
-errors = _errs3;
-if(vErrors !== null){
-if(_errs3){
-vErrors.length = _errs3;
+if(data0 < 0 || isNaN(data0)){
+validate30.errors = [{instancePath:instancePath+"/quota_bytes",schemaPath:"contract#/$defs/Bound/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
 }
 else {
-vErrors = null;
+if(!(formats0.validate(data0))){
+validate30.errors = [{instancePath:instancePath+"/quota_bytes",schemaPath:"contract#/$defs/Bound/format",keyword:"format",params:{format: "int64"},message:"must match format \""+"int64"+"\""}];
+return false;
+}
+}
 }
 }
 }
@@ -646,98 +581,33 @@ var valid0 = true;
 if(valid0){
 if(data.quota_objects !== undefined){
 let data1 = data.quota_objects;
-const _errs9 = errors;
-const _errs10 = errors;
-let valid3 = false;
-const _errs11 = errors;
-const _errs12 = errors;
+const _errs5 = errors;
+const _errs6 = errors;
 if(!((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1)))){
-const err6 = {instancePath:instancePath+"/quota_objects",schemaPath:"contract#/$defs/Bound/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){
-vErrors = [err6];
+validate30.errors = [{instancePath:instancePath+"/quota_objects",schemaPath:"contract#/$defs/Bound/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
 }
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-if(errors === _errs12){
+if(errors === _errs6){
 if(typeof data1 == "number"){
 if(data1 > 9007199254740991 || isNaN(data1)){
-const err7 = {instancePath:instancePath+"/quota_objects",schemaPath:"contract#/$defs/Bound/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991"};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-else {
-if(data1 < 0 || isNaN(data1)){
-const err8 = {instancePath:instancePath+"/quota_objects",schemaPath:"contract#/$defs/Bound/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-else {
-if(!(formats0.validate(data1))){
-const err9 = {instancePath:instancePath+"/quota_objects",schemaPath:"contract#/$defs/Bound/format",keyword:"format",params:{format: "int64"},message:"must match format \""+"int64"+"\""};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-}
-}
-}
-}
-var _valid1 = _errs11 === errors;
-valid3 = valid3 || _valid1;
-const _errs14 = errors;
-if(data1 !== null){
-const err10 = {instancePath:instancePath+"/quota_objects",schemaPath:"#/properties/quota_objects/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-}
-var _valid1 = _errs14 === errors;
-valid3 = valid3 || _valid1;
-if(!valid3){
-const err11 = {instancePath:instancePath+"/quota_objects",schemaPath:"#/properties/quota_objects/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-validate30.errors = vErrors;
+validate30.errors = [{instancePath:instancePath+"/quota_objects",schemaPath:"contract#/$defs/Bound/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991"}];
 return false;
 }
 else {
-errors = _errs10;
-if(vErrors !== null){
-if(_errs10){
-vErrors.length = _errs10;
+if(data1 < 0 || isNaN(data1)){
+validate30.errors = [{instancePath:instancePath+"/quota_objects",schemaPath:"contract#/$defs/Bound/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
 }
 else {
-vErrors = null;
+if(!(formats0.validate(data1))){
+validate30.errors = [{instancePath:instancePath+"/quota_objects",schemaPath:"contract#/$defs/Bound/format",keyword:"format",params:{format: "int64"},message:"must match format \""+"int64"+"\""}];
+return false;
 }
 }
 }
-var valid0 = _errs9 === errors;
+}
+}
+var valid0 = _errs5 === errors;
 }
 else {
 var valid0 = true;
@@ -745,95 +615,146 @@ var valid0 = true;
 if(valid0){
 if(data.max_object_bytes !== undefined){
 let data2 = data.max_object_bytes;
-const _errs16 = errors;
-const _errs17 = errors;
-let valid5 = false;
-const _errs18 = errors;
-const _errs19 = errors;
+const _errs8 = errors;
+const _errs9 = errors;
 if(!((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2)))){
-const err12 = {instancePath:instancePath+"/max_object_bytes",schemaPath:"contract#/$defs/Bound/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){
-vErrors = [err12];
+validate30.errors = [{instancePath:instancePath+"/max_object_bytes",schemaPath:"contract#/$defs/Bound/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
 }
-else {
-vErrors.push(err12);
-}
-errors++;
-}
-if(errors === _errs19){
+if(errors === _errs9){
 if(typeof data2 == "number"){
 if(data2 > 9007199254740991 || isNaN(data2)){
-const err13 = {instancePath:instancePath+"/max_object_bytes",schemaPath:"contract#/$defs/Bound/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991"};
-if(vErrors === null){
-vErrors = [err13];
-}
-else {
-vErrors.push(err13);
-}
-errors++;
-}
-else {
-if(data2 < 0 || isNaN(data2)){
-const err14 = {instancePath:instancePath+"/max_object_bytes",schemaPath:"contract#/$defs/Bound/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
-if(vErrors === null){
-vErrors = [err14];
-}
-else {
-vErrors.push(err14);
-}
-errors++;
-}
-else {
-if(!(formats0.validate(data2))){
-const err15 = {instancePath:instancePath+"/max_object_bytes",schemaPath:"contract#/$defs/Bound/format",keyword:"format",params:{format: "int64"},message:"must match format \""+"int64"+"\""};
-if(vErrors === null){
-vErrors = [err15];
-}
-else {
-vErrors.push(err15);
-}
-errors++;
-}
-}
-}
-}
-}
-var _valid2 = _errs18 === errors;
-valid5 = valid5 || _valid2;
-const _errs21 = errors;
-if(data2 !== null){
-const err16 = {instancePath:instancePath+"/max_object_bytes",schemaPath:"#/properties/max_object_bytes/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
-if(vErrors === null){
-vErrors = [err16];
-}
-else {
-vErrors.push(err16);
-}
-errors++;
-}
-var _valid2 = _errs21 === errors;
-valid5 = valid5 || _valid2;
-if(!valid5){
-const err17 = {instancePath:instancePath+"/max_object_bytes",schemaPath:"#/properties/max_object_bytes/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err17];
-}
-else {
-vErrors.push(err17);
-}
-errors++;
-validate30.errors = vErrors;
+validate30.errors = [{instancePath:instancePath+"/max_object_bytes",schemaPath:"contract#/$defs/Bound/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991"}];
 return false;
 }
 else {
-errors = _errs17;
-if(vErrors !== null){
-if(_errs17){
-vErrors.length = _errs17;
+if(data2 < 0 || isNaN(data2)){
+validate30.errors = [{instancePath:instancePath+"/max_object_bytes",schemaPath:"contract#/$defs/Bound/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
 }
 else {
-vErrors = null;
+if(!(formats0.validate(data2))){
+validate30.errors = [{instancePath:instancePath+"/max_object_bytes",schemaPath:"contract#/$defs/Bound/format",keyword:"format",params:{format: "int64"},message:"must match format \""+"int64"+"\""}];
+return false;
 }
+}
+}
+}
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.allowed_content_types !== undefined){
+let data3 = data.allowed_content_types;
+const _errs11 = errors;
+if(errors === _errs11){
+if(Array.isArray(data3)){
+if(data3.length > 50){
+validate30.errors = [{instancePath:instancePath+"/allowed_content_types",schemaPath:"#/properties/allowed_content_types/maxItems",keyword:"maxItems",params:{limit: 50},message:"must NOT have more than 50 items"}];
+return false;
+}
+else {
+var valid4 = true;
+const len0 = data3.length;
+for(let i0=0; i0<len0; i0++){
+let data4 = data3[i0];
+const _errs13 = errors;
+const _errs14 = errors;
+if(errors === _errs14){
+if(typeof data4 === "string"){
+if(func1(data4) > 127){
+validate30.errors = [{instancePath:instancePath+"/allowed_content_types/" + i0,schemaPath:"contract#/$defs/MediaRange/maxLength",keyword:"maxLength",params:{limit: 127},message:"must NOT have more than 127 characters"}];
+return false;
+}
+else {
+if(func1(data4) < 3){
+validate30.errors = [{instancePath:instancePath+"/allowed_content_types/" + i0,schemaPath:"contract#/$defs/MediaRange/minLength",keyword:"minLength",params:{limit: 3},message:"must NOT have fewer than 3 characters"}];
+return false;
+}
+else {
+if(!pattern5.test(data4)){
+validate30.errors = [{instancePath:instancePath+"/allowed_content_types/" + i0,schemaPath:"contract#/$defs/MediaRange/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*/(\\*|[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*)$"},message:"must match pattern \""+"^[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*/(\\*|[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*)$"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate30.errors = [{instancePath:instancePath+"/allowed_content_types/" + i0,schemaPath:"contract#/$defs/MediaRange/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid4 = _errs13 === errors;
+if(!valid4){
+break;
+}
+}
+}
+}
+else {
+validate30.errors = [{instancePath:instancePath+"/allowed_content_types",schemaPath:"#/properties/allowed_content_types/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+return false;
+}
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.cors_origins !== undefined){
+let data5 = data.cors_origins;
+const _errs16 = errors;
+if(errors === _errs16){
+if(Array.isArray(data5)){
+if(data5.length > 20){
+validate30.errors = [{instancePath:instancePath+"/cors_origins",schemaPath:"#/properties/cors_origins/maxItems",keyword:"maxItems",params:{limit: 20},message:"must NOT have more than 20 items"}];
+return false;
+}
+else {
+var valid6 = true;
+const len1 = data5.length;
+for(let i1=0; i1<len1; i1++){
+let data6 = data5[i1];
+const _errs18 = errors;
+const _errs19 = errors;
+if(errors === _errs19){
+if(typeof data6 === "string"){
+if(func1(data6) > 255){
+validate30.errors = [{instancePath:instancePath+"/cors_origins/" + i1,schemaPath:"contract#/$defs/CorsOrigin/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+else {
+if(func1(data6) < 1){
+validate30.errors = [{instancePath:instancePath+"/cors_origins/" + i1,schemaPath:"contract#/$defs/CorsOrigin/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern6.test(data6)){
+validate30.errors = [{instancePath:instancePath+"/cors_origins/" + i1,schemaPath:"contract#/$defs/CorsOrigin/pattern",keyword:"pattern",params:{pattern: "^(\\*|[a-z][a-z0-9+.-]*://[^\\s/?#@]+)$"},message:"must match pattern \""+"^(\\*|[a-z][a-z0-9+.-]*://[^\\s/?#@]+)$"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate30.errors = [{instancePath:instancePath+"/cors_origins/" + i1,schemaPath:"contract#/$defs/CorsOrigin/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid6 = _errs18 === errors;
+if(!valid6){
+break;
+}
+}
+}
+}
+else {
+validate30.errors = [{instancePath:instancePath+"/cors_origins",schemaPath:"#/properties/cors_origins/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+return false;
 }
 }
 var valid0 = _errs16 === errors;
@@ -842,377 +763,25 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.allowed_content_types !== undefined){
-let data3 = data.allowed_content_types;
-const _errs23 = errors;
-const _errs24 = errors;
-let valid7 = false;
-const _errs25 = errors;
-if(errors === _errs25){
-if(Array.isArray(data3)){
-var valid8 = true;
-const len0 = data3.length;
-for(let i0=0; i0<len0; i0++){
-let data4 = data3[i0];
-const _errs27 = errors;
-const _errs28 = errors;
-if(errors === _errs28){
-if(typeof data4 === "string"){
-if(func1(data4) > 127){
-const err18 = {instancePath:instancePath+"/allowed_content_types/" + i0,schemaPath:"contract#/$defs/MediaRange/maxLength",keyword:"maxLength",params:{limit: 127},message:"must NOT have more than 127 characters"};
-if(vErrors === null){
-vErrors = [err18];
-}
-else {
-vErrors.push(err18);
-}
-errors++;
-}
-else {
-if(func1(data4) < 3){
-const err19 = {instancePath:instancePath+"/allowed_content_types/" + i0,schemaPath:"contract#/$defs/MediaRange/minLength",keyword:"minLength",params:{limit: 3},message:"must NOT have fewer than 3 characters"};
-if(vErrors === null){
-vErrors = [err19];
-}
-else {
-vErrors.push(err19);
-}
-errors++;
-}
-else {
-if(!pattern5.test(data4)){
-const err20 = {instancePath:instancePath+"/allowed_content_types/" + i0,schemaPath:"contract#/$defs/MediaRange/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*/(\\*|[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*)$"},message:"must match pattern \""+"^[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*/(\\*|[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*)$"+"\""};
-if(vErrors === null){
-vErrors = [err20];
-}
-else {
-vErrors.push(err20);
-}
-errors++;
-}
-}
-}
-}
-else {
-const err21 = {instancePath:instancePath+"/allowed_content_types/" + i0,schemaPath:"contract#/$defs/MediaRange/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err21];
-}
-else {
-vErrors.push(err21);
-}
-errors++;
-}
-}
-var valid8 = _errs27 === errors;
-if(!valid8){
-break;
-}
-}
-}
-else {
-const err22 = {instancePath:instancePath+"/allowed_content_types",schemaPath:"#/properties/allowed_content_types/anyOf/0/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){
-vErrors = [err22];
-}
-else {
-vErrors.push(err22);
-}
-errors++;
-}
-}
-var _valid3 = _errs25 === errors;
-valid7 = valid7 || _valid3;
-const _errs30 = errors;
-if(data3 !== null){
-const err23 = {instancePath:instancePath+"/allowed_content_types",schemaPath:"#/properties/allowed_content_types/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
-if(vErrors === null){
-vErrors = [err23];
-}
-else {
-vErrors.push(err23);
-}
-errors++;
-}
-var _valid3 = _errs30 === errors;
-valid7 = valid7 || _valid3;
-if(!valid7){
-const err24 = {instancePath:instancePath+"/allowed_content_types",schemaPath:"#/properties/allowed_content_types/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err24];
-}
-else {
-vErrors.push(err24);
-}
-errors++;
-validate30.errors = vErrors;
-return false;
-}
-else {
-errors = _errs24;
-if(vErrors !== null){
-if(_errs24){
-vErrors.length = _errs24;
-}
-else {
-vErrors = null;
-}
-}
-}
-if(errors === _errs23){
-if(Array.isArray(data3)){
-if(data3.length > 50){
-validate30.errors = [{instancePath:instancePath+"/allowed_content_types",schemaPath:"#/properties/allowed_content_types/maxItems",keyword:"maxItems",params:{limit: 50},message:"must NOT have more than 50 items"}];
-return false;
-}
-}
-}
-var valid0 = _errs23 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.cors_origins !== undefined){
-let data5 = data.cors_origins;
-const _errs32 = errors;
-const _errs33 = errors;
-let valid10 = false;
-const _errs34 = errors;
-if(errors === _errs34){
-if(Array.isArray(data5)){
-var valid11 = true;
-const len1 = data5.length;
-for(let i1=0; i1<len1; i1++){
-let data6 = data5[i1];
-const _errs36 = errors;
-const _errs37 = errors;
-if(errors === _errs37){
-if(typeof data6 === "string"){
-if(func1(data6) > 255){
-const err25 = {instancePath:instancePath+"/cors_origins/" + i1,schemaPath:"contract#/$defs/CorsOrigin/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"};
-if(vErrors === null){
-vErrors = [err25];
-}
-else {
-vErrors.push(err25);
-}
-errors++;
-}
-else {
-if(func1(data6) < 1){
-const err26 = {instancePath:instancePath+"/cors_origins/" + i1,schemaPath:"contract#/$defs/CorsOrigin/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
-if(vErrors === null){
-vErrors = [err26];
-}
-else {
-vErrors.push(err26);
-}
-errors++;
-}
-else {
-if(!pattern6.test(data6)){
-const err27 = {instancePath:instancePath+"/cors_origins/" + i1,schemaPath:"contract#/$defs/CorsOrigin/pattern",keyword:"pattern",params:{pattern: "^(\\*|[a-z][a-z0-9+.-]*://[^\\s/?#@]+)$"},message:"must match pattern \""+"^(\\*|[a-z][a-z0-9+.-]*://[^\\s/?#@]+)$"+"\""};
-if(vErrors === null){
-vErrors = [err27];
-}
-else {
-vErrors.push(err27);
-}
-errors++;
-}
-}
-}
-}
-else {
-const err28 = {instancePath:instancePath+"/cors_origins/" + i1,schemaPath:"contract#/$defs/CorsOrigin/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err28];
-}
-else {
-vErrors.push(err28);
-}
-errors++;
-}
-}
-var valid11 = _errs36 === errors;
-if(!valid11){
-break;
-}
-}
-}
-else {
-const err29 = {instancePath:instancePath+"/cors_origins",schemaPath:"#/properties/cors_origins/anyOf/0/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){
-vErrors = [err29];
-}
-else {
-vErrors.push(err29);
-}
-errors++;
-}
-}
-var _valid4 = _errs34 === errors;
-valid10 = valid10 || _valid4;
-const _errs39 = errors;
-if(data5 !== null){
-const err30 = {instancePath:instancePath+"/cors_origins",schemaPath:"#/properties/cors_origins/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
-if(vErrors === null){
-vErrors = [err30];
-}
-else {
-vErrors.push(err30);
-}
-errors++;
-}
-var _valid4 = _errs39 === errors;
-valid10 = valid10 || _valid4;
-if(!valid10){
-const err31 = {instancePath:instancePath+"/cors_origins",schemaPath:"#/properties/cors_origins/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err31];
-}
-else {
-vErrors.push(err31);
-}
-errors++;
-validate30.errors = vErrors;
-return false;
-}
-else {
-errors = _errs33;
-if(vErrors !== null){
-if(_errs33){
-vErrors.length = _errs33;
-}
-else {
-vErrors = null;
-}
-}
-}
-if(errors === _errs32){
-if(Array.isArray(data5)){
-if(data5.length > 20){
-validate30.errors = [{instancePath:instancePath+"/cors_origins",schemaPath:"#/properties/cors_origins/maxItems",keyword:"maxItems",params:{limit: 20},message:"must NOT have more than 20 items"}];
-return false;
-}
-}
-}
-var valid0 = _errs32 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
 if(data.events !== undefined){
-let data7 = data.events;
-const _errs41 = errors;
-const _errs42 = errors;
-let valid13 = false;
-const _errs43 = errors;
-if(typeof data7 !== "boolean"){
-const err32 = {instancePath:instancePath+"/events",schemaPath:"#/properties/events/anyOf/0/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){
-vErrors = [err32];
-}
-else {
-vErrors.push(err32);
-}
-errors++;
-}
-var _valid5 = _errs43 === errors;
-valid13 = valid13 || _valid5;
-const _errs45 = errors;
-if(data7 !== null){
-const err33 = {instancePath:instancePath+"/events",schemaPath:"#/properties/events/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
-if(vErrors === null){
-vErrors = [err33];
-}
-else {
-vErrors.push(err33);
-}
-errors++;
-}
-var _valid5 = _errs45 === errors;
-valid13 = valid13 || _valid5;
-if(!valid13){
-const err34 = {instancePath:instancePath+"/events",schemaPath:"#/properties/events/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err34];
-}
-else {
-vErrors.push(err34);
-}
-errors++;
-validate30.errors = vErrors;
+const _errs21 = errors;
+if(typeof data.events !== "boolean"){
+validate30.errors = [{instancePath:instancePath+"/events",schemaPath:"#/properties/events/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
-else {
-errors = _errs42;
-if(vErrors !== null){
-if(_errs42){
-vErrors.length = _errs42;
-}
-else {
-vErrors = null;
-}
-}
-}
-var valid0 = _errs41 === errors;
+var valid0 = _errs21 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.metadata !== undefined){
-let data8 = data.metadata;
-const _errs47 = errors;
-const _errs48 = errors;
-let valid14 = false;
-const _errs49 = errors;
-if(!(validate26(data8, {instancePath:instancePath+"/metadata",parentData:data,parentDataProperty:"metadata",rootData,dynamicAnchors}))){
+const _errs23 = errors;
+if(!(validate26(data.metadata, {instancePath:instancePath+"/metadata",parentData:data,parentDataProperty:"metadata",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate26.errors : vErrors.concat(validate26.errors);
 errors = vErrors.length;
 }
-var _valid6 = _errs49 === errors;
-valid14 = valid14 || _valid6;
-const _errs50 = errors;
-if(data8 !== null){
-const err35 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
-if(vErrors === null){
-vErrors = [err35];
-}
-else {
-vErrors.push(err35);
-}
-errors++;
-}
-var _valid6 = _errs50 === errors;
-valid14 = valid14 || _valid6;
-if(!valid14){
-const err36 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err36];
-}
-else {
-vErrors.push(err36);
-}
-errors++;
-validate30.errors = vErrors;
-return false;
-}
-else {
-errors = _errs48;
-if(vErrors !== null){
-if(_errs48){
-vErrors.length = _errs48;
-}
-else {
-vErrors = null;
-}
-}
-}
-var valid0 = _errs47 === errors;
+var valid0 = _errs23 === errors;
 }
 else {
 var valid0 = true;

@@ -256,15 +256,11 @@ export interface components {
          */
         Duration: string;
         /**
-         * @description The error envelope of the service.
-         * @example {
-         *       "error": "record not found"
-         *     }
+         * @description Events named `changes`, `presence` and `resync`.
+         * @example event: presence
+         *     data: {"Type":"join","NodeID":"phone-1","Topic":"notes:note-17","Data":{"cursor":42}}
          */
-        Error: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
-            error: string;
-        };
+        EventText: string;
         /**
          * @description A field of a record; empty beside `tombstone`.
          * @example title
@@ -985,7 +981,7 @@ export type CounterTotals = components['schemas']['CounterTotals'];
 export type CrdtType = components['schemas']['CrdtType'];
 export type Cursor = components['schemas']['Cursor'];
 export type Duration = components['schemas']['Duration'];
-export type Error = components['schemas']['Error'];
+export type EventText = components['schemas']['EventText'];
 export type FieldNameOrEmpty = components['schemas']['FieldNameOrEmpty'];
 export type FieldState = components['schemas']['FieldState'];
 export type FieldStates = components['schemas']['FieldStates'];

@@ -125,7 +125,7 @@ export interface components {
          *       "tenant_id": "acme",
          *       "url": "https://hooks.acme.example/plinth",
          *       "payload": {
-         *         "invoice_id": "inv_01h455vb4pex5vsknk084sn02q",
+         *         "invoice_id": "inv_01khgbwb6gfcvt5fwr9s2r6n64",
          *         "amount": 4900
          *       },
          *       "error": "http 503",
@@ -517,7 +517,7 @@ export interface components {
             secret: components["schemas"]["Secret"];
         };
         /**
-         * @description What is sent to change: Endpoint. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Endpoint. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "url": "https://hooks.acme.example/plinth",
          *       "description": "Accounting",
@@ -572,16 +572,6 @@ export interface components {
          */
         EndpointUrl: string;
         /**
-         * @description The error envelope of the service.
-         * @example {
-         *       "error": "endpoint not found"
-         *     }
-         */
-        Error: {
-            /** @description What went wrong; for a bad field `<field>: <what is wrong>`. */
-            error: string;
-        };
-        /**
          * @description Something that happened to a tenant. It is accepted together with its deliveries and never changed.
          * @example {
          *       "id": "evt_01m7w4n5e0ex5vsknk084sn02q",
@@ -589,7 +579,7 @@ export interface components {
          *       "tenant_id": "acme",
          *       "app_id": "default",
          *       "data": {
-         *         "invoice_id": "inv_01h455vb4pex5vsknk084sn02q",
+         *         "invoice_id": "inv_01khgbwb6gfcvt5fwr9s2r6n64",
          *         "amount": 4900
          *       },
          *       "idempotency_key": "inv-4711-paid",
@@ -626,7 +616,7 @@ export interface components {
          *           "type": "invoice.paid",
          *           "tenant_id": "acme",
          *           "data": {
-         *             "invoice_id": "inv_01h455vb4pex5vsknk084sn02q",
+         *             "invoice_id": "inv_01khgbwb6gfcvt5fwr9s2r6n64",
          *             "amount": 4900
          *           },
          *           "idempotency_key": "inv-4711-paid"
@@ -653,7 +643,7 @@ export interface components {
          *         "tenant_id": "acme",
          *         "app_id": "default",
          *         "data": {
-         *           "invoice_id": "inv_01h455vb4pex5vsknk084sn02q",
+         *           "invoice_id": "inv_01khgbwb6gfcvt5fwr9s2r6n64",
          *           "amount": 4900
          *         },
          *         "idempotency_key": "inv-4711-paid",
@@ -686,7 +676,7 @@ export interface components {
          *             "tenant_id": "acme",
          *             "app_id": "default",
          *             "data": {
-         *               "invoice_id": "inv_01h455vb4pex5vsknk084sn02q",
+         *               "invoice_id": "inv_01khgbwb6gfcvt5fwr9s2r6n64",
          *               "amount": 4900
          *             },
          *             "idempotency_key": "inv-4711-paid",
@@ -710,7 +700,7 @@ export interface components {
         /**
          * @description What an event says, as its type describes it: at most 256 KiB serialised, 64 levels deep. The order of keys is kept.
          * @example {
-         *       "invoice_id": "inv_01h455vb4pex5vsknk084sn02q",
+         *       "invoice_id": "inv_01khgbwb6gfcvt5fwr9s2r6n64",
          *       "amount": 4900
          *     }
          */
@@ -728,7 +718,7 @@ export interface components {
          *       "type": "invoice.paid",
          *       "tenant_id": "acme",
          *       "data": {
-         *         "invoice_id": "inv_01h455vb4pex5vsknk084sn02q",
+         *         "invoice_id": "inv_01khgbwb6gfcvt5fwr9s2r6n64",
          *         "amount": 4900
          *       },
          *       "idempotency_key": "inv-4711-paid"
@@ -777,7 +767,7 @@ export interface components {
          *         }
          *       },
          *       "example": {
-         *         "invoice_id": "inv_01h455vb4pex5vsknk084sn02q",
+         *         "invoice_id": "inv_01khgbwb6gfcvt5fwr9s2r6n64",
          *         "amount": 4900
          *       },
          *       "deprecated": false,
@@ -833,7 +823,7 @@ export interface components {
          *         }
          *       },
          *       "example": {
-         *         "invoice_id": "inv_01h455vb4pex5vsknk084sn02q",
+         *         "invoice_id": "inv_01khgbwb6gfcvt5fwr9s2r6n64",
          *         "amount": 4900
          *       }
          *     }
@@ -880,7 +870,7 @@ export interface components {
          */
         EventTypePattern: string;
         /**
-         * @description What is sent to change: EventType. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: EventType. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "description": "An invoice was paid in full.",
          *       "group": "invoice",
@@ -903,7 +893,7 @@ export interface components {
          *         }
          *       },
          *       "example": {
-         *         "invoice_id": "inv_01h455vb4pex5vsknk084sn02q",
+         *         "invoice_id": "inv_01khgbwb6gfcvt5fwr9s2r6n64",
          *         "amount": 4900
          *       }
          *     }
@@ -1278,7 +1268,7 @@ export interface components {
          * @example {
          *       "event_type": "invoice.paid",
          *       "data": {
-         *         "invoice_id": "inv_01h455vb4pex5vsknk084sn02q",
+         *         "invoice_id": "inv_01khgbwb6gfcvt5fwr9s2r6n64",
          *         "amount": 4900
          *       }
          *     }
@@ -1379,7 +1369,6 @@ export type EndpointList = components['schemas']['EndpointList'];
 export type EndpointSecret = components['schemas']['EndpointSecret'];
 export type EndpointUpdate = components['schemas']['EndpointUpdate'];
 export type EndpointUrl = components['schemas']['EndpointUrl'];
-export type Error = components['schemas']['Error'];
 export type Event = components['schemas']['Event'];
 export type EventBatch = components['schemas']['EventBatch'];
 export type EventBatchItem = components['schemas']['EventBatchItem'];

@@ -1,6 +1,7 @@
 /** The typed client of the Plinth platform services: `createPlinth` for all of them, `createClient` for one at a time. */
-export type { Answer, EventStream, List, Raw } from './runtime/answer.ts';
+export type { Answer, EventStream, List, Raw, RecordedStream } from './runtime/answer.ts';
 export { createClient, type Client } from './runtime/client.ts';
 export { isPlinthError, PlinthError, type DocumentedError, type FailureKind } from './runtime/errors.ts';
 export type { ClientOptions, EventOptions, RequestOptions } from './runtime/options.ts';
+export type { RawBody } from './runtime/uploads.ts';
 export * from './services/index.ts';

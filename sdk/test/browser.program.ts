@@ -13,6 +13,17 @@ export interface Outcome {
   unreachable: unknown;
   redirected: unknown;
   uploaded: unknown;
+  downloaded: unknown;
+  wrapped: unknown;
+  recorded: unknown;
+}
+
+/** A download as it comes: its headers first, then piece by piece. */
+async function downloaded({ body, headers }: Response): Promise<unknown> {
+  let text = '';
+  const write = (piece: string) => void (text += piece);
+  await body?.pipeThrough(new TextDecoderStream()).pipeTo(new WritableStream({ write }));
+  return [headers.get('ETag'), headers.get('Content-Type'), text];
 }
 
 const kindOf = async (call: PromiseLike<unknown>) => {
@@ -46,7 +57,12 @@ export async function run(baseUrl: string): Promise<Outcome> {
     timedOut: await kindOf(client.get({ id: 'slow' }, { timeout: 100, retries: 0 })),
     unreachable: await kindOf(things({ baseUrl: 'http://127.0.0.1:1', retries: 0 }).get({ id: '1' })),
     redirected: await kindOf(client.get({ id: 'elsewhere' })),
-    uploaded: (await client.upload({ key: 'a/b', body: new Blob(['bytes']) }).response()).response.status,
+    uploaded: (
+      await client.upload({ key: 'a/b', body: new Blob(['bytes'], { type: 'text/csv' }) }).response()
+    ).response.status,
+    downloaded: await downloaded(await client.download({ key: 'a/b' })),
+    wrapped: (await all(plinth.billing.plans.list())).map(({ name }) => name),
+    recorded: await client.record(),
   };
 }
 

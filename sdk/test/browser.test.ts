@@ -33,7 +33,7 @@ function findChromium(): string | undefined {
 /** What the real server has to answer to a page of another origin, too. */
 const cors = ({ headers }: Received) => ({
   'Access-Control-Allow-Origin': headers.origin ?? '*',
-  'Access-Control-Expose-Headers': 'X-Next-Cursor, X-Request-ID, Retry-After, X-Revision',
+  'Access-Control-Expose-Headers': 'ETag, X-Next-Cursor, X-Request-ID, Retry-After, X-Revision',
 });
 const preflight = {
   'Access-Control-Allow-Methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
@@ -44,7 +44,7 @@ const preflight = {
 /** The operations that the program calls; each path says what is to happen. */
 function api(): Respond {
   let tries = 0;
-  const answer = ({ method, url }: Received): Reply | undefined => {
+  const answer = ({ method, url, headers }: Received): Reply | undefined => {
     const { pathname, searchParams } = new URL(url, 'http://host');
     if (method === 'OPTIONS') return { status: 204, headers: preflight };
     switch (`${method} ${pathname}`) {
@@ -67,7 +67,15 @@ function api(): Respond {
       case 'GET /things/v1/things/elsewhere':
         return { status: 307, headers: { Location: '/things/v1/things/1' } };
       case 'PUT /things/objects/a/b':
-        return { status: 204 };
+        return { status: headers['content-type'] === 'text/csv' ? 204 : 415 };
+      case 'GET /things/objects/a/b':
+        return { headers: { 'Content-Type': 'text/csv', ETag: '"1"' }, body: 'bytes' };
+      case 'GET /things/v1/things/record':
+        return headers.accept === 'application/json' ? { body: [{ id: 1 }] } : undefined;
+      case 'GET /billing/billing/plans': {
+        const offset = Number(searchParams.get('offset') ?? 0);
+        return { body: { data: [{ name: `plan ${offset}` }], pagination: { has_more: offset < 2 } } };
+      }
       default:
         return undefined;
     }
@@ -106,6 +114,9 @@ const outcome: Outcome = {
   unreachable: 'connection',
   redirected: 'response',
   uploaded: 204,
+  downloaded: ['"1"', 'text/csv', 'bytes'],
+  wrapped: ['plan 0', 'plan 1', 'plan 2'],
+  recorded: [{ id: 1 }],
 };
 
 const path = findChromium();

@@ -248,3 +248,59 @@ describe('an event stream', () => {
     expect(requests).toHaveLength(1);
   });
 });
+
+describe('a stream that a POST begins', () => {
+  it('is not begun again when it ends, whatever the options say', async () => {
+    const { url, requests } = await serve((_, response) => {
+      response.writeHead(200, { 'Content-Type': 'text/event-stream' });
+      response.end('retry: 1\nevent: token\ndata: x\n\n');
+      return undefined;
+    });
+    const events = await all(things({ baseUrl: url }).begin({}, { reconnect: true }));
+    expect([events.length, requests.length]).toEqual([1, 1]);
+  });
+});
+
+describe('a stream whose events are kept', () => {
+  const kept: Respond = ({ headers }, response) => {
+    if (headers.accept === 'application/json') return { body: [{ id: 1 }] };
+    response.writeHead(200, { 'Content-Type': 'text/event-stream' });
+    response.end('event: changed\nid: 1\ndata: {"id":1}\n\nevent: token\ndata: x\n\n');
+    return undefined;
+  };
+
+  it('is the events so far when awaited, and those to come as well when walked', async () => {
+    const { url, requests } = await serve(kept);
+    const client = things({ baseUrl: url });
+    expect(await client.record({ after: 0 })).toEqual([{ id: 1 }]);
+    expect(await all(client.record({ after: 0 }))).toEqual([
+      { event: 'changed', id: '1', data: { id: 1 } },
+      { event: 'token', id: '1', data: 'x' },
+    ]);
+    expect(requests.map(({ headers }) => headers.accept)).toEqual(['application/json', 'text/event-stream']);
+    expect(requests.map((request) => request.url)).toEqual(Array(2).fill('/things/v1/things/record?after=0'));
+  });
+
+  it('asks nothing before it is awaited or walked', async () => {
+    const { url, requests } = await serve(kept);
+    const stream = things({ baseUrl: url }).record();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(requests).toEqual([]);
+    await stream;
+    expect(requests).toHaveLength(1);
+  });
+
+  it('rejects as any call does', async () => {
+    const { url } = await serve(() => ({ status: 404, body: { error: 'run not found' } }));
+    expect(await failureOf(things({ baseUrl: url }).record())).toMatchObject({
+      status: 404,
+      operation: 'things.things.record',
+      message: 'run not found',
+    });
+  });
+
+  it('is an error when walked where JSON comes instead of events', async () => {
+    const { url } = await serve(() => ({ body: [{ id: 1 }] }));
+    expect(await failureOf(all(things({ baseUrl: url }).record()))).toMatchObject({ kind: 'protocol' });
+  });
+});

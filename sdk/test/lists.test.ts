@@ -106,3 +106,64 @@ describe('a list', () => {
     expect(await failureOf(all(things({ baseUrl: url }).list()))).toMatchObject({ kind: 'protocol' });
   });
 });
+
+describe('a list in an envelope', () => {
+  const wrapped = (request: Received) => {
+    const { body, headers } = byCursor(request);
+    return { body: { data: body, pagination: { total, has_more: 'X-Next-Cursor' in headers } } };
+  };
+  const marked = (request: Received) => {
+    const { body, headers } = list(request, (place) => ({ next: String(place) }));
+    return { body: { things: body, next_cursor: headers['next'] ?? null } };
+  };
+
+  it('is the whole envelope when awaited, so that its totals are seen', async () => {
+    const { url, requests } = await serve(wrapped);
+    const { data, pagination } = await things({ baseUrl: url }).listWrapped({ limit: 2 });
+    expect([data.length, pagination]).toEqual([2, { total, has_more: true }]);
+    expect(requests).toHaveLength(1);
+  });
+
+  it('is everything when walked by offset, to where it says that no more follow', async () => {
+    const { url, requests } = await serve(wrapped);
+    const seen = await all(things({ baseUrl: url }).listWrapped({ offset: 1 }));
+    expect(seen.map(({ id }) => id)).toEqual(Array.from({ length: total - 1 }, (_, at) => at + 1));
+    expect(queries(requests)).toEqual(['offset=1', 'offset=11', 'offset=21']);
+  });
+
+  it('ends at an empty page, whatever that says', async () => {
+    const { url, requests } = await serve(() => ({ body: { data: [], pagination: { has_more: true } } }));
+    expect(await all(things({ baseUrl: url }).listWrapped())).toEqual([]);
+    expect(requests).toHaveLength(1);
+  });
+
+  it('is everything when walked by the cursor in its body', async () => {
+    const { url, requests } = await serve(marked);
+    const seen = await all(things({ baseUrl: url }).listMarked({ limit: 10 }));
+    expect(seen.map(({ id }) => id)).toEqual(Array.from({ length: total }, (_, at) => at));
+    expect(queries(requests)).toEqual(['limit=10', 'limit=10&cursor=10', 'limit=10&cursor=20']);
+  });
+
+  it('goes on over an empty page that has a cursor', async () => {
+    const { url } = await serve(({ url: asked }) => ({
+      body: asked.includes('cursor')
+        ? { things: [{ id: 1 }], next_cursor: '' }
+        : { things: [], next_cursor: 'more' },
+    }));
+    expect(await all(things({ baseUrl: url }).listMarked())).toEqual([{ id: 1 }]);
+  });
+
+  it('does not run in circles, however wide they are', async () => {
+    const { url, requests } = await serve(({ url: asked }) => ({
+      body: { things: [{ id: 1 }], next_cursor: asked.endsWith('cursor=a') ? 'b' : 'a' },
+    }));
+    expect(await failureOf(all(things({ baseUrl: url }).listMarked()))).toMatchObject({ kind: 'protocol' });
+    expect(requests).toHaveLength(3);
+  });
+
+  it('is an error where the items are missing', async () => {
+    const { url } = await serve(() => ({ body: { error: null } }));
+    const failure = await failureOf(all(things({ baseUrl: url }).listMarked()));
+    expect(failure).toMatchObject({ kind: 'protocol', operation: 'things.things.listMarked' });
+  });
+});

@@ -10,7 +10,7 @@ type Call = (client: Things, options: RequestOptions) => PromiseLike<unknown>;
 
 const safe: [string, Call][] = [
   ['GET', (client, options) => client.get({ id: '1' }, options)],
-  ['HEAD', (client, options) => client.head({ id: '1' }, options)],
+  ['HEAD', (client, options) => client.head({ key: '1' }, options)],
   ['PUT', (client, options) => client.put({ id: '1', body }, options)],
   ['DELETE', (client, options) => client.delete({ id: '1' }, options)],
   ['a POST that only asks', (client, options) => client.ask({ body: { question: '?' } }, options)],

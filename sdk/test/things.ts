@@ -1,6 +1,7 @@
-import type { Answer, EventStream, List } from '../src/runtime/answer.ts';
+import type { Answer, EventStream, List, RecordedStream } from '../src/runtime/answer.ts';
 import { createClient } from '../src/runtime/client.ts';
 import type { ClientOptions, EventOptions, RequestOptions } from '../src/runtime/options.ts';
+import type { RawBody } from '../src/runtime/uploads.ts';
 import { resource } from '../src/runtime/resource.ts';
 
 export interface Thing {
@@ -8,6 +9,15 @@ export interface Thing {
 }
 export type ThingEvent =
   { event: 'changed'; id?: string; data: Thing } | { event: 'token'; id?: string; data: string };
+
+export interface Wrapped {
+  data: Thing[];
+  pagination: { total: number; has_more: boolean };
+}
+export interface Marked {
+  things: Thing[];
+  next_cursor: string | null;
+}
 
 /** One operation of every kind that the runtime knows, whether or not a service has one yet. */
 export interface Things {
@@ -20,7 +30,7 @@ export interface Things {
   readonly put: (request: { id: string; body: Thing }, options?: RequestOptions) => Answer<Thing>;
   readonly patch: (request: { id: string; body: Thing }, options?: RequestOptions) => Answer<Thing>;
   readonly delete: (request: { id: string }, options?: RequestOptions) => Answer<void>;
-  readonly head: (request: { id: string }, options?: RequestOptions) => Answer<void>;
+  readonly head: (request: { key: string }, options?: RequestOptions) => Answer<Response>;
   readonly list: (
     request?: {
       limit?: number;
@@ -35,16 +45,30 @@ export interface Things {
     request?: { limit?: number; offset?: number },
     options?: RequestOptions,
   ) => List<Thing>;
+  readonly listWrapped: (
+    request?: { limit?: number; offset?: number },
+    options?: RequestOptions,
+  ) => List<Thing, unknown, Wrapped>;
+  readonly listMarked: (
+    request?: { limit?: number; cursor?: string; tag?: string[] },
+    options?: RequestOptions,
+  ) => List<Thing, unknown, Marked>;
   readonly upload: (
-    request: { key: string; 'If-Match'?: string; body: BodyInit },
+    request: { key: string; 'If-Match'?: string; body: RawBody },
     options?: RequestOptions,
   ) => Answer<void>;
-  readonly download: (request: { key: string }, options?: RequestOptions) => Answer<Response>;
+  readonly download: (request: { key: string; Range?: string }, options?: RequestOptions) => Answer<Response>;
+  readonly document: (request?: { 'If-None-Match'?: string }) => Answer<Thing | undefined>;
   readonly token: (
     request: { body: { grant_type: string; scope?: string | undefined } },
     options?: RequestOptions,
   ) => Answer<Thing>;
   readonly watch: (request?: { 'Last-Event-ID'?: string }, options?: EventOptions) => EventStream<ThingEvent>;
+  readonly begin: (request?: Record<never, never>, options?: EventOptions) => EventStream<ThingEvent>;
+  readonly record: (
+    request?: { after?: number; 'Last-Event-ID'?: string },
+    options?: EventOptions,
+  ) => RecordedStream<ThingEvent, Thing[]>;
 }
 
 export const things = (options: ClientOptions): Things =>
@@ -53,19 +77,43 @@ export const things = (options: ClientOptions): Things =>
     ask: { verb: 'POST', path: '/v1/things/ask', body: 'application/json', read: true },
     get: { verb: 'GET', path: '/v1/things/{id}' },
     put: { verb: 'PUT', path: '/v1/things/{id}', body: 'application/json' },
-    patch: { verb: 'PATCH', path: '/v1/things/{id}', body: 'application/json' },
+    patch: { verb: 'PATCH', path: '/v1/things/{id}', body: 'application/merge-patch+json' },
     delete: { verb: 'DELETE', path: '/v1/things/{id}' },
-    head: { verb: 'HEAD', path: '/v1/things/{id}' },
+    head: { verb: 'HEAD', path: '/objects/{+key}', unread: true },
     list: { verb: 'GET', path: '/v1/things', pages: 'cursor' },
     listByOffset: { verb: 'GET', path: '/v1/things', pages: 'offset' },
+    listWrapped: {
+      verb: 'GET',
+      path: '/v1/things',
+      pages: 'offset',
+      items: 'data',
+      more: 'pagination.has_more',
+    },
+    listMarked: {
+      verb: 'GET',
+      path: '/v1/things',
+      joined: ['tag'],
+      pages: 'cursor',
+      items: 'things',
+      cursor: 'next_cursor',
+    },
     upload: { verb: 'PUT', path: '/objects/{+key}', headers: ['If-Match'], body: 'application/octet-stream' },
-    download: { verb: 'GET', path: '/objects/{+key}', unread: true },
+    download: { verb: 'GET', path: '/objects/{+key}', headers: ['Range'], unread: true },
+    document: { verb: 'GET', path: '/document', headers: ['If-None-Match'] },
     token: { verb: 'POST', path: '/token', body: 'application/x-www-form-urlencoded' },
     watch: {
       verb: 'GET',
       path: '/v1/things/events',
       headers: ['Last-Event-ID'],
       events: { changed: 'json', token: 'text' },
+    },
+    begin: { verb: 'POST', path: '/v1/things/begin', events: { changed: 'json', token: 'text' } },
+    record: {
+      verb: 'GET',
+      path: '/v1/things/record',
+      headers: ['Last-Event-ID'],
+      events: { changed: 'json', token: 'text' },
+      recorded: true,
     },
   });
 

@@ -71,6 +71,8 @@ describe('the types of the client', () => {
     const { roles } = plinth.authz;
     expectTypeOf<Parameters<typeof roles.create>[0]['body']>().toEqualTypeOf<Authz.RoleCreate>();
     expectTypeOf<{ name: 'Editor' }>().toExtend<Authz.RoleCreate>();
+    // With `exactOptionalPropertyTypes`, too, what is undefined may be passed on.
+    expectTypeOf<{ name: 'Editor'; description: string | undefined }>().toExtend<Authz.RoleCreate>();
     expectTypeOf<Record<never, never>>().not.toExtend<Parameters<typeof roles.get>[0]>();
     expectTypeOf<[]>().toExtend<Parameters<typeof roles.list>>();
     expectTypeOf<[]>().not.toExtend<Parameters<typeof roles.create>>();

@@ -15,7 +15,7 @@ import { validators } from './validators.ts';
 export const root = fileURLToPath(new URL('../../', import.meta.url));
 
 /** Folders that hold nothing but what `derive` answers. */
-export const outputs = ['tsp-output/openapi', 'generated', 'sdk/src/services'];
+export const outputs = ['tsp-output/openapi', 'generated', 'sdk/src/services', 'sdk/docs'];
 
 /** Path relative to the root → text, of every derived file. Warnings of the compiler and the house rules are errors. */
 export async function derive(): Promise<Map<string, string>> {

@@ -1,5 +1,14 @@
 /** One TypeScript interface per resource of a service: what its handlers implement. */
-import { byResource, type Operation, type Parameter, type Schema, type ServiceContract } from './contract.ts';
+import {
+  byResource,
+  isJson,
+  structured,
+  type Content,
+  type Operation,
+  type Parameter,
+  type Schema,
+  type ServiceContract,
+} from './contract.ts';
 import { docComment, header, memberName, typeText } from './source.ts';
 
 /**
@@ -39,7 +48,7 @@ function methodDoc(operation: Operation): string {
 /** The parameters by their wire names, flat, and the body as `body`. */
 function requestText(operation: Operation): string {
   const members = operation.parameters.map(parameterText);
-  if (operation.body) members.push(bodyText(operation.body));
+  if (operation.body) members.push(...bodyTexts(operation.body));
   return members.length === 0 ? 'Record<never, never>' : `{ ${members.join('; ')} }`;
 }
 
@@ -48,28 +57,32 @@ function parameterText({ name, required, schema }: Parameter): string {
   return `${memberName(name)}${present ? '' : '?'}: ${typeText(schema)}${present ? '' : ' | undefined'}`;
 }
 
-function bodyText({ content, required }: NonNullable<Operation['body']>): string {
-  const media = content['application/json'] ?? content['application/x-www-form-urlencoded'];
-  const type = media ? typeText(media.schema) : 'AsyncIterable<Uint8Array>';
-  return `body${required ? '' : '?'}: ${type}${required ? '' : ' | undefined'}`;
+/** A body that is not parsed is always there, though it may be empty, and its type is known only from the request. */
+function bodyTexts({ content, required }: NonNullable<Operation['body']>): string[] {
+  const media = structured(content);
+  if (!media) return ['"Content-Type"?: string | undefined', 'body: AsyncIterable<Uint8Array>'];
+  return [`body${required ? '' : '?'}: ${typeText(media.schema)}${required ? '' : ' | undefined'}`];
 }
 
 function answerText(operation: Operation): string {
-  if (operation.events) {
-    // At once, or after a look at whether there is anything to follow.
-    const stream = `AsyncIterable<${eventText(operation.events)} | { comment: string }>`;
-    return `${stream} | Promise<${stream}>`;
-  }
   const answers = operation.responses.filter((response) => response.status < 400);
-  const texts = new Set(answers.map(({ contentType, schema }) => bodyType(contentType, schema)));
+  const texts = new Set(
+    answers.flatMap(({ content }) => (content.length === 0 ? ['void'] : content.map(contentText(operation)))),
+  );
+  const [first, ...others] = texts;
+  // Events come at once, or after a look at whether there is anything to follow.
+  if (operation.events && others.length === 0) return `${first} | Promise<${first}>`;
   return `Promise<${[...texts].join(' | ')}>`;
 }
 
-function bodyType(contentType: string | null, schema: Schema | null): string {
-  if (contentType === null) return 'void';
-  if (contentType !== 'application/json') return 'string | Uint8Array | AsyncIterable<Uint8Array>';
-  return schema ? typeText(schema) : 'unknown';
-}
+const contentText =
+  ({ events }: Operation) =>
+  ({ contentType, schema }: Content): string => {
+    if (isJson(contentType)) return typeText(schema);
+    if (contentType === 'text/event-stream' && events)
+      return `AsyncIterable<${eventText(events)} | { comment: string }>`;
+    return 'string | Uint8Array | AsyncIterable<Uint8Array>';
+  };
 
 /** A server-sent event: its name says the type of its data. */
 function eventText(events: Record<string, Schema>): string {

@@ -18,6 +18,19 @@ export interface Parameter {
   readonly array?: true;
 }
 
+/** What a JSON body may carry and does not mean: of the value, of its members, of its items, of the values of a map. */
+export interface Leeway {
+  /** Members that only the server sets: dropped. */
+  readonly ignored?: readonly string[];
+  /** Members that are \`null\` are as good as absent. */
+  readonly nullIsAbsent?: true;
+  /** Members for which \`null\` gives this default back. */
+  readonly restores?: Readonly<Record<string, unknown>>;
+  readonly members?: Readonly<Record<string, Leeway>>;
+  readonly items?: Leeway;
+  readonly values?: Leeway;
+}
+
 export interface Operation {
   readonly service: ServiceName;
   /** Interface and method: \`Roles_create\`. */
@@ -27,17 +40,31 @@ export interface Operation {
   readonly verb: Verb;
   /** Relative to the service's base URL, with \`{parameters}\`. */
   readonly path: string;
+  /** Other paths that lead to it. */
+  readonly aliases?: readonly string[];
   readonly access: Access;
+  /** It is public, and a credential counts nevertheless. */
+  readonly optionalCredentials?: true;
+  /** Query parameters that it does not know are ignored. */
+  readonly tolerant?: true;
+  /** Its \`tenant_id\` names a tenant that is a resource of the service, not the tenant of the caller. */
+  readonly ownTenants?: true;
+  /** Apps are resources of the service, which judges every \`app_id\` itself. */
+  readonly ownApps?: true;
   readonly parameters: readonly Parameter[];
   readonly body: null | {
     readonly contentTypes: readonly string[];
     readonly required: boolean;
     /** Bytes. */
     readonly limit: number;
-    /** Members that only the server sets: accepted and ignored. */
-    readonly ignored: readonly string[];
+    readonly leeway: Leeway | null;
   };
-  readonly responses: readonly { readonly status: number; readonly contentType: string | null; readonly headers: readonly string[] }[];
+  readonly responses: readonly {
+    readonly status: number;
+    /** The usual one first; none for an answer without content. */
+    readonly contentTypes: readonly string[];
+    readonly headers: readonly string[];
+  }[];
 }
 `;
 
@@ -48,7 +75,7 @@ export function operationsTable(contract: ServiceContract[]): string {
       `  ${service.name}: { title: ${JSON.stringify(service.title)}, document: '${service.document}' },`,
   );
   const entries = contract.flatMap((service) =>
-    service.operations.map((operation) => `  ${JSON.stringify(entry(service.name, operation))},`),
+    service.operations.map((operation) => `  ${JSON.stringify(entry(service, operation))},`),
   );
   return [
     header,
@@ -70,26 +97,32 @@ function parameterEntry({ name, in: place, required, schema }: Parameter) {
   return { name, in: place, required, ...(schema.type === 'array' && { array: true }) };
 }
 
-function entry(service: string, operation: Operation) {
-  const { id, resource, method, verb, path, access, body } = operation;
+function entry({ name, ownTenants, ownApps }: ServiceContract, operation: Operation) {
+  const { id, resource, method, verb, path, aliases, access, optionalCredentials, tolerant, body } =
+    operation;
   return {
-    service,
+    service: name,
     id,
     resource,
     method,
     verb,
     path,
+    ...(aliases.length > 0 && { aliases }),
     access,
+    ...(optionalCredentials && { optionalCredentials }),
+    ...(tolerant && { tolerant }),
+    ...(ownTenants && { ownTenants }),
+    ...(ownApps && { ownApps }),
     parameters: operation.parameters.map(parameterEntry),
     body: body && {
       contentTypes: Object.keys(body.content),
       required: body.required,
       limit: body.limit,
-      ignored: body.ignored,
+      leeway: body.leeway,
     },
-    responses: operation.responses.map(({ status, contentType, headers }) => ({
+    responses: operation.responses.map(({ status, content, headers }) => ({
       status,
-      contentType,
+      contentTypes: content.map(({ contentType }) => contentType),
       headers,
     })),
   };

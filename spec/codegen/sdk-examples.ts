@@ -1,17 +1,26 @@
 /** Calls with realistic values, for doc comments and the README: what the contract gives as examples. */
 import { resolve, type Operation, type Schema, type ServiceContract } from './contract.ts';
+import { clientParameters, isStructured } from './sdk-operations.ts';
 import { lowerFirst, memberName } from './source.ts';
 
 /** `plinth.authz.roles.create({ body: { name: 'Editor' } })`: required members only. */
 export function callText(service: ServiceContract, operation: Operation): string {
-  const members = operation.parameters
+  const members = clientParameters(operation)
     .filter((parameter) => parameter.required)
-    .map(({ name, schema }) => [name, exampleOf(service, schema)] as const);
+    .map(({ name, schema }) => `${memberName(name)}: ${literal(exampleOf(service, schema))}`);
+  const body = bodyExample(service, operation);
+  const request = [...members, ...(body === undefined ? [] : [`body: ${body}`])].join(', ');
+  const method = `plinth.${service.name}.${lowerFirst(operation.resource)}.${operation.method}`;
+  return request === '' ? `${method}()` : `${method}({ ${request} })`;
+}
+
+/** As TypeScript; undefined where a body has nothing that is worth showing. */
+function bodyExample(service: ServiceContract, operation: Operation): string | undefined {
   const [media] = Object.values(operation.body?.content ?? {});
-  const body = operation.body && media ? [['body', exampleOf(service, media.schema)] as const] : [];
-  const request = Object.fromEntries([...members, ...body]);
-  const text = Object.keys(request).length === 0 ? '' : literal(request);
-  return `plinth.${service.name}.${lowerFirst(operation.resource)}.${operation.method}(${text})`;
+  if (!operation.body || !media) return undefined;
+  if (!isStructured(operation)) return "new Blob(['Hello'], { type: 'text/plain' })";
+  const text = literal(exampleOf(service, media.schema));
+  return text === '{}' && !operation.body.required ? undefined : text;
 }
 
 /** A value that the schema allows, as short as it can be. */

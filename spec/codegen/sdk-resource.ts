@@ -1,7 +1,15 @@
 /** The file of a resource in the client: its interface, as an editor shows it, and its operations. */
-import type { Operation, Parameter, ServiceContract } from './contract.ts';
+import { successes, type Operation, type Parameter, type ServiceContract } from './contract.ts';
 import { callText } from './sdk-examples.ts';
-import { entryText, failureTypes, isUnread, itemType, pagesOf, successes } from './sdk-operations.ts';
+import { itemOf, listOf } from './sdk-lists.ts';
+import {
+  clientParameters,
+  entryText,
+  failureTypes,
+  isStructured,
+  isUnread,
+  recordOf,
+} from './sdk-operations.ts';
 import { docComment, header, lowerFirst, memberName, typeText } from './source.ts';
 
 export function resourceFile(service: ServiceContract, resource: string, operations: Operation[]): string {
@@ -27,34 +35,41 @@ export const ${name}Of = (client: Client): ${resource} =>
 
 /** Only what the text uses. */
 function imports(text: string): string {
-  const answers = ['Answer', 'EventStream', 'List'].filter((type) => text.includes(`) => ${type}<`));
+  const answers = ['Answer', 'EventStream', 'List', 'RecordedStream'].filter((type) =>
+    text.includes(`) => ${type}<`),
+  );
   const options = ['EventOptions', 'RequestOptions'].filter((type) => text.includes(`options?: ${type}`));
-  return `
-import type { ${answers.join(', ')} } from '../../runtime/answer.ts';
-import type { Client } from '../../runtime/client.ts';
-import type { ${options.join(', ')} } from '../../runtime/options.ts';
-import { resource } from '../../runtime/resource.ts';
-${/\bT\./.test(text) ? "import type * as T from './types.ts';" : ''}
-`;
+  const lines = [
+    `import type { ${answers.join(', ')} } from '../../runtime/answer.ts';`,
+    "import type { Client } from '../../runtime/client.ts';",
+    `import type { ${options.join(', ')} } from '../../runtime/options.ts';`,
+    "import { resource } from '../../runtime/resource.ts';",
+    /\bbody\??: RawBody\b/.test(text) && "import type { RawBody } from '../../runtime/uploads.ts';",
+    /\bT\./.test(text) && "import type * as T from './types.ts';",
+  ];
+  return `\n${lines.filter(Boolean).join('\n')}\n`;
 }
 
 /** A property, not a method: it needs no `this`, so that it can be handed around. */
 function methodText(service: ServiceContract, operation: Operation): string {
-  const required = operation.body?.required || operation.parameters.some((parameter) => parameter.required);
+  const required =
+    operation.body?.required || clientParameters(operation).some((parameter) => parameter.required);
   const request = `request${required ? '' : '?'}: ${requestText(operation)}`;
-  const options = `options?: ${operation.events ? 'EventOptions' : 'RequestOptions'}`;
+  const resumes = operation.events !== null && operation.verb === 'GET';
+  const options = `options?: ${resumes ? 'EventOptions' : 'RequestOptions'}`;
   const answer = answerText(service, operation);
   return `${docComment(methodDoc(service, operation))}readonly ${memberName(operation.method)}: (${request}, ${options}) => ${answer};`;
 }
 
-function methodDoc(service: ServiceContract, operation: Operation): string {
+/** What an editor shows of a method. */
+export function methodDoc(service: ServiceContract, operation: Operation): string {
   const failures = operation.responses.filter((response) => response.status >= 400);
   return [
     operation.description,
     '',
-    `\`${operation.verb} ${operation.path}\``,
+    `\`${operation.verb} ${operation.path}\`${operation.access === 'public' ? ', which needs no credentials' : ''}`,
     '',
-    ...failures.map((failure) => `- ${failure.status}: ${failure.description.split('\n')[0]}`),
+    ...failures.map((failure) => `- ${failure.status}: ${failure.description.replaceAll(/\s+/g, ' ')}`),
     '',
     '@example',
     '```ts',
@@ -67,15 +82,21 @@ function methodDoc(service: ServiceContract, operation: Operation): string {
 export function exampleText(service: ServiceContract, operation: Operation): string {
   const call = callText(service, operation);
   if (operation.events) return `for await (const event of ${call}) console.log(event)`;
-  const item = pagesOf(service, operation) && itemType(service, operation);
-  if (!item) return `await ${call}`;
+  const item = itemText(service, operation);
+  if (item === undefined) return `await ${call}`;
   const name = /^T\.\w+$/.test(item) ? lowerFirst(item.slice(2)) : 'item';
   return `for await (const ${name} of ${call}) console.log(${name})`;
 }
 
+/** The type of what a list in pages is of. */
+function itemText(service: ServiceContract, operation: Operation): string | undefined {
+  const item = listOf(service, operation) && itemOf(service, operation);
+  return item && typeText(item);
+}
+
 /** The parameters by their wire names, flat, and the body as `body`; each with its own comment. */
 function requestText(operation: Operation): string {
-  const members = operation.parameters.map(parameterText);
+  const members = clientParameters(operation).map(parameterText);
   if (operation.body) {
     const { required } = operation.body;
     members.push(`body${required ? '' : '?'}: ${bodyText(operation)}${required ? '' : ' | undefined'};`);
@@ -89,18 +110,35 @@ function parameterText({ name, required, schema, description }: Parameter): stri
 }
 
 function bodyText(operation: Operation): string {
-  const [contentType = '', media] = Object.entries(operation.body?.content ?? {})[0] ?? [];
-  const structured = ['application/json', 'application/x-www-form-urlencoded'].includes(contentType);
-  return structured && media ? typeText(media.schema) : 'BodyInit';
+  const [media] = Object.values(operation.body?.content ?? {});
+  return isStructured(operation) && media ? typeText(media.schema) : 'RawBody';
 }
 
 function answerText(service: ServiceContract, operation: Operation): string {
   const failures = failureTypes(service, operation).join(' | ');
-  if (operation.events) return `EventStream<${eventText(operation.events)}, ${failures}>`;
+  if (operation.events) return streamText(service, operation, failures);
   if (isUnread(operation)) return `Answer<Response, ${failures}>`;
-  if (pagesOf(service, operation)) return `List<${itemType(service, operation)}, ${failures}>`;
-  const texts = successes(operation).map(({ schema }) => (schema ? typeText(schema) : 'void'));
-  return `Answer<${[...new Set(texts)].join(' | ')}, ${failures}>`;
+  const item = itemText(service, operation);
+  const page = dataText(operation);
+  if (item === undefined) return `Answer<${page}, ${failures}>`;
+  const isArray = listOf(service, operation)?.items === undefined;
+  return `List<${item}, ${failures}${isArray ? '' : `, ${page}`}>`;
+}
+
+/** What a call answers; where it may answer nothing instead, that is tested for. */
+function dataText(operation: Operation): string {
+  const texts = successes(operation).map(({ content }) => (content[0] ? typeText(content[0].schema) : null));
+  const given = [...new Set(texts.filter((text) => text !== null))];
+  if (given.length === 0) return 'void';
+  return [...given, ...(texts.includes(null) ? ['undefined'] : [])].join(' | ');
+}
+
+function streamText(service: ServiceContract, operation: Operation, failures: string): string {
+  const events = eventText(operation.events ?? {});
+  const record = recordOf(operation);
+  return record
+    ? `RecordedStream<${events}, ${typeText(record)}, ${failures}>`
+    : `EventStream<${events}, ${failures}>`;
 }
 
 const eventText = (events: NonNullable<Operation['events']>) =>

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parseService } from './contract.ts';
 import { sdkFiles } from './sdk.ts';
+import { lowerFirst } from './source.ts';
 
 const json = (schema: object) => ({ content: { 'application/json': { schema } } });
 const text = { type: 'string' };
@@ -15,6 +16,10 @@ const parameter = (name: string, place: string, more: object = {}) => ({
   required: place === 'path',
   schema: text,
   ...more,
+});
+const list = (schema: object) => ({ type: 'array', items: schema });
+const page = (schema: object, header?: string) => ({
+  200: { description: 'A page.', ...(header && { headers: { [header]: {} } }), ...json(schema) },
 });
 const envelope = { type: 'object', required: ['error'], properties: { error: text } };
 
@@ -31,7 +36,7 @@ const document = {
           parameter('cursor', 'query'),
           parameter('offset', 'query', { description: 'How many to skip.' }),
         ],
-        responses: { 200: { description: 'A page.', ...json({ type: 'array', items: thing }) } },
+        responses: page(list(thing), 'X-Next-Cursor'),
       },
       post: {
         operationId: 'Things_create',
@@ -39,6 +44,7 @@ const document = {
         responses: {
           200: { description: 'There.', ...json(thing) },
           202: { description: 'Later.', ...json(text) },
+          204: { description: 'Nothing.' },
           404: failure('Missing'),
           409: failure('Taken'),
         },
@@ -56,13 +62,44 @@ const document = {
       get: {
         operationId: 'Things_pages',
         parameters: [parameter('offset', 'query')],
-        responses: { 200: { description: 'A page.', ...json({ type: 'array', items: text }) } },
+        responses: page(list(text)),
+      },
+    },
+    '/wrapped': {
+      get: {
+        operationId: 'Things_wrapped',
+        parameters: [parameter('offset', 'query')],
+        responses: page({ $ref: '#/components/schemas/Page' }),
+      },
+    },
+    '/listing': {
+      get: {
+        operationId: 'Things_listing',
+        parameters: [parameter('cursor', 'query')],
+        responses: page({ properties: { folders: list(text), files: list(thing), next_cursor: text } }),
+      },
+    },
+    '/marked': {
+      get: {
+        operationId: 'Things_marked',
+        parameters: [
+          parameter('cursor', 'query'),
+          parameter('tag', 'query', { schema: list(text), explode: false }),
+          parameter('Idempotency-Key', 'header'),
+        ],
+        responses: page({ properties: { files: list(thing) } }, 'X-Next-Cursor'),
+      },
+      patch: {
+        operationId: 'Things_mark',
+        'x-access': 'public',
+        requestBody: { required: true, content: { 'application/merge-patch+json': { schema: thing } } },
+        responses: { 200: { description: 'So.', ...json(thing) }, 304: { description: 'As it was.' } },
       },
     },
     '/names': {
       get: {
         operationId: 'Things_names',
-        responses: { 200: { description: 'All.', ...json({ type: 'array', items: text }) } },
+        responses: page(list(text)),
       },
     },
     '/things/{+key}': {
@@ -70,6 +107,11 @@ const document = {
         operationId: 'Files_download',
         parameters: [parameter('key', 'path'), parameter('If-None-Match', 'header')],
         responses: { 200: { description: 'It.', content: { 'application/octet-stream': { schema: text } } } },
+      },
+      head: {
+        operationId: 'Files_head',
+        parameters: [parameter('key', 'path')],
+        responses: { 200: { description: 'About it.' } },
       },
       put: {
         operationId: 'Files_upload',
@@ -84,6 +126,19 @@ const document = {
         'x-events': { changed: thing, token: { $ref: '#/components/schemas/Token' } },
         responses: { 200: { description: 'Events.', content: { 'text/event-stream': { schema: text } } } },
       },
+      post: {
+        operationId: 'Files_kept',
+        'x-events': { changed: thing },
+        responses: {
+          200: {
+            description: 'Events.',
+            content: { 'text/event-stream': { schema: text }, 'application/json': { schema: list(thing) } },
+          },
+        },
+      },
+    },
+    '/socket': {
+      get: { operationId: 'Sockets_open', responses: { 101: { description: 'A WebSocket.' } } },
     },
   },
   components: {
@@ -95,7 +150,9 @@ const document = {
         examples: [{ name: "Anna's", size: 1 }],
       },
       Token: text,
-      Error: { ...envelope, description: 'The envelope.' },
+      Page: {
+        properties: { data: list(thing), pagination: { properties: { has_more: { type: 'boolean' } } } },
+      },
       Missing: { ...envelope, description: 'Not there.' },
       Taken: { ...envelope, properties: { ...envelope.properties, by: text } },
     },
@@ -112,13 +169,14 @@ describe('the generated client', () => {
     files = (all.get('sdk/src/services/things/files.ts') ?? '').replaceAll(/\s+/g, ' ');
   });
 
-  it('has wire types, a file per resource, an index per service, one for all, and the README', () => {
+  it('has wire types, a file per resource, an index and a page per service, one for all, and the README', () => {
     expect([...all.keys()]).toEqual([
       'sdk/src/services/things/types.ts',
       'sdk/src/services/things/things.ts',
       'sdk/src/services/things/files.ts',
       'sdk/src/services/things/index.ts',
       'sdk/src/services/index.ts',
+      'sdk/docs/things.md',
       'sdk/README.md',
     ]);
   });
@@ -126,6 +184,19 @@ describe('the generated client', () => {
   it.each([
     ['a list by cursor, where it has one', "list: { verb: 'GET', path: '/things', pages: 'cursor' }"],
     ['a list by offset', "pages: { verb: 'GET', path: '/pages', pages: 'offset' }"],
+    [
+      'a list in an envelope that says whether more follow',
+      "wrapped: { verb: 'GET', path: '/wrapped', pages: 'offset', items: 'data', more: 'pagination.has_more' }",
+    ],
+    [
+      'a list whose cursor is in its body, of the records among its arrays',
+      "listing: { verb: 'GET', path: '/listing', pages: 'cursor', items: 'files', cursor: 'next_cursor' }",
+    ],
+    [
+      'a list in an envelope whose cursor is a header, by tags in one parameter',
+      "marked: { verb: 'GET', path: '/marked', joined: ['tag'], pages: 'cursor', items: 'files' }",
+    ],
+    ['a merge patch', "mark: { verb: 'PATCH', path: '/marked', body: 'application/merge-patch+json' }"],
     ['an array that has no pages', "names: { verb: 'GET', path: '/names' }"],
     ['a body', "create: { verb: 'POST', path: '/things', body: 'application/json' }"],
     [
@@ -145,6 +216,11 @@ describe('the generated client', () => {
       'bytes as the body',
       "upload: { verb: 'PUT', path: '/things/{+key}', body: 'application/octet-stream' }",
     ],
+    ['headers alone', "head: { verb: 'HEAD', path: '/things/{+key}', unread: true }"],
+    [
+      'an event stream that is JSON too',
+      "kept: { verb: 'POST', path: '/events', events: { changed: 'json' }, recorded: true }",
+    ],
     [
       'an event stream',
       "watch: { verb: 'GET', path: '/events', events: { changed: 'json', token: 'text' } }",
@@ -155,7 +231,9 @@ describe('the generated client', () => {
 
   it.each([
     ['lists and their items', ') => List<T.Thing, unknown>'],
-    ['several successes', ') => Answer<T.Thing | string, T.Error | T.Taken>'],
+    ['several successes', ') => Answer<T.Thing | string | undefined, T.Error | T.Taken>'],
+    ['lists in envelopes', ') => List<T.Thing, unknown, T.Page>'],
+    ['what may not have changed', ') => Answer<T.Thing | undefined, unknown>'],
     ['arrays', ') => Answer<Array<string>, unknown>'],
     ['optional bodies', 'body?: T.Thing | undefined'],
     ['parameters, with what they mean', '/** How many to skip. */ offset?: string | undefined;'],
@@ -165,27 +243,88 @@ describe('the generated client', () => {
 
   it.each([
     ['unread answers', ') => Answer<Response, unknown>'],
-    ['raw bodies', 'body: BodyInit;'],
+    ['raw bodies', 'body: RawBody;'],
+    [
+      'recorded events',
+      "RecordedStream<{ event: 'changed'; id?: string; data: T.Thing }, Array<T.Thing>, unknown>",
+    ],
     ['no answer', ') => Answer<void, unknown>'],
     [
       'events',
       "{ event: 'changed'; id?: string; data: T.Thing } | { event: 'token'; id?: string; data: T.Token }",
     ],
-    ['the options of streams', 'options?: EventOptions'],
+    ['the options of streams', 'options?: EventOptions, ) => EventStream<'],
+    ['the options of streams that cannot go on', 'options?: RequestOptions, ) => RecordedStream<'],
   ])('types %s of files', (_, type) => {
     expect(files).toContain(type);
   });
 
   it('shows each call with the members that it needs, from the examples of the contract', () => {
     expect(things).toContain("* await plinth.things.things.create({ body: { name: 'Anna\\'s' } });");
-    expect(all.get('sdk/README.md')).toContain(
+    expect(all.get('sdk/docs/things.md')).toContain(
       'await plinth.things.things.create({ body: { name: "Anna\'s" } });',
     );
+    expect(files).toContain(
+      "* await plinth.things.files.upload({ key: 'text', body: new Blob(['Hello'], { type: 'text/plain' }) });",
+    );
+  });
+
+  it('says what needs no credentials, and leaves out what an option of the call says', () => {
+    expect(things).toContain('`PATCH /marked`, which needs no credentials');
+    expect(things).not.toContain('Idempotency-Key');
+  });
+
+  it('has no method for a WebSocket, which the README names instead', () => {
+    expect(all.has('sdk/src/services/things/sockets.ts')).toBe(false);
+    expect(all.get('sdk/README.md')).toContain('`GET /things/socket`');
+  });
+
+  it('refuses a list that takes a cursor and never gives one', async () => {
+    const { paths } = document;
+    const { get } = paths['/marked'];
+    const blind = { ...document, paths: { '/marked': { get: { ...get, responses: page(list(text)) } } } };
+    await expect(sdkFiles([parseService('Things', JSON.stringify(blind))])).rejects.toThrow('answers none');
+  });
+
+  it('takes undefined for what may be left out of a request, but says exactly what an answer has', async () => {
+    const optional = { type: 'object', properties: { size: { type: 'integer' } } };
+    const paths = {
+      '/r': {
+        post: {
+          operationId: 'R_ask',
+          requestBody: json({ $ref: '#/components/schemas/Question' }),
+          responses: { 200: { description: 'So.', ...json({ $ref: '#/components/schemas/Reply' }) } },
+        },
+      },
+    };
+    const components = { schemas: { Error: envelope, Question: optional, Reply: optional } };
+    const one = parseService('Things', JSON.stringify({ ...document, paths, components }));
+    const text = (await sdkFiles([one])).get('sdk/src/services/things/types.ts');
+    expect(text?.match(/size\?: .*;/g)).toEqual(['size?: number | undefined;', 'size?: number;']);
   });
 
   it('refuses a resource that is named like a schema, since both are exported', async () => {
     const { components } = document;
     const clash = { ...document, components: { schemas: { ...components.schemas, Files: thing } } };
     await expect(sdkFiles([parseService('Things', JSON.stringify(clash))])).rejects.toThrow('Files is both');
+  });
+
+  it('refuses a resource that hides a type of the platform', async () => {
+    const paths = {
+      '/r': { get: { operationId: 'Response_get', responses: { 204: { description: 'Nothing.' } } } },
+    };
+    const clash = parseService('Things', JSON.stringify({ ...document, paths }));
+    await expect(sdkFiles([clash])).rejects.toThrow('Response hides');
+  });
+
+  it.each([
+    ['ResourceTypes', 'resourceTypes'],
+    ['OAuth', 'oauth'],
+    ['OAuthClients', 'oauthClients'],
+    ['MFA', 'mfa'],
+    ['APIKeys', 'apiKeys'],
+    ['OpenApi', 'openApi'],
+  ])('calls the resource %s %s', (resource, name) => {
+    expect(lowerFirst(resource)).toBe(name);
   });
 });

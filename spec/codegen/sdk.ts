@@ -1,18 +1,22 @@
 /**
- * The generated part of the client: per service its wire types, one file per resource and an index; one index for all;
- * the README.
+ * The generated part of the client: per service its wire types, one file per resource, an index and a page of examples;
+ * one index for all; the README.
  */
 import { format } from 'prettier';
 import { byResource, type ServiceContract } from './contract.ts';
-import { readme } from './sdk-readme.ts';
+import { withEnvelope } from './sdk-envelope.ts';
+import { isCall } from './sdk-operations.ts';
+import { readme, servicePage } from './sdk-readme.ts';
 import { resourceFile } from './sdk-resource.ts';
 import { docComment, header, lowerFirst } from './source.ts';
 import { types } from './types.ts';
 
 /** Path relative to the root of the repository → text. */
-export async function sdkFiles(contract: ServiceContract[]): Promise<Map<string, string>> {
+export async function sdkFiles(documents: ServiceContract[]): Promise<Map<string, string>> {
+  const contract = documents.map(withEnvelope);
+  const services = contract.map(withCallsOnly);
   const files = new Map<string, string>();
-  for (const service of contract) {
+  for (const service of services) {
     const folder = `sdk/src/services/${service.name}`;
     files.set(`${folder}/types.ts`, await types(service, { filled: false }));
     for (const [resource, operations] of byResource(service)) {
@@ -21,23 +25,40 @@ export async function sdkFiles(contract: ServiceContract[]): Promise<Map<string,
     }
     files.set(`${folder}/index.ts`, await pretty(serviceIndex(service)));
   }
-  files.set('sdk/src/services/index.ts', await pretty(index(contract)));
+  files.set('sdk/src/services/index.ts', await pretty(index(services)));
+  for (const service of services)
+    files.set(`sdk/docs/${service.name}.md`, await pretty(servicePage(service), 'markdown'));
   files.set('sdk/README.md', await pretty(readme(contract), 'markdown'));
   return files;
 }
 
+const withCallsOnly = (service: ServiceContract): ServiceContract => ({
+  ...service,
+  operations: service.operations.filter(isCall),
+});
+
 const pretty = (text: string, parser = 'typescript') =>
   format(text, { parser, printWidth: 110, singleQuote: true });
 
-const kebab = (name: string) => lowerFirst(name).replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+const kebab = (name: string) =>
+  lowerFirst(name).replaceAll(/[A-Z]+/g, (capitals) => `-${capitals.toLowerCase()}`);
 
 /** What the type of a service is called; a resource may have the service's own name. */
 const serviceType = (service: ServiceContract) => `${service.document}Service`;
+
+/** Types that the file of a resource uses beside its own. */
+const usedNames = new Set(
+  'Answer Array Client EventOptions EventStream List RawBody Record RecordedStream RequestOptions Response'.split(
+    ' ',
+  ),
+);
 
 function serviceIndex(service: ServiceContract): string {
   const resources = [...byResource(service).keys()];
   const taken = resources.find((resource) => service.schemas[resource]);
   if (taken) throw new Error(`${service.name}: ${taken} is both a schema and an interface`);
+  const hidden = resources.find((resource) => usedNames.has(resource));
+  if (hidden) throw new Error(`${service.name}: ${hidden} hides a type that its file uses`);
   const lines = (line: (resource: string, name: string) => string) =>
     resources.map((resource) => line(resource, lowerFirst(resource))).join('\n');
   return `${header}
@@ -62,6 +83,7 @@ function index(contract: ServiceContract[]): string {
   const lines = (line: (service: ServiceContract) => string) => contract.map(line).join('\n');
   return `${header}
 import { createClient } from '../runtime/client.ts';
+import { lazily } from '../runtime/lazily.ts';
 import type { ClientOptions } from '../runtime/options.ts';
 ${lines((service) => `import { ${service.name}, type ${serviceType(service)} } from './${service.name}/index.ts';`)}
 
@@ -74,7 +96,7 @@ ${lines((service) => `${docComment(service.description)}readonly ${service.name}
 }
 
 /**
- * A client of all services; nothing is sent yet.
+ * A client of all services, each made when it is first used; nothing is sent yet.
  *
  * @example
  * \`\`\`ts
@@ -82,11 +104,7 @@ ${lines((service) => `${docComment(service.description)}readonly ${service.name}
  * const plinth = createPlinth({ baseUrl: 'http://127.0.0.1:4000', token });
  * \`\`\`
  */
-export function createPlinth(options: ClientOptions): Plinth {
-  const client = createClient(options);
-  return {
-${lines((service) => `${service.name}: ${service.name}(client),`)}
-  };
-}
+export const createPlinth = (options: ClientOptions): Plinth =>
+  lazily<Plinth>(createClient(options), { ${contract.map((service) => service.name).join(', ')} });
 `;
 }

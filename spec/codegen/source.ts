@@ -54,5 +54,10 @@ function objectText(schema: Schema, namespace: string): string {
 export const memberName = (name: string): string =>
   /^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name);
 
-/** The name of an interface as a member: `ResourceTypes` → `resourceTypes`. */
-export const lowerFirst = (name: string): string => name.charAt(0).toLowerCase() + name.slice(1);
+/** The name of an interface as a member: `ResourceTypes` → `resourceTypes`, `MFAKeys` → `mfaKeys`, `OAuth` → `oauth`. */
+export const lowerFirst = (name: string): string =>
+  name.replace(/^OAuth/, 'Oauth').replace(/^[A-Z]+(?![a-z])|^[A-Z]/, (capitals) => capitals.toLowerCase());
+
+/** The first sentence of a description, on one line. */
+export const firstSentence = (text: string): string =>
+  text.replaceAll(/\s+/g, ' ').split(/(?<=[.!?]) (?=[A-Z`])/)[0] ?? '';

@@ -2,7 +2,8 @@
 import { Ajv2020, type AnySchema } from 'ajv/dist/2020.js';
 import standaloneCode from 'ajv/dist/standalone/index.js';
 import addFormats from 'ajv-formats';
-import { refName, type Operation, type ServiceContract } from './contract.ts';
+import { refName, structured, type Operation, type ServiceContract } from './contract.ts';
+import { withoutRestored } from './leeway.ts';
 import { header } from './source.ts';
 
 type Part = 'path' | 'query' | 'header' | 'body';
@@ -77,9 +78,7 @@ function operationParts(operation: Operation): PartSchema[] {
       },
     ];
   });
-  const media =
-    operation.body?.content['application/json'] ??
-    operation.body?.content['application/x-www-form-urlencoded'];
+  const media = operation.body && structured(operation.body.content);
   return media ? [...parts, { id: operation.id, part: 'body', schema: media.schema }] : parts;
 }
 
@@ -98,7 +97,7 @@ function compiler(coerceTypes: boolean): Ajv2020 {
 /** One block of code per compiler, in a scope of its own because Ajv numbers its functions from zero each time. */
 function standalone(service: ServiceContract, ajv: Ajv2020, parts: PartSchema[]): string[] {
   if (parts.length === 0) return [];
-  ajv.addSchema(forAjv({ $id: 'contract', $defs: service.schemas }) as AnySchema);
+  ajv.addSchema(forAjv({ $id: 'contract', $defs: withoutRestored(service.schemas) }) as AnySchema);
   for (const part of parts) ajv.addSchema({ $id: exportName(part), ...(forAjv(part.schema) as object) });
   const names = parts.map(exportName);
   const code = standaloneCode.default(ajv, Object.fromEntries(names.map((name) => [name, name])));
@@ -139,7 +138,7 @@ function forAjv(node: unknown): unknown {
 }
 
 /** Keywords that say nothing about validity. */
-const annotations = new Set(['description', 'examples', 'readOnly', 'x-ignored']);
+const annotations = new Set(['description', 'examples', 'readOnly', 'x-ignored', 'x-restores']);
 
 function keywordForAjv(keyword: string, value: unknown): unknown {
   if (keyword === '$ref' && typeof value === 'string') return `contract#/$defs/${refName(value)}`;

@@ -1,6 +1,14 @@
 // Decorators of the contract: what OpenAPI has no word for is written into the document as an extension, so that the
 // generator, the server and the mock read it from there and from nowhere else.
-import { getDoc, getExamples, listServices, navigateTypesInNamespace } from '@typespec/compiler';
+import {
+  getDoc,
+  getExamples,
+  listServices,
+  navigateTypesInNamespace,
+  serializeValueAsJson,
+} from '@typespec/compiler';
+import { $ } from '@typespec/compiler/typekit';
+import { $useAuth } from '@typespec/http';
 import { setExtension } from '@typespec/openapi';
 
 export const namespace = 'Plinth';
@@ -12,7 +20,11 @@ const initials = (program) => program.stateMap(Symbol.for('Plinth.initials'));
 export function $access(context, target, level) {
   setExtension(context.program, target, 'x-access', level.name);
   if (level.name === 'public') context.program.stateMap(Symbol.for('Plinth.public')).set(target, true);
+  // API keys stand for no user: the document does not offer them.
+  if (level.name === 'user') context.call($useAuth, target, bearerAuth(context.program));
 }
+
+const bearerAuth = (program) => program.resolveTypeReference('TypeSpec.Http.BearerAuth')[0];
 
 /** The largest request body in bytes, where it is not 1 MiB. */
 export function $bodyLimit(context, target, bytes) {
@@ -22,6 +34,11 @@ export function $bodyLimit(context, target, bytes) {
 /** A path parameter that takes slashes too. */
 export function $greedy(context, target) {
   setExtension(context.program, target, 'x-greedy', true);
+}
+
+/** An operation that ignores query parameters that it does not know. */
+export function $tolerant(context, target) {
+  setExtension(context.program, target, 'x-tolerant', true);
 }
 
 /** Takes the description of `source` over. */
@@ -64,19 +81,34 @@ export function $creates(context, target, source) {
   describeRequest(context, target, source);
 }
 
-/** Every member of `target` may be absent, and then keeps its value. */
+/** Every member of `target` may be absent, and then keeps its value; where it has a default, `null` gives that back. */
 export function $updates(context, target, source) {
+  const { program } = context;
+  const restores = {};
   for (const property of target.properties.values()) {
     property.optional = true;
     property.defaultValue = undefined;
+    const initial = initialOf(program, source.properties.get(property.name))?.defaultValue;
+    if (!initial || initial.valueKind === 'NullValue') continue;
+    restores[property.name] = serializeValueAsJson(program, initial, property.type);
+    property.type = nullable(program, property.type);
   }
+  if (Object.keys(restores).length > 0) setExtension(program, target, 'x-restores', restores);
   describeRequest(context, target, source);
+}
+
+function nullable(program, type) {
+  const { union, intrinsic } = $(program);
+  const variants = type.kind === 'Union' ? [...type.variants.values()] : [];
+  return variants.some((variant) => variant.type === intrinsic.null)
+    ? type
+    : union.create([type, intrinsic.null]);
 }
 
 /** What was read can be written back: the members that only the server sets are named, and ignored in requests. */
 function describeRequest(context, target, source) {
   const ignored = [...source.properties.keys()].filter((name) => !target.properties.has(name));
-  if (ignored.length > 0) setExtension(context.program, target, 'x-ignored', ignored.sort());
+  setExtension(context.program, target, 'x-ignored', ignored.sort());
   const given = getExamples(context.program, source);
   if (given.length > 0) examples(context.program).set(target, [...given]);
 }
@@ -102,7 +134,7 @@ export function $onValidate(program) {
     navigateTypesInNamespace(service, {
       operation(operation) {
         const doc = getDoc(program, operation);
-        if (doc && !summaries.has(operation)) summaries.set(operation, firstSentence(doc));
+        if (doc && !summaries.has(operation)) summaries.set(operation, titleOf(doc));
       },
       interface(type) {
         const description = getDoc(program, type);
@@ -113,4 +145,8 @@ export function $onValidate(program) {
   }
 }
 
-const firstSentence = (text) => text.split(/\.(?:\s|$)/, 1)[0].replaceAll('\n', ' ');
+/** Titles have room for 80 characters: what follows a colon or semicolon goes first. */
+function titleOf(text) {
+  const sentence = text.split(/\.(?:\s|$)/, 1)[0].replaceAll('\n', ' ');
+  return sentence.length <= 80 ? sentence : sentence.split(/[:;] /, 1)[0];
+}

@@ -1,5 +1,6 @@
 import { Internal } from '../lib/errors.ts';
 import type { Answer } from './call.ts';
+import { bareType, isJson } from './content-type.ts';
 import type { Operation, Response } from './operation.ts';
 import type { Outgoing } from './respond.ts';
 import type { ServerSentEvent } from './service.ts';
@@ -10,17 +11,22 @@ export type Shaped =
   | { readonly kind: 'pieces'; readonly head: Outgoing; readonly pieces: AsyncIterable<Uint8Array> }
   | { readonly kind: 'events'; readonly head: Outgoing; readonly events: AsyncIterable<ServerSentEvent> };
 
-/** Shapes what the handlers of an operation return, by the content type documented for the status they chose. */
-export function answerShaper({ id, responses }: Operation): (reply: Answer, result: unknown) => Shaped {
+/**
+ * Shapes what the handlers of an operation return, by the content type that they chose, or the first that is documented
+ * for their status.
+ */
+export function answerShaper({ id, verb, responses }: Operation): (reply: Answer, result: unknown) => Shaped {
   const byStatus = new Map(responses.map((response) => [response.status, response]));
   const success = responses.find(({ status }) => status < 400);
   if (!success) throw new Error(`${id} documents no success`);
   return (reply, result) => {
     const { status, contentType } = documented(reply, byStatus, success);
     const head = { status, contentType, headers: reply.headers, body: undefined };
-    if (contentType === null) return { kind: 'whole', head };
-    if (isJson(contentType)) return { kind: 'whole', head: { ...head, body: encodeJson(id, result) } };
-    if (contentType === 'text/event-stream')
+    // What a HEAD says of the content is all that there is to it.
+    if (contentType === null || verb === 'HEAD') return { kind: 'whole', head };
+    const type = bareType(contentType);
+    if (isJson(type)) return { kind: 'whole', head: { ...head, body: encodeJson(id, result) } };
+    if (type === 'text/event-stream')
       return { kind: 'events', head, events: result as AsyncIterable<ServerSentEvent> };
     if (isPieces(result)) return { kind: 'pieces', head, pieces: result };
     if (typeof result === 'string' || result instanceof Uint8Array)
@@ -34,12 +40,10 @@ function documented(reply: Answer, byStatus: ReadonlyMap<number, Response>, succ
   const status = reply.statusCode ?? success.status;
   const contentType = reply.headers?.['Content-Type'];
   if (contentType === undefined)
-    return { status, contentType: (byStatus.get(status) ?? success).contentType };
+    return { status, contentType: (byStatus.get(status) ?? success).contentTypes[0] ?? null };
   delete reply.headers!['Content-Type'];
   return { status, contentType };
 }
-
-const isJson = (contentType: string) => contentType === 'application/json' || contentType.endsWith('+json');
 
 function encodeJson(id: string, result: unknown): string {
   const text: string | undefined = JSON.stringify(result);

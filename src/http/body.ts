@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { Invalid, TooLarge, UnsupportedMediaType } from '../lib/errors.ts';
+import { bareType, covering, isForm, isJson } from './content-type.ts';
 import { parseForm } from './form.ts';
 import { parseJson } from './json.ts';
 import type { Body } from './operation.ts';
@@ -13,8 +14,8 @@ export type ReadBody = (req: IncomingMessage) => Promise<unknown> | AsyncIterabl
  */
 const patience = 64 * 1024 * 1024;
 
-const json = 'application/json';
-const form = 'application/x-www-form-urlencoded';
+/** Whether an operation takes its body as it comes. */
+export const isRaw = ({ contentTypes }: Body) => !contentTypes.some((type) => isJson(type) || isForm(type));
 
 /**
  * The reader for an operation's body: JSON and forms are parsed, anything else is handed over as a stream. Throws
@@ -22,6 +23,21 @@ const form = 'application/x-www-form-urlencoded';
  * parsed.
  */
 export function bodyReader(body: Body): ReadBody {
+  return isRaw(body) ? rawReader(body) : parsingReader(body);
+}
+
+/** No bytes are a body, too; in which encoding they are is the handler's affair. */
+function rawReader({ contentTypes, limit }: Body): ReadBody {
+  return (req) => {
+    const given = req.headers['content-type'];
+    if (covering(contentTypes, given === undefined ? '' : bareType(given)) === undefined)
+      throw unsupported(contentTypes);
+    if (Number(req.headers['content-length']) > limit) throw tooLarge(req, limit);
+    return limited(req, limit);
+  };
+}
+
+function parsingReader(body: Body): ReadBody {
   return (req) => {
     if (!hasBody(req)) {
       if (body.required) throw Invalid('body: required');
@@ -30,9 +46,8 @@ export function bodyReader(body: Body): ReadBody {
     const type = contentType(req, body.contentTypes);
     const declared = Number(req.headers['content-length']);
     if (declared > body.limit) throw tooLarge(req, body.limit);
-    if (type === json) return readAll(req, body.limit).then((bytes) => parsed(bytes, body, parseJson));
-    if (type === form) return readAll(req, body.limit).then((bytes) => parsed(bytes, body, parseForm));
-    return limited(req, body.limit);
+    const parse = isForm(type) ? parseForm : parseJson;
+    return readAll(req, body.limit).then((bytes) => parsed(bytes, body, parse));
   };
 }
 
@@ -59,13 +74,15 @@ function contentType({ headers }: IncomingMessage, accepted: readonly string[]):
     .split(';')
     .map((part) => part.trim());
   const charset = parameters.find((parameter) => parameter.startsWith('charset='));
-  const found = accepted.find((one) => one === type || (one === '*/*' && type !== ''));
-  if (found === undefined) throw UnsupportedMediaType(`content-type: must be ${accepted.join(' or ')}`);
-  if (charset !== undefined && (found === json || found === form) && !/^charset="?utf-?8"?$/.test(charset)) {
+  if (!accepted.includes(type)) throw unsupported(accepted);
+  if (charset !== undefined && !/^charset="?utf-?8"?$/.test(charset)) {
     throw UnsupportedMediaType('content-type: charset must be utf-8');
   }
-  return found;
+  return type;
 }
+
+const unsupported = (accepted: readonly string[]) =>
+  UnsupportedMediaType(`content-type: must be ${accepted.join(' or ')}`);
 
 function readAll(req: IncomingMessage, limit: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {

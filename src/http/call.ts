@@ -48,6 +48,9 @@ export class Call implements Context {
   get operator(): boolean {
     return isOperator(this.caller, this.#service, this.#operatorTenant);
   }
+  get authorization(): string | undefined {
+    return this.#res.req.headers.authorization;
+  }
   get requestId(): string {
     return this.exchange.requestId;
   }

@@ -13,6 +13,8 @@ export interface Context {
   readonly scopes: readonly string[];
   /** True when the credential holds `<service>:admin` in the operator tenant and is not confined to a tenant. */
   readonly operator: boolean;
+  /** The header as sent, for operations whose clients identify themselves otherwise, such as OAuth's with `Basic`. */
+  readonly authorization?: string | undefined;
   readonly requestId: string;
   /** The address of the peer, or the one a trusted proxy forwarded. */
   readonly ip: string;

@@ -8,6 +8,7 @@ const breaches: ContractBreach[] = [];
 const contract = strictContract(new URL('../../tsp-output/openapi/Authz.json', import.meta.url), (breach) =>
   breaches.push(breach),
 );
+const audit = strictContract(new URL('../../tsp-output/openapi/Audit.json', import.meta.url), () => {});
 const operation = (id: string) => operations.find((one) => one.service === 'authz' && one.id === id)!;
 const req = { headers: { 'content-type': 'application/json' } } as IncomingMessage;
 
@@ -85,6 +86,23 @@ describe('a response', () => {
     const before = breaches.length;
     await expect(judge(id, outgoing)).rejects.toThrow(why);
     expect(breaches).toHaveLength(before + 1);
+  });
+});
+
+describe('a response of several content types', () => {
+  const report = operations.find(({ service, id }) => service === 'audit' && id === 'Reports_export')!;
+  const judge = (contentType: string, body: string) =>
+    audit.response(report, req, { status: 200, headers: undefined, contentType, body });
+
+  test('is judged by the one that it has', async () => {
+    await expect(judge('text/csv; charset=utf-8', 'a,b')).resolves.toBeUndefined();
+    await expect(judge('application/json', '{}')).rejects.toThrow('breaks the document');
+  });
+
+  test('has one that is documented', async () => {
+    await expect(judge('application/pdf', '')).rejects.toThrow(
+      'content type application/pdf is not documented for status 200',
+    );
   });
 });
 

@@ -52,8 +52,8 @@ describe('a known origin', () => {
       'allow-origin': app,
       'allow-methods': 'POST, GET, HEAD',
       'allow-headers':
-        'Authorization, X-API-Key, Content-Type, Idempotency-Key, If-Match, Last-Event-ID, ' +
-        'X-Tenant-ID, X-App-ID, X-User-ID, X-Subject-ID, X-Request-ID',
+        'Authorization, X-API-Key, Content-Type, Idempotency-Key, ' +
+        'X-Tenant-ID, X-App-ID, X-User-ID, X-Subject-ID, X-Request-ID, Last-Event-ID',
       'max-age': '600',
     });
     expect(asked.headers.get('vary')).toBe('Origin');

@@ -4,11 +4,11 @@ import type { Operation } from './operation.ts';
 export interface CorsOptions {
   /** Origins as browsers send them, `https://app.example.com`; `*` lets in every page. */
   readonly origins: readonly string[];
-  /** Their documented response headers are those that pages may read. */
-  readonly operations: readonly Pick<Operation, 'responses'>[];
+  /** Pages may send their header parameters and read their documented response headers. */
+  readonly operations: readonly Pick<Operation, 'parameters' | 'responses'>[];
   /** The methods that a path has. */
   readonly methodsOf: (url: string) => readonly string[];
-  /** Headers that pages may send besides those of the platform. */
+  /** Headers that pages may send besides those of the platform and the operations. */
   readonly alsoAllowed?: readonly string[];
 }
 
@@ -18,14 +18,12 @@ export interface CorsOptions {
  */
 export type Cors = (req: IncomingMessage, res: ServerResponse) => boolean;
 
-/** What clients of the platform send. */
+/** What clients of the platform send to any operation. */
 const allowed = [
   'Authorization',
   'X-API-Key',
   'Content-Type',
   'Idempotency-Key',
-  'If-Match',
-  'Last-Event-ID',
   'X-Tenant-ID',
   'X-App-ID',
   'X-User-ID',
@@ -45,7 +43,8 @@ export function createCors({ origins, operations, methodsOf, alsoAllowed = [] }:
   const known = new Set(origins);
   const documented = operations.flatMap(({ responses }) => responses.flatMap(({ headers }) => headers));
   const exposed = [...new Set([...documented, 'X-Request-ID', 'Retry-After'])].join(', ');
-  const accepted = [...allowed, ...alsoAllowed].join(', ');
+  const sent = operations.flatMap(({ parameters }) => parameters.filter((one) => one.in === 'header'));
+  const accepted = [...new Set([...allowed, ...sent.map(({ name }) => name), ...alsoAllowed])].join(', ');
 
   return ({ method, url = '/', headers }, res) => {
     // Caches have to tell the origins apart, and those that ask from those that do not.

@@ -29,7 +29,7 @@ export function endpoint(
 ): Endpoint {
   const { identify, operatorTenant, metrics, idempotency, log } = options;
   const { contract } = mounted;
-  const isPublic = operation.access === 'public';
+  const identifies = operation.access !== 'public' || operation.optionalCredentials === true;
   const allow = accessCheck(operation, operatorTenant);
   const read = requestReader(operation, mounted.validators[operation.id] ?? {});
   const shape = answerShaper(operation);
@@ -44,11 +44,11 @@ export function endpoint(
     exchange.operation = operation;
     exchange.record = record;
     try {
-      const caller = isPublic ? nobody : identify(req, exchange);
+      const caller = identifies ? identify(req, exchange) : nobody;
       exchange.caller = call.caller = caller instanceof Promise ? await caller : caller;
       allow(call.caller);
       // The validators have made the request what the handler's own type says; no common type can say so.
-      const request = (await read(req, params, isPublic ? undefined : call, judge(req))) as never;
+      const request = (await read(req, params, scopeOf(call), judge(req))) as never;
       const carryOut = async () => shape(call.reply, await handler(request, call));
       const shaped = once ? await once(req, call, request, carryOut) : await carryOut();
       await contract?.response(operation, req, shaped.head);
@@ -58,6 +58,9 @@ export function endpoint(
     }
   };
 }
+
+/** What a tenant or an app in the request has to be: nobody has none. */
+const scopeOf = (call: Call) => (call.caller === nobody ? undefined : call);
 
 async function send(
   req: IncomingMessage,

@@ -50,6 +50,12 @@ describe('for people', () => {
     const document = JSON.parse((await page('/demo/openapi.json')).text);
     expect(document).toMatchObject({ openapi: '3.1.0', servers: [{ url: '/demo' }] });
   });
+
+  test('all services have one document together, which the index names', async () => {
+    const document = JSON.parse((await page(JSON.parse((await page('/')).text).document)).text);
+    expect(document).toMatchObject({ openapi: '3.1.0', info: { title: 'Plinth' }, servers: [{ url: '/' }] });
+    expect(Object.keys(document.paths)).toContain('/demo/v1/roles');
+  });
 });
 
 describe('for machines', () => {

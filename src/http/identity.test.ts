@@ -162,6 +162,43 @@ describe('an API key', () => {
   });
 });
 
+describe('an operation', () => {
+  const verdict = {
+    valid: true,
+    code: 'VALID',
+    key: { id: 'key_1', tenant_id: 'acme', app_id: 'shop' },
+    scopes: [] as string[],
+    retry_after: null,
+  };
+
+  test('for users refuses who stands for none, whatever the scopes', async () => {
+    const headers = { 'X-User-ID': 'u-1' };
+    expect(await seen(server.send('GET', '/v1/me', { headers }))).toEqual({ userId: 'u-1' });
+    const refused = { status: 403, message: 'a signed-in user is needed' };
+    expect(await server.send('GET', '/v1/me')).toMatchObject(refused);
+    expect((await server.send('GET', '/v1/me', { token: null, headers })).status).toBe(401);
+    await withServer({ verdict: { ...verdict, scopes: ['*'] } }, async (own) => {
+      expect(await own.send('GET', '/v1/me', { token: raw, headers })).toMatchObject(refused);
+    });
+  });
+
+  test('for any credential takes one without scopes, and not none', () =>
+    withServer({ verdict }, async (own) => {
+      expect(await seen(own.send('GET', '/v1/anybody', { token: raw }))).toEqual({ actor: 'key_1' });
+      expect((await own.send('GET', '/v1/anybody', { token: null })).status).toBe(401);
+    }));
+
+  test('that is public with optional credentials knows who calls, and refuses a bad credential', () =>
+    withServer({ verdict }, async (own) => {
+      const hello = (token: string | null, query = '') => own.send('GET', `/v1/hello${query}`, { token });
+      expect(await seen(hello(raw))).toEqual({ actor: 'key_1', tenant: 'acme' });
+      expect(await seen(hello(null))).toEqual({ actor: 'anonymous', tenant: 'default' });
+      expect(await seen(hello(null, '?app_id=any'))).toMatchObject({ app_id: 'any' });
+      expect(await hello(raw, '?app_id=other')).toMatchObject({ status: 403 });
+      expect((await hello('wrong')).status).toBe(401);
+    }));
+});
+
 describe('a trusted proxy', () => {
   test('names tenant and client address for others; from anybody else the headers mean nothing', async () => {
     const verdict = {

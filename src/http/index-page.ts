@@ -20,8 +20,11 @@ const style = `
   a { display: inline-block; margin-right: 1rem; padding: .25rem 0 }
 `;
 
+/** A path of the server itself, and what it is called. */
+export type OwnLink = readonly [href: string, text: string];
+
 /** What a person sees who opens the server's address: which services are here, and where to read on. */
-export function indexPage(services: readonly IndexEntry[]): HtmlPage {
+export function indexPage(services: readonly IndexEntry[], own: readonly OwnLink[]): HtmlPage {
   const articles = services.map(
     ({ name, title, description, base, reference, document }) =>
       `<article><h2>${escapeHtml(title)}</h2><p>${escapeHtml(description)}</p>` +
@@ -34,8 +37,7 @@ export function indexPage(services: readonly IndexEntry[]): HtmlPage {
     policy: ["style-src 'unsafe-inline'"],
     body:
       `<style>${style}</style><main><h1>Plinth</h1><p>Platform services, described by their contracts.</p>` +
-      `${articles.join('')}<p>This server: ${link('/healthz', 'health')}${link('/readyz', 'readiness')}` +
-      `${link('/metrics', 'metrics')}</p></main>`,
+      `${articles.join('')}<p>This server: ${[['/openapi.json', 'OpenAPI document of all'] as const, ...own].map(([href, text]) => link(href, text)).join('')}</p></main>`,
   };
 }
 

@@ -1,10 +1,11 @@
-import type { Operation as Documented, Parameter } from '../../generated/operations.ts';
+import type { Leeway, Operation as Documented, Parameter } from '../../generated/operations.ts';
 
 /** What the runtime reads of an operation of the contract. It takes services of any name, also those that tests make up. */
 export type Operation = Omit<Documented, 'service'> & { readonly service: string };
 
 export type { Parameter };
 export type Body = NonNullable<Documented['body']>;
+export type { Leeway };
 export type Response = Documented['responses'][number];
 
 /** An Ajv standalone function: coerces parameters, fills in defaults and leaves what it found wrong in `errors`. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { checkOwnScope } from './own-scope.ts';
+import { scopeCheck } from './own-scope.ts';
 
+const checkOwnScope = scopeCheck({});
 const caller = { tenant: 'acme', app: 'web', operator: false };
 
 describe('a request that names a tenant or an app', () => {
@@ -21,4 +22,16 @@ describe('a request that names a tenant or an app', () => {
     expect(() => checkOwnScope(caller, named)).toThrow(`${name}: not the caller's own`);
     expect(() => checkOwnScope({ ...caller, operator: true }, named)).not.toThrow();
   });
+});
+
+test('a service whose tenants are its own resources judges them itself', () => {
+  const check = scopeCheck({ ownTenants: true });
+  expect(() => check(caller, { tenant_id: 'ten_01h455vb4pex5vsknk084sn02q' })).not.toThrow();
+  expect(() => check(caller, { app_id: 'mobile' })).toThrow("app_id: not the caller's own");
+});
+
+test('a service whose apps are its own resources judges them itself', () => {
+  const check = scopeCheck({ ownApps: true });
+  expect(() => check(caller, { app_id: 'mobile' })).not.toThrow();
+  expect(() => check(caller, { tenant_id: 'globex' })).toThrow("tenant_id: not the caller's own");
 });

@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { escapeHtml, type HtmlPage, sendHtml } from './html.ts';
-import { type IndexEntry, indexPage } from './index-page.ts';
+import { type IndexEntry, indexPage, type OwnLink } from './index-page.ts';
+import { mergeDocuments, type OpenApi } from './merged-document.ts';
 
 /** A service as the pages show it. */
 export interface Page {
@@ -13,53 +14,65 @@ export interface Page {
   readonly prefix: string;
   /** File of its OpenAPI document. */
   readonly document: URL;
-  /** Ids of the operations that are served. */
-  readonly operations: ReadonlySet<string>;
+  /** Ids of the operations that are served; all of the document without it. */
+  readonly operations?: ReadonlySet<string>;
 }
 
 export type Pages = RequestHandler;
 
-/** For people: an index of the services, and for each its OpenAPI document and its API reference (Scalar, no CDN). */
-export function createPages(services: readonly Page[]): Pages {
+const ownLinks: readonly OwnLink[] = [
+  ['/healthz', 'health'],
+  ['/readyz', 'readiness'],
+  ['/metrics', 'metrics'],
+];
+
+/**
+ * For people: an index of the services, and for each its OpenAPI document and its API reference (Scalar, no CDN). Several
+ * services have one document together besides.
+ */
+export function createPages(services: readonly Page[], own: readonly OwnLink[] = ownLinks): Pages {
   const router = express.Router();
   const read = services.map((page) => ({ page, document: once(() => documentOf(page)) }));
   const index = once(() => read.map(({ page, document }) => entry(page, document())));
   router.get('/', (req, res) => {
     res.vary('Accept');
-    if (req.accepts(['json', 'html']) === 'json') res.json({ name: 'Plinth', services: index() });
-    else sendHtml(res, indexPage(index()));
+    if (req.accepts(['json', 'html']) === 'json')
+      res.json({ name: 'Plinth', document: '/openapi.json', services: index() });
+    else sendHtml(res, indexPage(index(), own));
   });
   for (const { page, document } of read) {
     router.get(`${page.prefix}/openapi.json`, (_req, res) => void res.json(document()));
     router.get(`${page.prefix}/docs`, (_req, res) => sendHtml(res, referencePage(page)));
   }
+  if (services.every(({ prefix }) => prefix !== '')) {
+    const merged = once(() =>
+      mergeDocuments(read.map(({ page, document }) => ({ ...page, document: document() }))),
+    );
+    router.get('/openapi.json', (_req, res) => void res.json(merged()));
+  }
   router.get('/scalar.js', (_req, res) => res.sendFile(scalar(), { maxAge: '1h' }));
   return router;
 }
 
-interface Document {
-  readonly info: { readonly description?: string };
-  readonly tags?: readonly { readonly name: string }[];
-  readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly operationId: string }>>>>;
+/** The document as the compiler wrote it, as far as it is served, plus where this server has it. */
+function documentOf({ document, prefix, operations }: Page): OpenApi {
+  const parsed = JSON.parse(readFileSync(document, 'utf8')) as OpenApi;
+  const servers = { servers: [{ url: prefix || '/' }] };
+  return { ...(operations ? partOf(parsed, operations) : parsed), ...servers };
 }
 
-/** The document as the compiler wrote it, as far as it is served, plus where this server has it. */
-function documentOf({ document, prefix, operations }: Page): Document {
-  const parsed = JSON.parse(readFileSync(document, 'utf8')) as Document;
-  const paths = Object.entries(parsed.paths).flatMap(([path, item]) => {
+/** What is said of these operations. */
+function partOf(document: OpenApi, operations: ReadonlySet<string>): OpenApi {
+  const paths = Object.entries(document.paths).flatMap(([path, item]) => {
     const served = Object.entries(item).filter(([, { operationId }]) => operations.has(operationId));
     return served.length === 0 ? [] : [[path, Object.fromEntries(served)] as const];
   });
-  const tags = new Set([...operations].map((id) => id.split('_', 1)[0]));
-  return {
-    ...parsed,
-    tags: parsed.tags?.filter(({ name }) => tags.has(name)) ?? [],
-    paths: Object.fromEntries(paths),
-    ...{ servers: [{ url: prefix || '/' }] },
-  };
+  const resources = new Set([...operations].map((id) => id.split('_', 1)[0]));
+  const tags = document.tags.filter(({ name }) => resources.has(name));
+  return { ...document, tags, paths: Object.fromEntries(paths) };
 }
 
-function entry({ name, title, prefix }: Page, { info }: Document): IndexEntry {
+function entry({ name, title, prefix }: Page, { info }: OpenApi): IndexEntry {
   return {
     name,
     title,

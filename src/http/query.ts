@@ -6,9 +6,9 @@ export type Query = Record<string, string | string[]>;
 
 /**
  * The query parser of an operation. A parameter that it does not know or that is given twice is an error that names
- * it: a misspelt filter must not list everything.
+ * it: a misspelt filter must not list everything. A tolerant operation leaves out what it does not know.
  */
-export function queryReader({ parameters }: Operation): (text: string) => Query {
+export function queryReader({ parameters, tolerant }: Operation): (text: string) => Query {
   const known = new Map<string, Parameter>();
   for (const parameter of parameters) if (parameter.in === 'query') known.set(parameter.name, parameter);
   return (text) => {
@@ -16,7 +16,10 @@ export function queryReader({ parameters }: Operation): (text: string) => Query 
     if (text === '') return query;
     for (const [name, value] of pairs(text, 'query')) {
       const parameter = known.get(name);
-      if (!parameter) throw Invalid(`${clipped(name)}: unknown`);
+      if (!parameter) {
+        if (tolerant) continue;
+        throw Invalid(`${clipped(name)}: unknown`);
+      }
       const before = query[name];
       if (parameter.array) query[name] = Array.isArray(before) ? [...before, value] : [value];
       else if (before !== undefined) throw Invalid(`${name}: given more than once`);

@@ -1,9 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import { Invalid } from '../lib/errors.ts';
-import { bodyReader } from './body.ts';
+import { bodyReader, isRaw } from './body.ts';
 import type { Context } from './context.ts';
+import { applyLeeway } from './leeway.ts';
 import type { Operation, Validate, Validators } from './operation.ts';
-import { checkOwnScope } from './own-scope.ts';
+import { scopeCheck } from './own-scope.ts';
 import { problem } from './problems.ts';
 import { queryReader, type Query } from './query.ts';
 import { checkText } from './text.ts';
@@ -33,7 +34,9 @@ export function requestReader(operation: Operation, validators: Validators): Rea
   const readQuery = queryReader(operation);
   const readHeaders = headerReader(operation, validators.header);
   const readBody = operation.body ? bodyReader(operation.body) : undefined;
-  const dropIgnored = dropper(operation);
+  const raw = operation.body !== null && isRaw(operation.body);
+  const leeway = operation.body?.leeway ?? undefined;
+  const checkOwnScope = scopeCheck(operation);
   return async (req, params, caller, judge) => {
     const request: Request = {};
     for (const name in params) {
@@ -50,7 +53,8 @@ export function requestReader(operation: Operation, validators: Validators): Rea
     const reading = readBody?.(req);
     const body = reading instanceof Promise ? await reading : reading;
     if (caller) checkOwnScope(caller, body);
-    if (body !== undefined) dropIgnored(body);
+    if (leeway) applyLeeway(leeway, body);
+    if (raw) request['Content-Type'] = req.headers['content-type'];
     const sent = judge && validators.body ? structuredClone(body) : undefined;
     if (body !== undefined) {
       if (validators.body) validate(validators.body, body, 'body');
@@ -88,19 +92,3 @@ function headerReader({ parameters }: Operation, validator: Validate | undefined
     return Object.fromEntries(names.map((name) => [name, found[name.toLowerCase()]]));
   };
 }
-
-/**
- * Drops what a request may carry and does not mean: members that only the server sets, so that what was read can be
- * written back, and on POST members that are `null`, which there is the same as their absence.
- */
-function dropper({ verb, body }: Operation): (body: unknown) => void {
-  const ignored = body?.ignored ?? [];
-  return (value) => {
-    if (!isRecord(value)) return;
-    for (const name of ignored) delete value[name];
-    if (verb === 'POST') for (const name in value) if (value[name] === null) delete value[name];
-  };
-}
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -10,6 +10,9 @@ export interface Outgoing {
   readonly body: string | Uint8Array | undefined;
 }
 
+/** Statuses whose answers have no content at all, so that a length of 0 would be a statement about something else. */
+const empty: readonly number[] = [204, 304];
+
 /** Writes a response in one go: no ETag to compute, the length known, the request id on it. */
 export function respond(
   res: ServerResponse,
@@ -20,7 +23,8 @@ export function respond(
     body === undefined ? 0 : typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength;
   const lines: (string | number)[] = ['X-Request-ID', requestId];
   if (contentType !== null) lines.push('Content-Type', contentType, 'X-Content-Type-Options', 'nosniff');
-  if (status !== 204) lines.push('Content-Length', length);
+  if (!empty.includes(status) && headers?.['Content-Length'] === undefined)
+    lines.push('Content-Length', length);
   for (const name in headers) lines.push(name, headers[name]!);
   res.writeHead(status, lines);
   res.end(body);

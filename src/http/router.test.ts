@@ -18,6 +18,10 @@ describe('a path leads to', () => {
     '/keys/{keyId}/rotate',
     '/s/{kind}/{id}/roles',
     '/o/{+key}',
+    '/o/{+key}/lock',
+    '/o/{+key}/lock/renew',
+    '/o/{+key}/enable',
+    '/o/match',
     '/.well-known/x',
   );
   test.each([
@@ -29,6 +33,14 @@ describe('a path leads to', () => {
     ['/s/user/a%2Fb%20c/roles', '/s/{kind}/{id}/roles', { kind: 'user', id: 'a/b c' }],
     ['/s/user/%00/roles', '/s/{kind}/{id}/roles', { kind: 'user', id: '\0' }],
     ['/o/a/b%2Fc', '/o/{+key}', { key: 'a/b/c' }],
+    ['/o/a/b/lock', '/o/{+key}/lock', { key: 'a/b' }],
+    ['/o/a%2Flock', '/o/{+key}/lock', { key: 'a' }],
+    ['/o/lock', '/o/{+key}', { key: 'lock' }],
+    ['/o/a/lock/renew', '/o/{+key}/lock/renew', { key: 'a' }],
+    ['/o/a/b%2Fc/enable', '/o/{+key}/enable', { key: 'a/b/c' }],
+    ['/o/enable', '/o/{+key}', { key: 'enable' }],
+    ['/o/match', '/o/match', {}],
+    ['/o/match/enable', '/o/{+key}/enable', { key: 'match' }],
     ['/.well-known/x', '/.well-known/x', {}],
   ])('%s', (url, target, params) => {
     expect(find(url)).toEqual({ target, params });
@@ -52,6 +64,16 @@ describe('a path leads to', () => {
       params: { keyId: id },
     });
   });
+});
+
+test('of several readings the first that suits counts', () => {
+  const router = pathRouter<string>();
+  for (const template of ['/o/{+key}', '/o/{+key}/lock']) router.at(template, () => template);
+  expect(router.find('/o/a/lock', (target) => target === '/o/{+key}')).toEqual({
+    target: '/o/{+key}',
+    params: { key: 'a/lock' },
+  });
+  expect(router.find('/o/a/lock', () => false)).toMatchObject({ target: '/o/{+key}/lock' });
 });
 
 test('one path with two names for its parameter is refused at the start', () => {

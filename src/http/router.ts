@@ -8,12 +8,16 @@ export interface Match<Target> {
 
 export interface PathRouter<Target> {
   /**
-   * The target under `template` (`/v1/roles/{roleId}`; `{+key}` at the end takes slashes too), made when it is new.
-   * Throws when the path is known under other parameter names.
+   * The target under `template` (`/v1/roles/{roleId}`; the last parameter, as `{+key}`, may take slashes too), made when
+   * it is new. Throws when the path is known under other parameter names.
    */
   at(template: string, make: () => Target): Target;
-  /** Undefined where nothing matches; `malformed` for a path that is not valid percent-encoded UTF-8. */
-  find(url: string): Match<Target> | 'malformed' | undefined;
+  /**
+   * Undefined where nothing matches; `malformed` for a path that is not valid percent-encoded UTF-8. Where a parameter
+   * that takes slashes leaves several readings (`{+key}`, `{+key}/lock`), the longest end whose target `suits` counts,
+   * or the longest when none suits.
+   */
+  find(url: string, suits?: (target: Target) => boolean): Match<Target> | 'malformed' | undefined;
 }
 
 /**
@@ -24,6 +28,9 @@ export interface PathRouter<Target> {
 export function pathRouter<Target>(): PathRouter<Target> {
   const tree = findMyWay({ maxParamLength: 16_384, querystringParser: () => noQuery, onBadUrl: () => {} });
   const targets = new Map<string, { template: string; target: Target }>();
+  const greedy = new Map<string, Reading<Target>[]>();
+  const add = (path: string, stored: Stored<Target>) =>
+    tree.on('GET', path.replaceAll(':', '::').replaceAll(/\{([^}]+)\}/g, ':$1'), () => {}, stored);
   return {
     at(template, make) {
       const shape = template.replaceAll(/\{\+?[^}]+\}/g, '{}');
@@ -31,12 +38,19 @@ export function pathRouter<Target>(): PathRouter<Target> {
       if (known?.template === template) return known.target;
       if (known) throw new Error(`${template} and ${known.template} are the same path`);
       const target = make();
-      const greedy = /\{\+([^}]+)\}$/.exec(template)?.[1];
       targets.set(shape, { template, target });
-      tree.on('GET', treePath(template), () => {}, { target, greedy } satisfies Stored<Target>);
+      const [, start, name = '', end = ''] = /^(.*)\{\+([^}]+)\}([^{]*)$/.exec(template) ?? [];
+      if (start === undefined) add(template, { target });
+      else {
+        const readings = greedy.get(start) ?? [];
+        if (readings.length === 0) add(`${start}*`, { readings });
+        readings.push({ name, end, target });
+        readings.sort((a, b) => b.end.length - a.end.length);
+        greedy.set(start, readings);
+      }
       return target;
     },
-    find(url) {
+    find(url, suits) {
       const found = tree.find('GET', url);
       if (!found) return undefined;
       // A bad URL is found, but holds nothing.
@@ -44,25 +58,32 @@ export function pathRouter<Target>(): PathRouter<Target> {
       if (!stored) return 'malformed';
       const params = found.params as Record<string, string>;
       for (const name in params) if (params[name] === '') return undefined;
-      if (stored.greedy === undefined) return { target: stored.target, params };
-      const { '*': rest = '', ...others } = params;
-      return { target: stored.target, params: { ...others, [stored.greedy]: rest } };
+      return 'target' in stored ? { target: stored.target, params } : read(stored.readings, params, suits);
     },
   };
 }
 
-interface Stored<Target> {
+/** What a node of the tree holds: a target, or the readings of what begins there and takes slashes. */
+type Stored<Target> = { target: Target } | { readings: Reading<Target>[] };
+
+/** A path that goes on with a parameter that takes slashes, and may end with something fixed. */
+interface Reading<Target> {
+  name: string;
+  end: string;
   target: Target;
-  greedy: string | undefined;
+}
+
+function read<Target>(
+  readings: readonly Reading<Target>[],
+  { '*': rest = '', ...others }: Record<string, string>,
+  suits: (target: Target) => boolean = () => true,
+): Match<Target> | undefined {
+  const possible = readings.filter(({ end }) => rest.endsWith(end) && rest.length > end.length);
+  const found = possible.find(({ target }) => suits(target)) ?? possible[0];
+  if (!found) return undefined;
+  const value = rest.slice(0, rest.length - found.end.length);
+  return { target: found.target, params: { ...others, [found.name]: value } };
 }
 
 /** The query is parsed by the operation that matched. */
 const noQuery = Object.freeze({});
-
-/** Colons are doubled where they stand for themselves; `{name}` becomes `:name`, a greedy end `*`. */
-function treePath(template: string): string {
-  return template
-    .replaceAll(':', '::')
-    .replaceAll(/\{\+[^}]+\}$/g, '*')
-    .replaceAll(/\{([^}]+)\}/g, ':$1');
-}

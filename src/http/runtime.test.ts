@@ -46,9 +46,30 @@ describe('routing', () => {
     ]);
   });
 
+  test('HEAD with an operation of its own says what that says', async () => {
+    const { status, headers } = await server.send('HEAD', '/v1/files/abc');
+    expect([status, headers.get('content-type'), headers.get('content-length')]).toEqual([
+      200,
+      'image/png',
+      '3',
+    ]);
+  });
+
+  test('an alias leads to the same operation', async () => {
+    const alias = thing.replace('things', 'thingies');
+    expect((await server.send('GET', alias)).text).toBe((await server.send('GET', thing)).text);
+    expect((await server.send('DELETE', alias)).status).toBe(405);
+  });
+
+  test('a parameter that takes slashes may be followed by something fixed, for the methods that know it', async () => {
+    expect((await server.send('POST', '/v1/files/a/b%2Fc/lock')).text).toBe('{"locked":"a/b/c"}');
+    expect((await server.send('GET', '/v1/files/a/lock')).text).toBe('first second');
+    expect((await server.send('POST', '/v1/files/a')).headers.get('allow')).toBe('PUT, GET, HEAD, OPTIONS');
+    expect((await server.send('DELETE', '/v1/files/a/lock')).headers.get('allow')).toBe('POST, OPTIONS');
+  });
+
   test('HEAD of a stream ends at once', async () => {
     expect((await server.send('HEAD', '/v1/events')).status).toBe(200);
-    expect((await server.send('HEAD', '/v1/files/x')).status).toBe(200);
   });
 
   test('an unknown path is a 404 in the envelope of the service, outside of services in a plain one', async () => {
@@ -56,6 +77,11 @@ describe('routing', () => {
     expect([inside.status, inside.text]).toEqual([404, '{"error":{"code":404,"message":"path not found"}}']);
     const outside = await fetch(`${server.origin}/nothing`);
     expect([outside.status, await outside.text()]).toEqual([404, '{"error":"path not found"}']);
+    const unprefixed = await fetch(`${server.origin}/v1/things?limit=1`);
+    expect([unprefixed.status, await unprefixed.text()]).toEqual([
+      404,
+      '{"error":"path not found, did you mean /demo/v1/things?"}',
+    ]);
     expect((await fetch(`${server.origin}/demonstration`)).headers.get('content-type')).toBe(
       'application/json',
     );
@@ -113,6 +139,29 @@ describe('answers', () => {
     expect(headers.get('content-length')).toBe(String(Buffer.byteLength(text)));
     expect(headers.get('x-content-type-options')).toBe('nosniff');
     expect([headers.has('etag'), headers.has('x-powered-by')]).toEqual([false, false]);
+  });
+
+  test('of several content types it is the first, or the one that the handler says', async () => {
+    const usual = await server.send('GET', '/v1/report');
+    expect([usual.headers.get('content-type'), usual.text]).toEqual(['text/csv', 'a,b\n']);
+    const json = await server.send('GET', '/v1/report?type=application/json');
+    expect([json.headers.get('content-type'), json.text]).toEqual(['application/json', '{"a":"b"}']);
+    const events = await server.send('GET', '/v1/report?type=text/event-stream');
+    expect([events.headers.get('content-type'), events.text]).toEqual([
+      'text/event-stream',
+      expect.stringContaining('event: change\n'),
+    ]);
+  });
+
+  test('a 304 has neither body, type nor length', async () => {
+    const { status, headers, text } = await server.send('GET', '/v1/files/same');
+    expect([
+      status,
+      headers.get('etag'),
+      headers.get('content-type'),
+      headers.get('content-length'),
+      text,
+    ]).toEqual([304, '"1"', null, null, '']);
   });
 
   test('a 204 has neither body nor length', async () => {
@@ -210,6 +259,29 @@ describe('requests', () => {
     expect(JSON.parse(made.text)).toMatchObject({ id: expect.not.stringContaining('x'), name: 'a' });
   });
 
+  test('read-only members and nulls are dropped in the items of a batch, too', async () => {
+    const things = [
+      { id: 'thing_x', name: 'a', count: null },
+      { name: null, parent: null },
+    ];
+    const body = { things, byName: { a: { id: 'thing_x', name: 'a' } } };
+    expect((await server.send('POST', '/v1/things/batch', { body })).text).toBe(
+      '{"things":[{"name":"a","note":""},{"note":""}],"byName":{"a":{"name":"a","note":""}}}',
+    );
+    const wrong = await server.send('POST', '/v1/things/batch', { body: { things: [null] } });
+    expect(wrong.message).toBe('things[0]: must be an object');
+  });
+
+  test('null gives a default back where there is one', async () => {
+    for (const sent of ['application/json', 'application/merge-patch+json']) {
+      const put = await server.send('PUT', thing, {
+        raw: '{"count":null,"tags":null}',
+        headers: { 'content-type': sent },
+      });
+      expect(JSON.parse(put.text).body).toEqual({ count: 1, tags: [{ key: 'new' }] });
+    }
+  });
+
   test('on POST null means absent, on PUT it stays', async () => {
     const made = await server.send('POST', '/v1/things', { body: { name: 'a', note: null, count: null } });
     expect(JSON.parse(made.text)).toMatchObject({ note: '' });
@@ -230,7 +302,30 @@ describe('requests', () => {
       raw: new Uint8Array(70_000),
       headers: { 'content-type': 'image/png' },
     });
-    expect(sent.text).toBe('{"key":"a/b/c","size":70000}');
+    expect(sent.text).toBe('{"key":"a/b/c","type":"image/png","size":70000}');
+  });
+
+  test.each<
+    [what: string, body: Buffer<ArrayBuffer> | undefined, headers: Record<string, string>, text: string]
+  >([
+    ['none at all', undefined, {}, '{"key":"a","type":null,"size":0}'],
+    ['one of no type', Buffer.from('abc'), {}, '{"key":"a","type":null,"size":3}'],
+    [
+      'an encoded one',
+      Buffer.from('abc'),
+      { 'content-encoding': 'gzip', 'content-type': 'text/plain; charset=latin1' },
+      '{"key":"a","type":"text/plain; charset=latin1","size":3}',
+    ],
+  ])('a body that is not parsed may be %s', async (_, raw, headers, text) => {
+    const sent = await server.send('PUT', '/v1/files/a', { headers, ...(raw && { raw }) });
+    expect(sent.text).toBe(text);
+  });
+
+  test('a tolerant operation leaves out what it does not know', async () => {
+    const { text } = await server.send('GET', '/v1/hello?app_id=default&theme=dark&theme=light', {
+      token: null,
+    });
+    expect(JSON.parse(text)).toEqual({ app_id: 'default', actor: 'anonymous', tenant: 'default' });
   });
 });
 

@@ -10,6 +10,7 @@ import { exchangeOf, type Exchange } from './exchange.ts';
 import { failure, plainEnvelope, type Envelope } from './failure.ts';
 import type { Metrics } from './metrics.ts';
 import type { Operation, Validators } from './operation.ts';
+import { clipped } from './query.ts';
 import { respond } from './respond.ts';
 import { pathRouter } from './router.ts';
 import type { Handler, Service } from './service.ts';
@@ -51,21 +52,29 @@ export function createRuntime(services: readonly Mounted[], options: RuntimeOpti
   for (const mounted of services) {
     checkHandlers(mounted);
     for (const operation of mounted.operations) {
-      const methods = router.at(mounted.prefix + operation.path, () => new Methods(mounted.service));
-      methods.add(operation.verb, endpoint(operation, handlerOf(mounted, operation)!, mounted, options));
+      const answer = endpoint(operation, handlerOf(mounted, operation)!, mounted, options);
+      for (const path of [operation.path, ...(operation.aliases ?? [])])
+        router.at(mounted.prefix + path, () => new Methods(mounted.service)).add(operation.verb, answer);
     }
   }
   const fail = (thrown: unknown, envelope: Envelope, res: ServerResponse) =>
     respond(res, exchangeOf(res), failure(thrown, envelope, exchangeOf(res), options.log));
   const envelopeOf = (url: string): Envelope => ownerOf(url, services)?.service ?? plainEnvelope;
+  /** A path without the name of its service in front is a common slip where several are served. */
+  const unknownPath = (url: string): DomainError => {
+    const [path = ''] = url.split('?', 1);
+    const meant = services.map(({ prefix }) => prefix + path).filter((one) => isFound(router.find(one)));
+    if (meant.length !== 1) return NotFound('path');
+    return new DomainError('notFound', `path not found, did you mean ${clipped(meant[0]!)}?`);
+  };
 
   return {
     methodsOf(url) {
       const found = router.find(url);
-      return found === undefined || found === 'malformed' ? ['GET', 'HEAD'] : found.target.names;
+      return isFound(found) ? found.target.names : ['GET', 'HEAD'];
     },
     operations(req, res, next) {
-      const found = router.find(req.url);
+      const found = router.find(req.url, (methods) => methods.of(req.method) !== undefined);
       if (found === undefined) return next();
       if (found === 'malformed')
         return fail(Invalid('path: malformed percent-encoding'), envelopeOf(req.url), res);
@@ -73,10 +82,13 @@ export function createRuntime(services: readonly Mounted[], options: RuntimeOpti
       if (answer) void answer(req, res, found.params);
       else found.target.refuse(req, res, fail);
     },
-    unknown: (req, res) => fail(NotFound('path'), envelopeOf(req.url), res),
+    unknown: (req, res) => fail(unknownPath(req.url), envelopeOf(req.url), res),
     failed: (error, req, res, _next) => fail(Internal(error), envelopeOf(req.url), res),
   };
 }
+
+const isFound = <Found>(found: Found | 'malformed' | undefined): found is Found =>
+  found !== undefined && found !== 'malformed';
 
 /** The methods of one path. */
 class Methods {
@@ -96,7 +108,7 @@ class Methods {
     return verbs.includes('GET') && !verbs.includes('HEAD') ? [...verbs, 'HEAD'] : verbs;
   }
 
-  /** HEAD is answered as GET; Node leaves the body out. */
+  /** HEAD without an operation of its own is answered as GET; Node leaves the body out. */
   of(method: string): Endpoint | undefined {
     return this.#endpoints.get(method) ?? (method === 'HEAD' ? this.#endpoints.get('GET') : undefined);
   }

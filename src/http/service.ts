@@ -64,7 +64,10 @@ export interface Service {
  * - `text/event-stream`: an `AsyncIterable<ServerSentEvent>`. What is thrown before it is returned becomes an error
  *   response; what is thrown while it runs ends the stream with an `error` event;
  * - any other content type: text, bytes, or an `AsyncIterable<Uint8Array>`.
- * A request body that is neither JSON nor a form arrives as an `AsyncIterable<Uint8Array>` that throws `TooLarge`.
+ * Where several content types are documented, it is the first, or the one that the handler says:
+ * `reply.header('Content-Type', …)`. On HEAD nothing is returned; headers say all.
+ * A request body that is neither JSON nor a form arrives as an `AsyncIterable<Uint8Array>` that throws `TooLarge`, empty
+ * where there is none, in the encoding in which it was sent; `Content-Type` in the request says what it is.
  */
 export type Handler = (request: never, context: Context) => unknown;
 

@@ -3,23 +3,35 @@
  *
  * Requests are read and refused exactly as by the real server, with the same readers and validators; what a valid request is
  * answered comes from Prism. Nothing is stored: a created role is the role of the examples, and so is the one that is read.
+ * A stateful mock remembers what is made, changed and deleted as far as the contract says what that means.
  */
+import express from 'express';
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { operations, services, type ServiceName } from '../../generated/operations.ts';
 import { createCors } from '../http/cors.ts';
 import { listen } from '../http/listen.ts';
+import { createPages } from '../http/pages.ts';
 import { pathRouter } from '../http/router.ts';
 import { asDomainError, statusOf } from '../http/status.ts';
 import { DomainError, Invalid, NotFound, Unauthenticated } from '../lib/errors.ts';
+import { banner } from './banner.ts';
+import { fileOf } from './document.ts';
+import { upgrader } from './feed.ts';
+import { Memory } from './memory.ts';
 import { mockService, type MockedOperation, type MockedService } from './service.ts';
 import { write, type Outgoing } from './outgoing.ts';
+
+/** Records that a stateful mock remembers. */
+const most = 10_000;
 
 export interface MockOptions {
   port: number;
   host: string;
   /** Names of the services to mock; all of the contract without it. */
   services?: readonly string[] | undefined;
+  /** Remembers what is created, changed and deleted until it ends. */
+  stateful?: boolean | undefined;
   /** Gets the banner; the console without it. */
   log?: { info(text: string): void } | undefined;
 }
@@ -31,11 +43,20 @@ export interface Mock {
 }
 
 /** Starts the mock; port 0 takes a free one. Rejects for a service that the contract does not have. */
-export async function startMock({ port, host, services: chosen, log = console }: MockOptions): Promise<Mock> {
+export async function startMock({
+  port,
+  host,
+  services: chosen,
+  stateful = false,
+  log = console,
+}: MockOptions): Promise<Mock> {
   const names = (chosen ?? Object.keys(services)).map(serviceName);
-  const listening = await listen(answerer(await Promise.all(names.map(mockService))), { host, port });
+  const memory = stateful ? new Memory(most) : undefined;
+  const mocked = names.map((name) => mockService(name, memory));
+  const listening = await listen(answerer(mocked), { host, port });
   const url = `http://${host.includes(':') ? `[${host}]` : host}:${listening.port}`;
-  log.info(banner(url, names));
+  listening.server.on('upgrade', upgrader(mocked));
+  log.info(banner(url, names, stateful ? most : 0));
   return { url, close: () => listening.close(0) };
 }
 
@@ -46,38 +67,27 @@ function serviceName(name: string): ServiceName {
   return found;
 }
 
-function banner(url: string, names: readonly ServiceName[]): string {
-  const width = Math.max(...names.map((name) => name.length));
-  const lines = names.map((name) => {
-    const count = operations.filter(({ service }) => service === name).length;
-    return `  ${url}/${name.padEnd(width)}  ${services[name].title}, ${count} operations`;
-  });
-  return [
-    'Plinth mock: answers the examples of the contract, keeps nothing, takes any credentials',
-    ...lines,
-    '  choose an answer with the header  Prefer: code=404 | example=<name> | dynamic=true',
-  ].join('\n');
-}
-
 /** Answers requests to all services. Never rejects: what goes wrong inside is a 500 that names it, since it is a mock. */
 function answerer(mocked: readonly MockedService[]) {
   const routes = pathRouter<Map<string, MockedOperation>>();
   for (const { name, operations: own } of mocked) {
     for (const operation of own)
-      routes.at(`/${name}${operation.path}`, () => new Map()).set(operation.verb, operation);
+      for (const path of operation.paths)
+        routes.at(`/${name}${path}`, () => new Map()).set(operation.verb, operation);
   }
 
-  async function answer(req: IncomingMessage): Promise<Outgoing> {
-    const found = routes.find(req.url ?? '/');
+  async function answer(req: IncomingMessage, found: ReturnType<typeof routes.find>): Promise<Outgoing> {
     if (found === 'malformed') throw Invalid('path: malformed percent-encoding');
     if (!found) throw NotFound('path');
     // Node leaves the body out of what answers a HEAD.
-    const operation = found.target.get(req.method === 'HEAD' ? 'GET' : (req.method ?? 'GET'));
+    const operation =
+      found.target.get(req.method ?? 'GET') ?? (req.method === 'HEAD' ? found.target.get('GET') : undefined);
     if (!operation) throw new DomainError('methodNotAllowed', 'method not allowed');
     if (!operation.public && !hasCredentials(req)) throw Unauthenticated();
     return operation.answer(req, found.params);
   }
 
+  const pages = pagesOf(mocked);
   // A mock holds nothing that is worth protecting.
   const cors = createCors({ origins: ['*'], operations, methodsOf, alsoAllowed: ['Prefer'] });
   function methodsOf(url: string): string[] {
@@ -91,10 +101,28 @@ function answerer(mocked: readonly MockedService[]) {
       res.writeHead(204).end();
       return;
     }
-    answer(req)
-      .catch((thrown: unknown) => refusal(thrown, req, mocked))
-      .then((outgoing) => write(res, outgoing))
-      .catch((thrown: unknown) => res.destroy(thrown instanceof Error ? thrown : undefined));
+    const found = routes.find(req.url ?? '/');
+    const respond = () =>
+      answer(req, found)
+        .catch((thrown: unknown) => refusal(thrown, req, mocked))
+        .then((outgoing) => write(res, outgoing))
+        .catch((thrown: unknown) => res.destroy(thrown instanceof Error ? thrown : undefined));
+    if (found) void respond();
+    else pages(req, res, () => void respond());
+  };
+}
+
+/** What the real server shows people: the index, and of each service its OpenAPI document and its reference. */
+function pagesOf(mocked: readonly MockedService[]) {
+  const shown = mocked.map(({ name }) => ({
+    name,
+    title: services[name].title,
+    prefix: `/${name}`,
+    document: fileOf(name),
+  }));
+  const app = express().disable('x-powered-by').disable('etag').use(createPages(shown, []));
+  return (req: IncomingMessage, res: ServerResponse, next: () => void): void => {
+    app(req as express.Request, res as express.Response, next);
   };
 }
 

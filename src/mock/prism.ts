@@ -6,8 +6,15 @@ import type { Document } from './document.ts';
 import type { Outgoing } from './outgoing.ts';
 import type { Preference } from './preference.ts';
 
-/** The documented answer of an operation that fits the preference. Throws `Invalid` for one that is not documented. */
-export type Answers = (operation: Operation, preference: Preference) => Promise<Outgoing>;
+/**
+ * The documented answer of an operation that fits the preference, of this content type where there are several. Throws `Invalid`
+ * for one that is not documented.
+ */
+export type Answers = (
+  operation: Operation,
+  preference: Preference,
+  contentType: string | null,
+) => Promise<Outgoing>;
 
 /** Prism itself neither routes nor judges here: it ignores servers, sealed objects and greedy paths. It answers. */
 const config = {
@@ -25,13 +32,19 @@ export async function prismAnswers(document: Document): Promise<Answers> {
   const logger = Object.assign(pino({ level: 'silent' }), { success: () => {} });
   const prism = createInstance({ ...config, mock: { dynamic: false } }, { logger });
 
-  return async ({ id, verb }, preference) => {
+  return async ({ id, verb }, preference, wanted) => {
     const operation = known.find(({ iid }) => iid === id);
     if (!operation) throw new Error(`${id} is not in the document: run npm run generate`);
+    const { code, exampleKey } = preference;
+    const contents = operation.responses.find((response) => response.code === String(code))?.contents ?? [];
+    const examples = contents.find(({ mediaType }) => mediaType === wanted)?.examples ?? [];
+    // Prism would answer another status instead.
+    if (exampleKey !== undefined && contents.length > 0 && !examples.some(({ key }) => key === exampleKey))
+      throw Invalid(`Prefer: there is no example ${exampleKey}`);
     const input = {
       method: operation.method as 'get',
       url: { path: operation.path, query: {} },
-      headers: {},
+      headers: wanted === null ? {} : { accept: wanted },
     };
     const result = await prism.request(input, [operation], { ...config, mock: preference })();
     if (result._tag === 'Left') throw refused(result.left);

@@ -19,9 +19,10 @@ export interface Answer<Data, Failure = unknown> extends Promise<Data> {
 
 /**
  * A list under way: as a promise its first page, as an async iterable all its items. Pages are asked for when the loop
- * gets to them.
+ * gets to them. A page is the array of its items, or what the service wraps them in.
  */
-export interface List<Item, Failure = unknown> extends Answer<Item[], Failure>, AsyncIterable<Item> {}
+export interface List<Item, Failure = unknown, Page = Item[]>
+  extends Answer<Page, Failure>, AsyncIterable<Item> {}
 
 /** Server-sent events, typed by their names. The request is sent when the loop begins. */
 export interface EventStream<Event, Failure = unknown> extends AsyncIterable<Event> {
@@ -29,6 +30,10 @@ export interface EventStream<Event, Failure = unknown> extends AsyncIterable<Eve
   response(): Promise<Raw<undefined>>;
   readonly [failure]?: Failure;
 }
+
+/** A stream whose service keeps the events: as a promise those so far, as an async iterable those to come as well. */
+export interface RecordedStream<Event, Data, Failure = unknown>
+  extends EventStream<Event, Failure>, PromiseLike<Data> {}
 
 /**
  * A promise of its own rather than one derived by `then`: whoever only asks for the response or only walks the list

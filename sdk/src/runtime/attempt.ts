@@ -3,6 +3,7 @@ import { deadline, type Deadline } from './deadline.ts';
 import { aborted, PlinthError, requestIdOf, responseError } from './errors.ts';
 import type { Target } from './operation.ts';
 import type { PlacedRequest } from './request.ts';
+import { uploadOf } from './uploads.ts';
 
 /** A request that is ready to be sent, as often as it takes. */
 export interface ReadyRequest extends PlacedRequest {
@@ -40,6 +41,7 @@ export async function attempt(request: ReadyRequest): Promise<Attempt> {
   const limit = deadline(request.timeout, request.signal);
   const later = operation.unread === true || operation.events !== undefined;
   const failure = (thrown: unknown) => failureOf(name, limit.reason(), thrown);
+  const upload = uploadOf(request.body);
   let sent = false;
   try {
     const { error, data, response } = await transport.request(
@@ -53,21 +55,23 @@ export async function attempt(request: ReadyRequest): Promise<Attempt> {
         },
         params: { query: request.query },
         headers: request.allHeaders,
-        body: request.body,
+        body: upload.body,
         bodySerializer: (body: unknown) => body,
         parseAs: later ? 'stream' : 'json',
         signal: limit.signal,
         // A redirect could carry an API key to another host, and no operation answers JSON through one.
         redirect: 'manual',
-        ...(request.body instanceof ReadableStream && { duplex: 'half' }),
+        ...(upload.body instanceof ReadableStream && { duplex: 'half' }),
       },
     );
-    if (!response.ok && !(later && response.status < 400)) throw responseError(name, response, error);
+    const answered = response.ok || response.status === 304 || (later && response.status < 400);
+    if (!answered) throw responseError(name, response, error);
     if (later) limit.pause();
     else limit.end();
     return { data, response, requestId: requestIdOf(response), deadline: limit, failure };
   } catch (thrown) {
     limit.end();
+    upload.drop();
     // What could not even be sent is the caller's mistake, and stays the error that it is.
     throw sent || limit.reason() !== undefined ? failure(thrown) : thrown;
   }

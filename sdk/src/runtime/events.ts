@@ -1,4 +1,4 @@
-import type { EventStream, Raw } from './answer.ts';
+import type { EventStream, Raw, RecordedStream } from './answer.ts';
 import type { Attempt } from './attempt.ts';
 import { aborted, PlinthError, readEnvelope, requestIdOf } from './errors.ts';
 import { eventParser, type EventParser, type WireEvent } from './event-parser.ts';
@@ -44,6 +44,7 @@ export class ServerEvents<Event> implements EventStream<Event> {
     for (;;) {
       const parser = eventParser();
       const opened = await connection;
+      refuseOthers(this.#target, opened);
       try {
         for await (const event of wireEvents(opened, parser)) {
           lastEventId = event.id ?? lastEventId;
@@ -60,6 +61,38 @@ export class ServerEvents<Event> implements EventStream<Event> {
       connection = this.#connect(lastEventId);
     }
   }
+}
+
+/** Asks for the events so far only when somebody awaits them. */
+export class RecordedEvents<Event, Data> extends ServerEvents<Event> implements RecordedStream<Event, Data> {
+  readonly #ask: () => PromiseLike<Data>;
+
+  constructor(stream: ConstructorParameters<typeof ServerEvents>, ask: () => PromiseLike<Data>) {
+    super(...stream);
+    this.#ask = ask;
+  }
+
+  then<Kept = Data, Caught = never>(
+    kept?: ((data: Data) => Kept | PromiseLike<Kept>) | null,
+    caught?: ((reason: unknown) => Caught | PromiseLike<Caught>) | null,
+  ): PromiseLike<Kept | Caught> {
+    return this.#ask().then(kept, caught);
+  }
+}
+
+/** A page or JSON would be read as a stream without events. */
+function refuseOthers({ name }: Target, { response, requestId, deadline }: Attempt): void {
+  if (response.status === 204 || /^text\/event-stream\b/i.test(response.headers.get('Content-Type') ?? ''))
+    return;
+  deadline.end();
+  response.body?.cancel().catch(() => {});
+  throw new PlinthError({
+    kind: 'protocol',
+    operation: name,
+    message: `${name}: the answer is not an event stream`,
+    status: response.status,
+    requestId,
+  });
 }
 
 /** Whether the connection went away under the stream, which a new one may mend. */

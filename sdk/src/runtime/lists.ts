@@ -2,16 +2,16 @@ import { AnswerPromise, type List, type Raw } from './answer.ts';
 import { aborted, PlinthError } from './errors.ts';
 import type { RequestMembers, Target } from './operation.ts';
 
-type AskPage<Item> = (request: RequestMembers) => Promise<Raw<Item[]>>;
+type AskPage<Page> = (request: RequestMembers) => Promise<Raw<Page>>;
 
 /** A list whose first page is asked for at once and whose other pages follow as they are walked into. */
-export class PagedList<Item> extends AnswerPromise<Item[]> implements List<Item> {
+export class PagedList<Item, Page> extends AnswerPromise<Page> implements List<Item, unknown, Page> {
   readonly #target: Target;
   readonly #request: RequestMembers;
-  readonly #ask: AskPage<Item>;
+  readonly #ask: AskPage<Page>;
   readonly #signal: AbortSignal | undefined;
 
-  constructor(target: Target, request: RequestMembers, ask: AskPage<Item>, signal: AbortSignal | undefined) {
+  constructor(target: Target, request: RequestMembers, ask: AskPage<Page>, signal: AbortSignal | undefined) {
     super(ask(request));
     this.#target = target;
     this.#request = request;
@@ -20,15 +20,21 @@ export class PagedList<Item> extends AnswerPromise<Item[]> implements List<Item>
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Item, void> {
-    const { name, operation } = this.#target;
     let request: RequestMembers | undefined = this.#request;
+    const cursors = new Set<unknown>([request['cursor']]);
     let page = await this.response();
     for (;;) {
-      for (const item of page.data) {
+      const items = itemsOf(this.#target, page.data) as Item[];
+      for (const item of items) {
         this.#throwIfAborted();
         yield item;
       }
-      request = nextPage(name, operation.pages, request, page);
+      const cursor = cursorOf(this.#target, page);
+      if (cursor && cursors.has(cursor)) throw broken(this.#target, 'the list does not advance');
+      cursors.add(cursor);
+      request = cursor
+        ? after(request, { cursor })
+        : nextByOffset(this.#target, request, page.data, items.length);
       if (request === undefined) return;
       page = await this.#ask(request);
     }
@@ -40,24 +46,45 @@ export class PagedList<Item> extends AnswerPromise<Item[]> implements List<Item>
   }
 }
 
-/** The request for the page after this one; undefined after the last. */
-function nextPage(
-  name: string,
-  pages: 'cursor' | 'offset' | undefined,
-  request: RequestMembers,
-  { data, response }: Raw<unknown[]>,
-): RequestMembers | undefined {
-  const cursor = response.headers.get('X-Next-Cursor');
-  const { offset, ...filters } = request;
-  if (cursor !== null) {
-    if (cursor !== request['cursor']) return { ...filters, cursor };
-    throw new PlinthError({
-      kind: 'protocol',
-      operation: name,
-      message: `${name}: the list does not advance`,
-    });
-  }
-  if (pages !== 'offset' || data.length === 0 || data.length < Number(request['limit'] ?? 0))
-    return undefined;
-  return { ...filters, offset: Number(offset ?? 0) + data.length };
+function itemsOf(target: Target, page: unknown): unknown[] {
+  const items = target.operation.items === undefined ? page : memberOf(page, target.operation.items);
+  if (!Array.isArray(items)) throw broken(target, 'the answer is not a list');
+  return items;
 }
+
+/** Null, empty and absent all mean that this was the last page. */
+function cursorOf({ operation }: Target, { data, response }: Raw<unknown>): unknown {
+  return operation.cursor === undefined
+    ? response.headers.get('X-Next-Cursor')
+    : memberOf(data, operation.cursor);
+}
+
+/** The request for the page after one without a cursor; undefined after the last. */
+function nextByOffset(
+  { operation }: Target,
+  request: RequestMembers,
+  page: unknown,
+  length: number,
+): RequestMembers | undefined {
+  if (operation.pages !== 'offset' || length === 0) return undefined;
+  const follow =
+    operation.more === undefined
+      ? length >= Number(request['limit'] ?? 0)
+      : memberOf(page, operation.more) === true;
+  return follow ? after(request, { offset: Number(request['offset'] ?? 0) + length }) : undefined;
+}
+
+/** The same filters at another place. */
+const after = ({ offset: _, ...filters }: RequestMembers, place: RequestMembers): RequestMembers => ({
+  ...filters,
+  ...place,
+});
+
+/** What is at a path such as `pagination.has_more`. */
+const memberOf = (value: unknown, path: string): unknown =>
+  path
+    .split('.')
+    .reduce((holder, name) => (holder as Record<string, unknown> | null | undefined)?.[name], value);
+
+const broken = ({ name }: Target, problem: string): PlinthError =>
+  new PlinthError({ kind: 'protocol', operation: name, message: `${name}: ${problem}` });

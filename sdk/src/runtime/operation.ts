@@ -8,16 +8,26 @@ export interface Operation {
   readonly path: string;
   /** Parameters that travel as headers. */
   readonly headers?: readonly string[];
+  /** Query parameters whose values travel in one, with commas between them. */
+  readonly joined?: readonly string[];
   /** Content type of the request body. */
   readonly body?: string;
   /** Only answers a question, whatever its verb, so that repeating it is safe. */
   readonly read?: true;
   /** How the next page of a list is asked for. */
   readonly pages?: 'cursor' | 'offset';
+  /** The member of a page that has its items; without it the page is their array. */
+  readonly items?: string;
+  /** The member of a page that has the cursor of the next; without it the header `X-Next-Cursor` has it. */
+  readonly cursor?: string;
+  /** The path to the member of a page that says whether more follow. */
+  readonly more?: string;
   /** The answer is not JSON: the caller gets the response with its body unread. */
   readonly unread?: true;
   /** The answer is a stream of these server-sent events; says for each what its data is. */
   readonly events?: Readonly<Record<string, 'json' | 'text'>>;
+  /** The events so far are answered as JSON where that is asked for. */
+  readonly recorded?: true;
 }
 
 /** Parameters by wire name and the body as `body`; the generated interfaces say which. */

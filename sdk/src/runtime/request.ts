@@ -5,7 +5,7 @@ export interface PlacedRequest {
   readonly path: string;
   readonly query: Readonly<Record<string, unknown>>;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: BodyInit | undefined;
+  readonly body: BodyInit | AsyncIterable<Uint8Array> | undefined;
 }
 
 /**
@@ -25,9 +25,12 @@ export function placeRequest(operation: Operation, request: RequestMembers): Pla
     const value = textOf(parameters[name]);
     if (value !== undefined) headers[name] = value;
   }
+  for (const name of operation.joined ?? []) {
+    const value: unknown = query[name];
+    if (Array.isArray(value)) query[name] = value.length > 0 ? value.join(',') : undefined;
+  }
   if (body === undefined || operation.body === undefined) return { path, query, headers, body: undefined };
-  // The boundary of a multipart body is not known here: the platform writes that header.
-  if (!(body instanceof FormData)) headers['Content-Type'] = operation.body;
+  headers['Content-Type'] = (body instanceof Blob && body.type) || operation.body;
   return { path, query, headers, body: encodeBody(operation.body, body) };
 }
 
@@ -48,7 +51,7 @@ function encodePath(name: string, value: unknown): string {
 }
 
 function encodeBody(contentType: string, body: unknown): BodyInit {
-  if (contentType === 'application/json') return JSON.stringify(body);
+  if (/[/+]json$/.test(contentType)) return JSON.stringify(body);
   if (contentType === 'application/x-www-form-urlencoded' && !(body instanceof URLSearchParams)) {
     const members = Object.entries(body as RequestMembers).flatMap(([name, value]) => {
       const text = textOf(value);

@@ -1,6 +1,6 @@
 import { AnswerPromise } from './answer.ts';
 import type { Client } from './client.ts';
-import { ServerEvents } from './events.ts';
+import { RecordedEvents, ServerEvents } from './events.ts';
 import { PagedList } from './lists.ts';
 import type { Operation, RequestMembers, Target } from './operation.ts';
 import type { EventOptions } from './options.ts';
@@ -28,20 +28,23 @@ export function resource<Methods extends object>(
 
 function start(client: Client, target: Target, request: RequestMembers, options: EventOptions | undefined) {
   const { operation } = target;
-  if (operation.events) {
-    const connect = (lastEventId: string | undefined) =>
-      client.open(target, request, lastEventId === undefined ? options : resumed(options, lastEventId));
-    return new ServerEvents(target, connect, options?.reconnect === true, options?.signal);
-  }
+  if (operation.events) return stream(client, target, request, options);
   if (operation.pages) {
-    return new PagedList(
-      target,
-      request,
-      (page) => client.send<unknown[]>(target, page, options),
-      options?.signal,
-    );
+    const ask = (page: RequestMembers) => client.send(target, page, options);
+    return new PagedList(target, request, ask, options?.signal);
   }
   return new AnswerPromise(client.send(target, request, options));
+}
+
+function stream(client: Client, target: Target, request: RequestMembers, options: EventOptions | undefined) {
+  const connect = (lastEventId: string | undefined) =>
+    client.open(target, request, lastEventId === undefined ? options : resumed(options, lastEventId));
+  const { events: _, recorded, ...asJson } = target.operation;
+  // What a POST begins would begin again.
+  const reconnect = options?.reconnect === true && asJson.verb === 'GET';
+  if (!recorded) return new ServerEvents(target, connect, reconnect, options?.signal);
+  const ask = () => new AnswerPromise(client.send({ ...target, operation: asJson }, request, options));
+  return new RecordedEvents([target, connect, reconnect, options?.signal], ask);
 }
 
 const resumed = (options: EventOptions | undefined, lastEventId: string): EventOptions => ({

@@ -1,5 +1,6 @@
 import { PlinthError } from './errors.ts';
 import type { Operation } from './operation.ts';
+import { isReadOnce } from './uploads.ts';
 
 /** Milliseconds before the first repeat; each further one waits twice as long, up to the longest. */
 const firstDelay = 250;
@@ -12,7 +13,7 @@ const transientStatuses = new Set([429, 502, 503, 504]);
 
 /** Whether doing it twice is the same as doing it once, and its body can be sent twice. */
 export function isRepeatable({ verb, read }: Operation, headers: Headers, body: unknown): boolean {
-  if (body instanceof ReadableStream) return false;
+  if (isReadOnce(body)) return false;
   return repeatableVerbs.has(verb) || read === true || headers.has('Idempotency-Key');
 }
 

@@ -173,6 +173,19 @@ describe('inside an impersonation', () => {
     expect(event).toEqual({ actor: target.user.id, by: admin.user.id });
   });
 
+  it('deletion and second factors are refused, of whoever', async () => {
+    const admin = await administrator();
+    const target = await administrator();
+    const { session_token: token } = await impersonate(target.user, admin.session_token);
+    for (const { id } of [target.user, await api.user()])
+      for (const path of [`/users/${id}`, `/users/${id}/mfa`])
+        expect(await api.refusal('DELETE', path, { token })).toEqual([
+          403,
+          'not while impersonating',
+          'impersonated',
+        ]);
+  });
+
   it('stop ends it, and nothing else', async () => {
     const admin = await administrator();
     const target = await api.signedIn();

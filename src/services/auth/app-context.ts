@@ -1,7 +1,7 @@
 import { Invalid, NotFound } from '../../lib/errors.ts';
 import type { Context } from '../../http/context.ts';
 import type { Directory, KnownApp } from './directory.ts';
-import { AppMismatch } from './errors.ts';
+import { AppMismatch, NoApp } from './errors.ts';
 import type { Author } from './writes.ts';
 
 /** How a public operation says which app it is about. */
@@ -41,9 +41,9 @@ export async function appOfCaller(
   if (bound && appId !== undefined && appId !== context.app) throw AppMismatch();
   const app = await directory.app(appId ?? context.app);
   if (app && (app.tenant === context.tenant || (context.operator && !bound))) return app;
-  if (appId !== undefined || context.app !== 'default') throw NotFound('app');
-  const fallback = await directory.defaultApp(context.tenant);
-  if (!fallback) throw NotFound('app');
+  if (appId !== undefined) throw NotFound('app');
+  const fallback = context.app === 'default' ? await directory.defaultApp(context.tenant) : undefined;
+  if (!fallback) throw NoApp();
   return fallback;
 }
 

@@ -28,9 +28,7 @@ export const appStore = (sql: Sql) => ({
       select ${columns(sql)}
       from auth.apps
       where tenant_id = ${tenant} and deleted_at is null
-        and (${after?.created_at ?? null}::timestamptz is null
-          or created_at < ${after?.created_at ?? null}
-          or (created_at = ${after?.created_at ?? null} and id > ${after?.id ?? null}))
+        ${after === null ? sql`` : isAfter(sql, after)}
       order by created_at desc, id
       limit ${limit + 1}`;
   },
@@ -125,3 +123,6 @@ const columns = (sql: Sql) => sql`
     where publishable_keys.tenant_id = apps.tenant_id and publishable_keys.app_id = apps.id
   ) as publishable_keys,
   apps.settings, apps.created_at, apps.updated_at`;
+
+const isAfter = (sql: Sql, { created_at, id }: Place) =>
+  sql`and created_at <= ${created_at} and (created_at < ${created_at} or id > ${id})`;

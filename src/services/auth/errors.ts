@@ -66,6 +66,8 @@ export const Impersonated = () => Forbidden('not while impersonating', because('
 export const NotFresh = () =>
   Forbidden('needs a recent sign-in: see POST /me/reauthenticate', because('reauthentication_required'));
 export const AppMismatch = () => Forbidden("app_id: not the caller's own", because('app_mismatch'));
+/** The tenant has no app, or not the one that root's header names. */
+export const NoApp = () => Forbidden('the tenant has no such app: see POST /apps', because('app_mismatch'));
 export const Throttled = (retryAfter: number) =>
   RateLimited('too many attempts', { retryAfter, ...because('throttled') });
 export const TooManyAttempts = (retryAfter: number) =>

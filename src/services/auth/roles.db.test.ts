@@ -317,6 +317,19 @@ describe('assign and unassign', () => {
     ]);
   });
 
+  it('taken from a user, a role is gone from live sessions with the answer', async () => {
+    const role = await api.role();
+    await permit(role, 'auth', 'read');
+    const { user, session_token: token } = await api.signedIn();
+    const read = async () => (await server.request('GET', '/auth/v1/auth/roles', { token })).status;
+    await assign(role, user.id);
+    expect(await read()).toBe(200);
+    await api.send('POST', `/roles/${role.id}/unassign`, { body: { user_id: user.id } });
+    expect(await read()).toBe(403);
+    const noted = await server.db.sql`select from auth.changes where kind = 'user' and id = ${user.id}`;
+    expect(noted).toHaveLength(2);
+  });
+
   it('thirty at once are one assignment and one event', async () => {
     const [role, user] = [await api.role(), await api.user()];
     const answers = await Promise.all(Array.from({ length: 30 }, () => assign(role, user.id)));

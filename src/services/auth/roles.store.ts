@@ -30,9 +30,7 @@ export const roleStore = (sql: Sql) => ({
       select ${roleColumns(sql)}
       from auth.roles
       where tenant_id = ${tenant} and app_id = ${app}
-        and (${after?.created_at ?? null}::timestamptz is null
-          or created_at < ${after?.created_at ?? null}
-          or (created_at = ${after?.created_at ?? null} and id > ${after?.id ?? null}))
+        ${after === null ? sql`` : isAfter(sql, after)}
       order by created_at desc, id
       limit ${limit + 1}`;
   },
@@ -175,3 +173,6 @@ export const roleColumns = (sql: Sql) => sql`
 const permissionColumns = (sql: Sql) => sql`
   permissions.id, permissions.role_id, permissions.action, permissions.resource, ${scopeOf(sql)} as scope,
   permissions.created_at`;
+
+const isAfter = (sql: Sql, { created_at, id }: Place) =>
+  sql`and created_at <= ${created_at} and (created_at < ${created_at} or id > ${id})`;

@@ -1,10 +1,11 @@
-import type { App, Role, User } from '../../../generated/auth/types.ts';
+import type { App, Member, Role, User } from '../../../generated/auth/types.ts';
 import { newId } from '../../lib/ids.ts';
 import type { TestRequest, TestServer } from '../../testing/server.ts';
 import { directoryStore } from './directory.store.ts';
 import { scopeStore } from './scopes.store.ts';
 import { sessionStore } from './sessions.store.ts';
 import { newSlug, tools } from './testing.ts';
+import { testStore } from './testing-admin.store.ts';
 import { issueToken } from './tokens.ts';
 
 /** A user with a live session. */
@@ -87,24 +88,13 @@ export function adminTools(server: Pick<TestServer, 'request' | 'db'>) {
     },
     /** What a session may do now. */
     async scopesOf({ user, session_id }: SignedIn): Promise<string[]> {
-      const [session] = await sql<{ tenant_id: string; org_id: string | null }[]>`
-        select tenant_id, org_id from auth.sessions where id = ${session_id}`;
-      return scopeStore(sql).ofUser(session!.tenant_id, user.id, session!.org_id);
+      const { tenant_id, org_id } = await testStore(sql).organizationOf(session_id);
+      return scopeStore(sql).ofUser(tenant_id, user.id, org_id);
     },
     /** An organization with these members, as its id. */
-    async organization(
-      members: Record<string, 'owner' | 'admin' | 'member'> = {},
+    organization: (
+      members: Readonly<Record<string, Member['role']>> = {},
       { app, tenant = 'default' }: Place = {},
-    ) {
-      const id = newId('org');
-      await sql`
-        insert into auth.organizations (id, tenant_id, app_id, name, slug, member_count)
-        values (${id}, ${tenant}, ${app?.id ?? 'default'}, 'Org', ${newSlug()}, ${Object.keys(members).length})`;
-      for (const [user_id, role] of Object.entries(members))
-        await sql`
-          insert into auth.members (id, tenant_id, org_id, user_id, role)
-          values (${newId('mem')}, ${tenant}, ${id}, ${user_id}, ${role})`;
-      return id;
-    },
+    ): Promise<string> => testStore(sql).insertOrganization(tenant, app?.id ?? 'default', members),
   };
 }

@@ -73,9 +73,7 @@ export const userStore = (sql: Sql) => ({
         ${email === undefined ? sql`` : sql`and email = ${email}`}
         ${search === undefined ? sql`` : sql`and ${beginsWith(sql, search)}`}
         ${banned === undefined ? sql`` : sql`and ${isBanned(sql)} = ${banned}`}
-        and (${after?.created_at ?? null}::timestamptz is null
-          or created_at < ${after?.created_at ?? null}
-          or (created_at = ${after?.created_at ?? null} and id > ${after?.id ?? null}))
+        ${after === null ? sql`` : isAfter(sql, after)}
       order by created_at desc, id
       limit ${limit + 1}`;
   },
@@ -144,3 +142,6 @@ function beginsWith(sql: Sql, text: string) {
     email like lower(${pattern}) or lower(username) like lower(${pattern}) or lower(name) like lower(${pattern})
   )`;
 }
+
+const isAfter = (sql: Sql, { created_at, id }: Place) =>
+  sql`and created_at <= ${created_at} and (created_at < ${created_at} or id > ${id})`;

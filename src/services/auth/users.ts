@@ -12,6 +12,7 @@ import type { Deps } from './deps.ts';
 import { eraseUser } from './erasure.ts';
 import { MissingScope } from './errors.ts';
 import { checkMayGive } from './guarded-scopes.ts';
+import { refuseImpersonation } from './impersonation.ts';
 import { checkNewPassword } from './password-rules.ts';
 import { endSessionsOfUser } from './revocations.ts';
 import { scopeStore } from './scopes.store.ts';
@@ -75,6 +76,7 @@ export const users = ({ db, directory, write, passwords }: Deps) => {
     },
 
     async delete({ userId }, context) {
+      refuseImpersonation(context);
       return write(authorOf(context, await appOf(context)), async (tx) => {
         await eraseUser(tx, await userStore(tx.sql).lock(tx.tenant, tx.app, userId));
         return { status: 'deleted' as const };
@@ -129,6 +131,7 @@ export const users = ({ db, directory, write, passwords }: Deps) => {
     },
 
     async resetMfa({ userId }, context) {
+      refuseImpersonation(context);
       return write(authorOf(context, await appOf(context)), async (tx) => {
         await userStore(tx.sql).lock(tx.tenant, tx.app, userId);
         for (const method of await userEndings(tx.sql).endFactors(tx.tenant, userId))

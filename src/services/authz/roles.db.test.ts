@@ -73,6 +73,18 @@ describe('update', () => {
     });
   });
 
+  it('gives the default back for null where there is one', async () => {
+    const { create, put } = authz.tenant();
+    const role = await create('/roles', {
+      name: 'Editor',
+      description: 'Writes',
+      metadata: { tier: 'gold' },
+    });
+    const response = await put(`/roles/${role.id}`, { description: null, metadata: null });
+    expect(response.body).toMatchObject({ name: 'Editor', description: '', metadata: {} });
+    expect((await put(`/roles/${role.id}`, { name: null })).body.error.message).toMatch(/^name: /);
+  });
+
   it('takes back what was read, and raises no revision where nothing changed', async () => {
     const { create, put } = authz.tenant();
     const role = await create('/roles', { name: 'Editor' });

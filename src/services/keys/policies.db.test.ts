@@ -110,6 +110,13 @@ describe('update', () => {
     expect(await update(changed)).toEqual(changed);
   });
 
+  it('gives the default back for null where there is one', async () => {
+    const { id } = await api.policy({ rate_limit: 5, rate_window: '2m', allowed_ips: ['10.0.0.0/8'] });
+    const body = { rate_limit: null, rate_window: null, allowed_ips: null };
+    const restored = { rate_limit: 0, rate_window: '1m', allowed_ips: [] };
+    expect(await api.send('PUT', `/policies/${id}`, { body })).toMatchObject(restored);
+  });
+
   it('409 for a name that another policy has', async () => {
     await api.policy({ name: 'Taken' });
     const { id } = await api.policy({ name: 'Mine' });

@@ -2,7 +2,7 @@
 
 import type { Answer, EventStream, List } from '../../runtime/answer.ts';
 import type { Client } from '../../runtime/client.ts';
-import type { EventOptions, RequestOptions } from '../../runtime/options.ts';
+import type { RequestOptions } from '../../runtime/options.ts';
 import { resource } from '../../runtime/resource.ts';
 import type * as T from './types.ts';
 
@@ -195,8 +195,6 @@ export interface Agents {
   readonly run: (
     request: {
       name: T.AgentNameOrId;
-      /** A key of the caller's own: for 24 hours the same key and body are answered with the same run. */
-      'Idempotency-Key'?: T.IdempotencyKey | undefined;
       body: T.RunRequest;
     },
     options?: RequestOptions,
@@ -259,8 +257,6 @@ export interface Agents {
   readonly createRun: (
     request: {
       name: T.AgentNameOrId;
-      /** A key of the caller's own: for 24 hours the same key and body are answered with the same run. */
-      'Idempotency-Key'?: T.IdempotencyKey | undefined;
       body: T.RunRequest;
     },
     options?: RequestOptions,
@@ -291,11 +287,9 @@ export interface Agents {
   readonly stream: (
     request: {
       name: T.AgentNameOrId;
-      /** A key of the caller's own: for 24 hours the same key and body are answered with the same run. */
-      'Idempotency-Key'?: T.IdempotencyKey | undefined;
       body: T.RunRequest;
     },
-    options?: EventOptions,
+    options?: RequestOptions,
   ) => EventStream<
     | { event: 'run_started'; id?: string; data: T.RunStarted }
     | { event: 'step'; id?: string; data: T.StepStarted }
@@ -324,23 +318,12 @@ export const agentsOf = (client: Client): Agents =>
     update: { verb: 'PUT', path: '/agentsvc/agents/{name}', body: 'application/json' },
     delete: { verb: 'DELETE', path: '/agentsvc/agents/{name}' },
     preview: { verb: 'POST', path: '/agentsvc/agents/{name}/preview', body: 'application/json', read: true },
-    run: {
-      verb: 'POST',
-      path: '/agentsvc/agents/{name}/run',
-      headers: ['Idempotency-Key'],
-      body: 'application/json',
-    },
+    run: { verb: 'POST', path: '/agentsvc/agents/{name}/run', body: 'application/json' },
     listRuns: { verb: 'GET', path: '/agentsvc/agents/{name}/runs', pages: 'cursor' },
-    createRun: {
-      verb: 'POST',
-      path: '/agentsvc/agents/{name}/runs',
-      headers: ['Idempotency-Key'],
-      body: 'application/json',
-    },
+    createRun: { verb: 'POST', path: '/agentsvc/agents/{name}/runs', body: 'application/json' },
     stream: {
       verb: 'POST',
       path: '/agentsvc/agents/{name}/stream',
-      headers: ['Idempotency-Key'],
       body: 'application/json',
       events: {
         run_started: 'json',

@@ -143,74 +143,74 @@ export interface components {
              * @description What it is for.
              * @default
              */
-            description?: components["schemas"]["LongDescription"];
+            description?: components["schemas"]["LongDescription"] | undefined;
             /**
              * @description What the model is told first.
              * @default
              */
-            system_prompt?: components["schemas"]["SystemPrompt"];
+            system_prompt?: components["schemas"]["SystemPrompt"] | undefined;
             /** @description The language model; the default of the installation when absent on creation. */
-            model?: components["schemas"]["ModelName"];
+            model?: components["schemas"]["ModelName"] | undefined;
             /**
              * @description The tools it may use.
              * @default []
              */
-            tools?: components["schemas"]["ToolPattern"][];
+            tools?: components["schemas"]["ToolPattern"][] | undefined;
             /**
              * @description Model calls of one run.
              * @default 25
              */
-            max_steps?: components["schemas"]["MaxSteps"];
+            max_steps?: components["schemas"]["MaxSteps"] | undefined;
             /**
              * @description Tokens that one model call may put out.
              * @default 4096
              */
-            max_tokens?: components["schemas"]["MaxTokens"];
+            max_tokens?: components["schemas"]["MaxTokens"] | undefined;
             /**
              * @description How the model varies.
              * @default 0.7
              */
-            temperature?: components["schemas"]["Temperature"];
+            temperature?: components["schemas"]["Temperature"] | undefined;
             /**
              * @description How a run goes about its task.
              * @default react
              */
-            reasoning_loop?: components["schemas"]["ReasoningLoop"];
+            reasoning_loop?: components["schemas"]["ReasoningLoop"] | undefined;
             /**
              * @description The name of its persona.
              * @default null
              */
-            persona_ref?: components["schemas"]["EntityName"] | null;
+            persona_ref?: (components["schemas"]["EntityName"] | null) | undefined;
             /**
              * @description Names of skills besides those of the persona.
              * @default []
              */
-            inline_skills?: components["schemas"]["EntityName"][];
+            inline_skills?: components["schemas"]["EntityName"][] | undefined;
             /**
              * @description Names of traits besides those of the persona.
              * @default []
              */
-            inline_traits?: components["schemas"]["EntityName"][];
+            inline_traits?: components["schemas"]["EntityName"][] | undefined;
             /**
              * @description Names of behaviors besides those of the persona.
              * @default []
              */
-            inline_behaviors?: components["schemas"]["EntityName"][];
+            inline_behaviors?: components["schemas"]["EntityName"][] | undefined;
             /**
              * @description Its safety, approval and budget rules.
              * @default {}
              */
-            guardrails?: components["schemas"]["Guardrails"];
+            guardrails?: components["schemas"]["Guardrails"] | undefined;
             /**
              * @description Whether it can be run.
              * @default true
              */
-            enabled?: boolean;
+            enabled?: boolean | undefined;
             /**
              * @description Free data of the tenant's own.
              * @default {}
              */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | undefined;
         };
         /**
          * @description Id of an agent.
@@ -225,7 +225,7 @@ export interface components {
          */
         AgentNameOrId: string;
         /**
-         * @description What is sent to change: Agent. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Agent. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "name": "support",
          *       "description": "First line",
@@ -259,43 +259,47 @@ export interface components {
          */
         AgentUpdate: {
             /** @description Its name, unique in the app among those of its kind. Fixed: another one in a change is a 400. */
-            name?: components["schemas"]["EntityName"];
+            name?: components["schemas"]["EntityName"] | undefined;
             /** @description What it is for. */
-            description?: components["schemas"]["LongDescription"];
+            description?: (components["schemas"]["LongDescription"] | null) | undefined;
             /** @description What the model is told first. */
-            system_prompt?: components["schemas"]["SystemPrompt"];
+            system_prompt?: (components["schemas"]["SystemPrompt"] | null) | undefined;
             /** @description The language model; the default of the installation when absent on creation. */
-            model?: components["schemas"]["ModelName"];
+            model?: components["schemas"]["ModelName"] | undefined;
             /** @description The tools it may use. */
-            tools?: components["schemas"]["ToolPattern"][];
+            tools?: (components["schemas"]["ToolPattern"][] | null) | undefined;
             /** @description Model calls of one run. */
-            max_steps?: components["schemas"]["MaxSteps"];
+            max_steps?: (components["schemas"]["MaxSteps"] | null) | undefined;
             /** @description Tokens that one model call may put out. */
-            max_tokens?: components["schemas"]["MaxTokens"];
+            max_tokens?: (components["schemas"]["MaxTokens"] | null) | undefined;
             /** @description How the model varies. */
-            temperature?: components["schemas"]["Temperature"];
+            temperature?: (components["schemas"]["Temperature"] | null) | undefined;
             /** @description How a run goes about its task. */
-            reasoning_loop?: components["schemas"]["ReasoningLoop"];
+            reasoning_loop?: (components["schemas"]["ReasoningLoop"] | null) | undefined;
             /** @description The name of its persona. */
-            persona_ref?: components["schemas"]["EntityName"] | null;
+            persona_ref?: (components["schemas"]["EntityName"] | null) | undefined;
             /** @description Names of skills besides those of the persona. */
-            inline_skills?: components["schemas"]["EntityName"][];
+            inline_skills?: (components["schemas"]["EntityName"][] | null) | undefined;
             /** @description Names of traits besides those of the persona. */
-            inline_traits?: components["schemas"]["EntityName"][];
+            inline_traits?: (components["schemas"]["EntityName"][] | null) | undefined;
             /** @description Names of behaviors besides those of the persona. */
-            inline_behaviors?: components["schemas"]["EntityName"][];
+            inline_behaviors?: (components["schemas"]["EntityName"][] | null) | undefined;
             /** @description Its safety, approval and budget rules. */
-            guardrails?: components["schemas"]["Guardrails"];
+            guardrails?: (components["schemas"]["Guardrails"] | null) | undefined;
             /** @description Whether it can be run. */
-            enabled?: boolean;
+            enabled?: (boolean | null) | undefined;
             /** @description Free data of the tenant's own. */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: (components["schemas"]["Metadata"] | null) | undefined;
         };
         /**
          * @description The name is used already (`ALREADY_EXISTS`), or the idempotency key was used with another body (`CONFLICT`).
          * @example {
          *       "error": "agent \"support\" already exists",
          *       "code": "ALREADY_EXISTS"
+         *     }
+         * @example {
+         *       "error": "idempotency key was used with another body",
+         *       "code": "CONFLICT"
          *     }
          */
         AlreadyExists: {
@@ -487,43 +491,43 @@ export interface components {
              * @description What it is for.
              * @default
              */
-            description?: components["schemas"]["LongDescription"];
+            description?: components["schemas"]["LongDescription"] | undefined;
             /**
              * Format: int32
              * @description Which comes first: lower ones, and where only one can win, the first does.
              * @default 100
              */
-            priority?: number;
+            priority?: number | undefined;
             /**
              * @description When it is active; never without triggers.
              * @default []
              */
-            triggers?: components["schemas"]["BehaviorTrigger"][];
+            triggers?: components["schemas"]["BehaviorTrigger"][] | undefined;
             /**
              * @description How the triggers are joined.
              * @default any
              */
-            match?: components["schemas"]["TriggerMatch"];
+            match?: components["schemas"]["TriggerMatch"] | undefined;
             /**
              * @description What it does while it is active.
              * @default []
              */
-            actions?: components["schemas"]["BehaviorAction"][];
+            actions?: components["schemas"]["BehaviorAction"][] | undefined;
             /**
              * @description The skill without which it is not looked at.
              * @default null
              */
-            requires_skill?: components["schemas"]["EntityName"] | null;
+            requires_skill?: (components["schemas"]["EntityName"] | null) | undefined;
             /**
              * @description The trait without which it is not looked at.
              * @default null
              */
-            requires_trait?: components["schemas"]["EntityName"] | null;
+            requires_trait?: (components["schemas"]["EntityName"] | null) | undefined;
             /**
              * @description Free data of the tenant's own.
              * @default {}
              */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | undefined;
         };
         /**
          * @description Id of a behavior.
@@ -554,7 +558,7 @@ export interface components {
             pattern?: string;
         };
         /**
-         * @description What is sent to change: Behavior. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Behavior. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "name": "soothe",
          *       "description": "",
@@ -585,26 +589,23 @@ export interface components {
          */
         BehaviorUpdate: {
             /** @description Its name, unique in the app among those of its kind. Fixed: another one in a change is a 400. */
-            name?: components["schemas"]["EntityName"];
+            name?: components["schemas"]["EntityName"] | undefined;
             /** @description What it is for. */
-            description?: components["schemas"]["LongDescription"];
-            /**
-             * Format: int32
-             * @description Which comes first: lower ones, and where only one can win, the first does.
-             */
-            priority?: number;
+            description?: (components["schemas"]["LongDescription"] | null) | undefined;
+            /** @description Which comes first: lower ones, and where only one can win, the first does. */
+            priority?: (number | null) | undefined;
             /** @description When it is active; never without triggers. */
-            triggers?: components["schemas"]["BehaviorTrigger"][];
+            triggers?: (components["schemas"]["BehaviorTrigger"][] | null) | undefined;
             /** @description How the triggers are joined. */
-            match?: components["schemas"]["TriggerMatch"];
+            match?: (components["schemas"]["TriggerMatch"] | null) | undefined;
             /** @description What it does while it is active. */
-            actions?: components["schemas"]["BehaviorAction"][];
+            actions?: (components["schemas"]["BehaviorAction"][] | null) | undefined;
             /** @description The skill without which it is not looked at. */
-            requires_skill?: components["schemas"]["EntityName"] | null;
+            requires_skill?: (components["schemas"]["EntityName"] | null) | undefined;
             /** @description The trait without which it is not looked at. */
-            requires_trait?: components["schemas"]["EntityName"] | null;
+            requires_trait?: (components["schemas"]["EntityName"] | null) | undefined;
             /** @description Free data of the tenant's own. */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: (components["schemas"]["Metadata"] | null) | undefined;
         };
         /**
          * @description What a run may use up. A run that would go beyond fails with `BUDGET_EXCEEDED`, or `LOOP_DETECTED` for repeats.
@@ -637,7 +638,7 @@ export interface components {
              * @description Why.
              * @default
              */
-            reason?: string;
+            reason?: string | undefined;
         };
         /**
          * @description A tool call that waits for a human.
@@ -671,7 +672,7 @@ export interface components {
          *       "decision": {
          *         "decision": "approved",
          *         "approved": true,
-         *         "decided_by": "user_01h455vb4pex5vsknk084sn030",
+         *         "decided_by": "user_01m7w6qgepfq9s8v7qdkvzwn91",
          *         "reason": "",
          *         "decided_at": "2026-11-20T09:30:59.000Z",
          *         "arguments": null,
@@ -716,7 +717,7 @@ export interface components {
          * @example {
          *       "decision": "approved",
          *       "approved": true,
-         *       "decided_by": "user_01h455vb4pex5vsknk084sn030",
+         *       "decided_by": "user_01m7w6qgepfq9s8v7qdkvzwn91",
          *       "reason": "",
          *       "decided_at": "2026-11-20T09:30:59.000Z",
          *       "arguments": null,
@@ -755,7 +756,7 @@ export interface components {
          * @description A decision on a checkpoint.
          * @example {
          *       "decision": "approved",
-         *       "decided_by": "user_01h455vb4pex5vsknk084sn030",
+         *       "decided_by": "user_01m7w6qgepfq9s8v7qdkvzwn91",
          *       "reason": ""
          *     }
          */
@@ -763,19 +764,19 @@ export interface components {
             /** @description The decision. */
             decision: components["schemas"]["CheckpointVerdict"];
             /** @description Who decides; the caller's user or key when absent. */
-            decided_by?: components["schemas"]["Decider"];
+            decided_by?: components["schemas"]["Decider"] | undefined;
             /**
              * @description Why; a rejection's reason is told to the model.
              * @default
              */
-            reason?: components["schemas"]["DecisionReason"];
+            reason?: components["schemas"]["DecisionReason"] | undefined;
             /** @description Arguments in place of the model's, only with `approved`; they must fit the tool. */
-            arguments?: components["schemas"]["ToolArguments"];
+            arguments?: components["schemas"]["ToolArguments"] | undefined;
             /**
              * @description What the call had come back with, any JSON of at most 64 KiB: only with `approved`, where its outcome is unknown.
              *     Without it the call is sent once more.
              */
-            result?: unknown;
+            result?: unknown | undefined;
         };
         /**
          * @description How far a checkpoint is.
@@ -810,7 +811,7 @@ export interface components {
         Cursor: string;
         /**
          * @description Who decides, in the words of the caller.
-         * @example user_01h455vb4pex5vsknk084sn030
+         * @example user_01m7w6qgepfq9s8v7qdkvzwn91
          */
         Decider: string;
         /**
@@ -838,19 +839,6 @@ export interface components {
          * @example support
          */
         EntityName: string;
-        /**
-         * @description The error envelope of the service.
-         * @example {
-         *       "error": "agent not found",
-         *       "code": "NOT_FOUND"
-         *     }
-         */
-        Error: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
-            error: string;
-            /** @description What kind of failure it is. */
-            code: components["schemas"]["ErrorCode"];
-        };
         /**
          * @description What kind of failure it is, for programs.
          * @enum {string}
@@ -960,23 +948,23 @@ export interface components {
              * @description Its method. Arguments without a placeholder are the body of `POST`, `PUT` and `PATCH`, else the query.
              * @default POST
              */
-            method?: components["schemas"]["HttpToolMethod"];
+            method?: components["schemas"]["HttpToolMethod"] | undefined;
             /** @description Where it goes. */
             url: components["schemas"]["ToolUrl"];
             /**
              * @description Its headers that may be seen.
              * @default {}
              */
-            headers?: components["schemas"]["HeaderMap"];
+            headers?: components["schemas"]["HeaderMap"] | undefined;
             /** @description Its headers that may not be seen: sealed, never answered. In a change, absent keeps them. */
-            secret_headers?: components["schemas"]["SecretHeaderMap"];
+            secret_headers?: components["schemas"]["SecretHeaderMap"] | undefined;
             /** @description Accepted and ignored, so that what was read can be written back. */
-            secret_header_names?: components["schemas"]["HeaderName"][];
+            secret_header_names?: components["schemas"]["HeaderName"][] | undefined;
             /**
              * @description How long it may take, from `1s` to `120s`.
              * @default 30s
              */
-            timeout?: components["schemas"]["Duration"];
+            timeout?: components["schemas"]["Duration"] | undefined;
         };
         /**
          * @description The method of a tool's request.
@@ -1152,22 +1140,22 @@ export interface components {
              *       "*"
              *     ]
              */
-            allow?: components["schemas"]["ToolPattern"][];
+            allow?: components["schemas"]["ToolPattern"][] | undefined;
             /**
              * @description What its tools do to the world; for those not named `read` where the server says so, else `once`.
              * @default {}
              */
-            effects?: components["schemas"]["ToolEffects"];
+            effects?: components["schemas"]["ToolEffects"] | undefined;
             /**
              * @description Which of its tools wait for a human, whatever the agent says.
              * @default []
              */
-            requires_approval?: components["schemas"]["ToolPattern"][];
+            requires_approval?: components["schemas"]["ToolPattern"][] | undefined;
             /**
              * @description Headers that it is asked with: sealed, never answered.
              * @default {}
              */
-            secret_headers?: components["schemas"]["SecretHeaderMap"];
+            secret_headers?: components["schemas"]["SecretHeaderMap"] | undefined;
         };
         /**
          * @description Id of a MCP server.
@@ -1479,47 +1467,47 @@ export interface components {
              * @description What it is for.
              * @default
              */
-            description?: components["schemas"]["LongDescription"];
+            description?: components["schemas"]["LongDescription"] | undefined;
             /**
              * @description Who it is, in words to the model.
              * @default
              */
-            identity?: string;
+            identity?: string | undefined;
             /**
              * @description What it can do.
              * @default []
              */
-            skills?: components["schemas"]["PersonaSkill"][];
+            skills?: components["schemas"]["PersonaSkill"][] | undefined;
             /**
              * @description What it is like.
              * @default []
              */
-            traits?: components["schemas"]["PersonaTrait"][];
+            traits?: components["schemas"]["PersonaTrait"][] | undefined;
             /**
              * @description Names of what it does when something is the case.
              * @default []
              */
-            behaviors?: components["schemas"]["EntityName"][];
+            behaviors?: components["schemas"]["EntityName"][] | undefined;
             /**
              * @description How it thinks.
              * @default {}
              */
-            cognitive_style?: components["schemas"]["Style"];
+            cognitive_style?: components["schemas"]["Style"] | undefined;
             /**
              * @description How it speaks; `tone` is the tone where no behavior or trait says otherwise.
              * @default {}
              */
-            communication_style?: components["schemas"]["Style"];
+            communication_style?: components["schemas"]["Style"] | undefined;
             /**
              * @description What it pays attention to.
              * @default {}
              */
-            perception?: components["schemas"]["Style"];
+            perception?: components["schemas"]["Style"] | undefined;
             /**
              * @description Free data of the tenant's own.
              * @default {}
              */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | undefined;
         };
         /**
          * @description Id of a persona.
@@ -1568,7 +1556,7 @@ export interface components {
             dimension_values?: components["schemas"]["DimensionValues"];
         };
         /**
-         * @description What is sent to change: Persona. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Persona. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "name": "mia",
          *       "description": "",
@@ -1601,25 +1589,25 @@ export interface components {
          */
         PersonaUpdate: {
             /** @description Its name, unique in the app among those of its kind. Fixed: another one in a change is a 400. */
-            name?: components["schemas"]["EntityName"];
+            name?: components["schemas"]["EntityName"] | undefined;
             /** @description What it is for. */
-            description?: components["schemas"]["LongDescription"];
+            description?: (components["schemas"]["LongDescription"] | null) | undefined;
             /** @description Who it is, in words to the model. */
-            identity?: string;
+            identity?: (string | null) | undefined;
             /** @description What it can do. */
-            skills?: components["schemas"]["PersonaSkill"][];
+            skills?: (components["schemas"]["PersonaSkill"][] | null) | undefined;
             /** @description What it is like. */
-            traits?: components["schemas"]["PersonaTrait"][];
+            traits?: (components["schemas"]["PersonaTrait"][] | null) | undefined;
             /** @description Names of what it does when something is the case. */
-            behaviors?: components["schemas"]["EntityName"][];
+            behaviors?: (components["schemas"]["EntityName"][] | null) | undefined;
             /** @description How it thinks. */
-            cognitive_style?: components["schemas"]["Style"];
+            cognitive_style?: (components["schemas"]["Style"] | null) | undefined;
             /** @description How it speaks; `tone` is the tone where no behavior or trait says otherwise. */
-            communication_style?: components["schemas"]["Style"];
+            communication_style?: (components["schemas"]["Style"] | null) | undefined;
             /** @description What it pays attention to. */
-            perception?: components["schemas"]["Style"];
+            perception?: (components["schemas"]["Style"] | null) | undefined;
             /** @description Free data of the tenant's own. */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: (components["schemas"]["Metadata"] | null) | undefined;
         };
         /**
          * @description The settings that a run would have.
@@ -1817,6 +1805,13 @@ export interface components {
         /** @description Events of a run, oldest first. */
         RunEventList: components["schemas"]["RunEvent"][];
         /**
+         * @description The events of a run; the `id` of each is its number in the run, from 1. A comment every 15 seconds proves the stream alive.
+         * @example event: token
+         *     id: 3
+         *     data: {"content":"Echo: Where","index":0}
+         */
+        RunEventText: string;
+        /**
          * @description The name of an event.
          * @enum {string}
          */
@@ -1861,27 +1856,27 @@ export interface components {
          */
         RunOverrides: {
             /** @description The language model. */
-            model?: components["schemas"]["ModelName"] | null;
+            model?: (components["schemas"]["ModelName"] | null) | undefined;
             /** @description What the model is told first. */
-            system_prompt?: components["schemas"]["SystemPrompt"] | null;
+            system_prompt?: (components["schemas"]["SystemPrompt"] | null) | undefined;
             /** @description How the model varies. */
-            temperature?: components["schemas"]["Temperature"] | null;
+            temperature?: (components["schemas"]["Temperature"] | null) | undefined;
             /** @description Model calls, at most the agent's. */
-            max_steps?: components["schemas"]["MaxSteps"] | null;
+            max_steps?: (components["schemas"]["MaxSteps"] | null) | undefined;
             /** @description Tokens that one model call may put out, at most the agent's. */
-            max_tokens?: components["schemas"]["MaxTokens"] | null;
+            max_tokens?: (components["schemas"]["MaxTokens"] | null) | undefined;
             /** @description How it goes about its task. */
-            reasoning_loop?: components["schemas"]["ReasoningLoop"] | null;
+            reasoning_loop?: (components["schemas"]["ReasoningLoop"] | null) | undefined;
             /** @description The name of the persona. */
-            persona_ref?: components["schemas"]["EntityName"] | null;
+            persona_ref?: (components["schemas"]["EntityName"] | null) | undefined;
             /** @description Names of skills besides those of the persona. */
-            inline_skills?: components["schemas"]["EntityName"][] | null;
+            inline_skills?: (components["schemas"]["EntityName"][] | null) | undefined;
             /** @description Names of traits besides those of the persona. */
-            inline_traits?: components["schemas"]["EntityName"][] | null;
+            inline_traits?: (components["schemas"]["EntityName"][] | null) | undefined;
             /** @description Names of behaviors besides those of the persona. */
-            inline_behaviors?: components["schemas"]["EntityName"][] | null;
+            inline_behaviors?: (components["schemas"]["EntityName"][] | null) | undefined;
             /** @description The tools it may use, a subset of the agent's. */
-            tools?: components["schemas"]["ToolPattern"][] | null;
+            tools?: (components["schemas"]["ToolPattern"][] | null) | undefined;
         };
         /**
          * @description The run waits for humans.
@@ -1955,19 +1950,19 @@ export interface components {
              * @description The conversation that it belongs to, of the caller's user with the agent.
              * @default default
              */
-            conversation_id?: components["schemas"]["ConversationId"];
+            conversation_id?: components["schemas"]["ConversationId"] | undefined;
             /**
              * @description Whether the conversation is read and written.
              * @default true
              */
-            memory?: boolean;
+            memory?: boolean | undefined;
             /**
              * @description Free data of the tenant's own, kept with the run.
              * @default {}
              */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | undefined;
             /** @description What differs from the agent. */
-            overrides?: components["schemas"]["RunOverrides"];
+            overrides?: components["schemas"]["RunOverrides"] | undefined;
         };
         /**
          * @description What became of a run, in short.
@@ -2256,37 +2251,37 @@ export interface components {
              * @description What it is for.
              * @default
              */
-            description?: components["schemas"]["LongDescription"];
+            description?: components["schemas"]["LongDescription"] | undefined;
             /**
              * @description The tools it brings with it.
              * @default []
              */
-            tools?: components["schemas"]["SkillTool"][];
+            tools?: components["schemas"]["SkillTool"][] | undefined;
             /**
              * @description The knowledge it brings with it.
              * @default []
              */
-            knowledge?: components["schemas"]["SkillKnowledge"][];
+            knowledge?: components["schemas"]["SkillKnowledge"][] | undefined;
             /**
              * @description What it adds to the system prompt.
              * @default
              */
-            system_prompt_fragment?: string;
+            system_prompt_fragment?: string | undefined;
             /**
              * @description Names of skills that it needs; they come before it. A circle is cut and warned of.
              * @default []
              */
-            dependencies?: components["schemas"]["EntityName"][];
+            dependencies?: components["schemas"]["EntityName"][] | undefined;
             /**
              * @description How well it is mastered where a persona does not say.
              * @default competent
              */
-            default_proficiency?: components["schemas"]["Level"];
+            default_proficiency?: components["schemas"]["Level"] | undefined;
             /**
              * @description Free data of the tenant's own.
              * @default {}
              */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | undefined;
         };
         /**
          * @description Id of a skill.
@@ -2346,7 +2341,7 @@ export interface components {
             guidance?: string;
         };
         /**
-         * @description What is sent to change: Skill. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Skill. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "name": "refunds",
          *       "description": "",
@@ -2372,21 +2367,21 @@ export interface components {
          */
         SkillUpdate: {
             /** @description Its name, unique in the app among those of its kind. Fixed: another one in a change is a 400. */
-            name?: components["schemas"]["EntityName"];
+            name?: components["schemas"]["EntityName"] | undefined;
             /** @description What it is for. */
-            description?: components["schemas"]["LongDescription"];
+            description?: (components["schemas"]["LongDescription"] | null) | undefined;
             /** @description The tools it brings with it. */
-            tools?: components["schemas"]["SkillTool"][];
+            tools?: (components["schemas"]["SkillTool"][] | null) | undefined;
             /** @description The knowledge it brings with it. */
-            knowledge?: components["schemas"]["SkillKnowledge"][];
+            knowledge?: (components["schemas"]["SkillKnowledge"][] | null) | undefined;
             /** @description What it adds to the system prompt. */
-            system_prompt_fragment?: string;
+            system_prompt_fragment?: (string | null) | undefined;
             /** @description Names of skills that it needs; they come before it. A circle is cut and warned of. */
-            dependencies?: components["schemas"]["EntityName"][];
+            dependencies?: (components["schemas"]["EntityName"][] | null) | undefined;
             /** @description How well it is mastered where a persona does not say. */
-            default_proficiency?: components["schemas"]["Level"];
+            default_proficiency?: (components["schemas"]["Level"] | null) | undefined;
             /** @description Free data of the tenant's own. */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: (components["schemas"]["Metadata"] | null) | undefined;
         };
         /**
          * @description One model call and the tool calls that it asked for.
@@ -2760,16 +2755,16 @@ export interface components {
             /** @description What it does, as the model sees it. */
             description: string;
             /** @description What it is called with: the schema of a JSON object. No parameters when absent on creation. */
-            parameters?: components["schemas"]["ToolParameters"];
+            parameters?: components["schemas"]["ToolParameters"] | undefined;
             /** @description The request it makes. */
             http: components["schemas"]["HttpToolInput"];
             /** @description What it does to the world. When absent on creation, `read` for `GET`, `idempotent` for `PUT` and `DELETE`, else `once`. */
-            effect?: components["schemas"]["ToolEffect"];
+            effect?: components["schemas"]["ToolEffect"] | undefined;
             /**
              * @description Whether its calls wait for a human, whatever the agent says.
              * @default false
              */
-            requires_approval?: boolean;
+            requires_approval?: boolean | undefined;
         };
         /**
          * @description What a tool does to the world, which decides what happens when an answer is lost.
@@ -2897,17 +2892,17 @@ export interface components {
          */
         ToolUpdate: {
             /** @description Its name, as the model sees it. In a change, another one is a 400. */
-            name?: components["schemas"]["OwnToolName"];
+            name?: components["schemas"]["OwnToolName"] | undefined;
             /** @description What it does, as the model sees it. */
-            description?: string;
+            description?: string | undefined;
             /** @description What it is called with: the schema of a JSON object. No parameters when absent on creation. */
-            parameters?: components["schemas"]["ToolParameters"];
+            parameters?: components["schemas"]["ToolParameters"] | undefined;
             /** @description The request it makes. */
-            http?: components["schemas"]["HttpToolInput"];
+            http?: components["schemas"]["HttpToolInput"] | undefined;
             /** @description What it does to the world. When absent on creation, `read` for `GET`, `idempotent` for `PUT` and `DELETE`, else `once`. */
-            effect?: components["schemas"]["ToolEffect"];
+            effect?: components["schemas"]["ToolEffect"] | undefined;
             /** @description Whether its calls wait for a human, whatever the agent says. */
-            requires_approval?: boolean;
+            requires_approval?: boolean | undefined;
         };
         /**
          * @description Where a tool's request goes: `https`, with arguments as `{placeholders}` in the path and the query only.
@@ -3012,27 +3007,27 @@ export interface components {
              * @description What it is for.
              * @default
              */
-            description?: components["schemas"]["LongDescription"];
+            description?: components["schemas"]["LongDescription"] | undefined;
             /**
              * @description What it is sorted by.
              * @default
              */
-            category?: components["schemas"]["TraitCategory"];
+            category?: components["schemas"]["TraitCategory"] | undefined;
             /**
              * @description Its scales.
              * @default []
              */
-            dimensions?: components["schemas"]["TraitDimension"][];
+            dimensions?: components["schemas"]["TraitDimension"][] | undefined;
             /**
              * @description What it does to runs, in this order.
              * @default []
              */
-            influences?: components["schemas"]["TraitInfluence"][];
+            influences?: components["schemas"]["TraitInfluence"][] | undefined;
             /**
              * @description Free data of the tenant's own.
              * @default {}
              */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | undefined;
         };
         /**
          * @description A scale between two ends, and where on it the agent stands.
@@ -3091,7 +3086,7 @@ export interface components {
          */
         TraitNameOrId: string;
         /**
-         * @description What is sent to change: Trait. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Trait. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "name": "patience",
          *       "description": "",
@@ -3116,17 +3111,17 @@ export interface components {
          */
         TraitUpdate: {
             /** @description Its name, unique in the app among those of its kind. Fixed: another one in a change is a 400. */
-            name?: components["schemas"]["EntityName"];
+            name?: components["schemas"]["EntityName"] | undefined;
             /** @description What it is for. */
-            description?: components["schemas"]["LongDescription"];
+            description?: (components["schemas"]["LongDescription"] | null) | undefined;
             /** @description What it is sorted by. */
-            category?: components["schemas"]["TraitCategory"];
+            category?: (components["schemas"]["TraitCategory"] | null) | undefined;
             /** @description Its scales. */
-            dimensions?: components["schemas"]["TraitDimension"][];
+            dimensions?: (components["schemas"]["TraitDimension"][] | null) | undefined;
             /** @description What it does to runs, in this order. */
-            influences?: components["schemas"]["TraitInfluence"][];
+            influences?: (components["schemas"]["TraitInfluence"][] | null) | undefined;
             /** @description Free data of the tenant's own. */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: (components["schemas"]["Metadata"] | null) | undefined;
         };
         /**
          * @description How triggers are joined.
@@ -3201,7 +3196,7 @@ export interface components {
         };
         /**
          * @description A user, in the tenant's own terms.
-         * @example user_01h455vb4pex5vsknk084sn030
+         * @example user_01m7w6qgepfq9s8v7qdkvzwn91
          */
         UserId: string;
         /**
@@ -3209,6 +3204,13 @@ export interface components {
          * @example tools[0]: unknown tool "crm_lookup"
          */
         Warning: string;
+        /** @description The error envelope of the service. */
+        Error: {
+            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            error: string;
+            /** @description What kind of failure it is. */
+            code: components["schemas"]["ErrorCode"];
+        };
     };
     responses: never;
     parameters: never;
@@ -3257,7 +3259,6 @@ export type DecisionReason = components['schemas']['DecisionReason'];
 export type DimensionValues = components['schemas']['DimensionValues'];
 export type Duration = components['schemas']['Duration'];
 export type EntityName = components['schemas']['EntityName'];
-export type Error = components['schemas']['Error'];
 export type ErrorCode = components['schemas']['ErrorCode'];
 export type EventsUntil = components['schemas']['EventsUntil'];
 export type Forbidden = components['schemas']['Forbidden'];
@@ -3321,6 +3322,7 @@ export type RunDone = components['schemas']['RunDone'];
 export type RunErrorCode = components['schemas']['RunErrorCode'];
 export type RunEvent = components['schemas']['RunEvent'];
 export type RunEventList = components['schemas']['RunEventList'];
+export type RunEventText = components['schemas']['RunEventText'];
 export type RunEventType = components['schemas']['RunEventType'];
 export type RunEvents = components['schemas']['RunEvents'];
 export type RunFailed = components['schemas']['RunFailed'];
@@ -3400,3 +3402,4 @@ export type UnsupportedMediaType = components['schemas']['UnsupportedMediaType']
 export type UsageCounted = components['schemas']['UsageCounted'];
 export type UserId = components['schemas']['UserId'];
 export type Warning = components['schemas']['Warning'];
+export type Error = components['schemas']['Error'];

@@ -33,7 +33,7 @@ export interface Retention {
   ) => Answer<T.RetentionPolicyList, T.Error>;
 
   /**
-   * Creates a retention policy, or replaces the one of the same category under its id. A tenant has at most 200.
+   * Creates a retention policy, or replaces the one of its category under its id. A tenant has at most 200.
    *
    * `POST /v1/retention`
    *

@@ -28,16 +28,16 @@ export interface components {
             /** @description What events are counted by. */
             group_by: components["schemas"]["GroupBy"];
             /** @description The first moment; the first event when absent. */
-            from?: components["schemas"]["Moment"];
+            from?: components["schemas"]["Moment"] | undefined;
             /** @description The moment after the last one; now when absent. */
-            to?: components["schemas"]["Moment"];
+            to?: components["schemas"]["Moment"] | undefined;
             /**
              * @description Only events of these categories; of all when empty.
              * @default []
              */
-            categories?: components["schemas"]["Category"][];
+            categories?: components["schemas"]["Category"][] | undefined;
             /** @description Only events of this tenant. Another one than the caller's own may be named by the operator only. */
-            tenant_id?: components["schemas"]["TenantId"];
+            tenant_id?: components["schemas"]["TenantId"] | undefined;
         };
         /**
          * @description Numbers of events.
@@ -75,13 +75,13 @@ export interface components {
             /** @description The time that it covers. */
             period: components["schemas"]["PeriodInput"];
             /** @description The app; the caller's own when absent. */
-            app_id?: components["schemas"]["AppId"];
+            app_id?: components["schemas"]["AppId"] | undefined;
             /** @description The tenant; the caller's own when absent. Another one may be named by the operator only. */
-            tenant_id?: components["schemas"]["TenantId"];
+            tenant_id?: components["schemas"]["TenantId"] | undefined;
             /** @description Who has it made; the caller when absent. */
-            generated_by?: components["schemas"]["PersonId"];
+            generated_by?: components["schemas"]["PersonId"] | undefined;
             /** @description The AI system it is about: only events with this `resource_id`, and its title names it. */
-            system?: components["schemas"]["ResourceId"];
+            system?: components["schemas"]["ResourceId"] | undefined;
         };
         /**
          * @description An app: the product on whose behalf a tenant's data is kept.
@@ -369,9 +369,6 @@ export interface components {
          *       "tenant_id": "acme",
          *       "generated_by": "usr_7",
          *       "title": "Deletions in the first quarter",
-         *       "categories": [
-         *         "access"
-         *       ],
          *       "sections": [
          *         {
          *           "title": "Deletions",
@@ -393,23 +390,23 @@ export interface components {
             /** @description The time that it covers. */
             period: components["schemas"]["PeriodInput"];
             /** @description The app; the caller's own when absent. */
-            app_id?: components["schemas"]["AppId"];
+            app_id?: components["schemas"]["AppId"] | undefined;
             /** @description The tenant; the caller's own when absent. Another one may be named by the operator only. */
-            tenant_id?: components["schemas"]["TenantId"];
+            tenant_id?: components["schemas"]["TenantId"] | undefined;
             /** @description Who has it made; the caller when absent. */
-            generated_by?: components["schemas"]["PersonId"];
+            generated_by?: components["schemas"]["PersonId"] | undefined;
             /** @description Its title. */
             title: string;
             /**
              * @description Categories that have a section each.
              * @default []
              */
-            categories?: components["schemas"]["Category"][];
+            categories?: components["schemas"]["Category"][] | undefined;
             /**
              * @description Sections that come before those.
              * @default []
              */
-            sections?: components["schemas"]["SectionInput"][];
+            sections?: components["schemas"]["SectionInput"][] | undefined;
         };
         /**
          * Format: date
@@ -508,7 +505,7 @@ export interface components {
             /** @description Who asked for it. */
             requested_by: components["schemas"]["PersonId"];
             /** @description The tenant; the caller's own when absent. Another one may be named by the operator only. */
-            tenant_id?: components["schemas"]["TenantId"];
+            tenant_id?: components["schemas"]["TenantId"] | undefined;
         };
         /**
          * @description Id of an erasure.
@@ -517,16 +514,6 @@ export interface components {
         ErasureId: string;
         /** @description A page of erasures. */
         ErasureList: components["schemas"]["Erasure"][];
-        /**
-         * @description The error envelope of the service.
-         * @example {
-         *       "error": "audit: event not found"
-         *     }
-         */
-        Error: {
-            /** @description What went wrong; for a bad field `audit: <path>: <reason>`. */
-            error: string;
-        };
         /**
          * @description Events to record: all of them, or none.
          * @example {
@@ -602,17 +589,17 @@ export interface components {
          */
         EventInput: {
             /** @description When it happened: from 2000-01-01 to 5 minutes ahead; now when absent. Cut to milliseconds. */
-            timestamp?: components["schemas"]["Timestamp"];
+            timestamp?: components["schemas"]["Timestamp"] | undefined;
             /**
              * @description Who did it; null once that person is erased.
              * @default null
              */
-            user_id?: components["schemas"]["PersonId"] | null;
+            user_id?: (components["schemas"]["PersonId"] | null) | undefined;
             /**
              * @description Where from; null once the person who did it is erased.
              * @default null
              */
-            ip?: components["schemas"]["IpAddress"] | null;
+            ip?: (components["schemas"]["IpAddress"] | null) | undefined;
             /** @description What was done. */
             action: components["schemas"]["ActionName"];
             /** @description The kind of thing it was done to. */
@@ -623,35 +610,35 @@ export interface components {
              * @description The thing it was done to; null once the person it is about is erased.
              * @default null
              */
-            resource_id?: components["schemas"]["ResourceId"] | null;
+            resource_id?: (components["schemas"]["ResourceId"] | null) | undefined;
             /**
              * @description Whom it is about; `user_id` when null. Erasing this person erases `resource_id`, `subject_id`, `reason` and `metadata`.
              *     What must outlive the person who acts names another subject, such as `system`.
              * @default null
              */
-            subject_id?: components["schemas"]["PersonId"] | null;
+            subject_id?: (components["schemas"]["PersonId"] | null) | undefined;
             /**
              * @description How it ended.
              * @default success
              */
-            outcome?: components["schemas"]["Outcome"];
+            outcome?: components["schemas"]["Outcome"] | undefined;
             /**
              * @description How grave it is.
              * @default info
              */
-            severity?: components["schemas"]["Severity"];
+            severity?: components["schemas"]["Severity"] | undefined;
             /**
              * @description Why it was done; null once the person it is about is erased.
              * @default null
              */
-            reason?: components["schemas"]["Reason"] | null;
+            reason?: (components["schemas"]["Reason"] | null) | undefined;
             /**
              * @description What else there is to say; null once the person it is about is erased.
              * @default {}
              */
-            metadata?: components["schemas"]["Metadata"] | null;
+            metadata?: (components["schemas"]["Metadata"] | null) | undefined;
             /** @description Makes a repeated event harmless: it answers the stored one. */
-            idempotency_key?: components["schemas"]["IdempotencyKey"];
+            idempotency_key?: components["schemas"]["IdempotencyKey"] | undefined;
         };
         /**
          * @description Where an event of a batch was recorded.
@@ -1055,11 +1042,11 @@ export interface components {
             /** @description The time that it covers. */
             period: components["schemas"]["PeriodInput"];
             /** @description The app; the caller's own when absent. */
-            app_id?: components["schemas"]["AppId"];
+            app_id?: components["schemas"]["AppId"] | undefined;
             /** @description The tenant; the caller's own when absent. Another one may be named by the operator only. */
-            tenant_id?: components["schemas"]["TenantId"];
+            tenant_id?: components["schemas"]["TenantId"] | undefined;
             /** @description Who has it made; the caller when absent. */
-            generated_by?: components["schemas"]["PersonId"];
+            generated_by?: components["schemas"]["PersonId"] | undefined;
         };
         /** @description A page of reports. */
         ReportList: components["schemas"]["Report"][];
@@ -1209,7 +1196,7 @@ export interface components {
              * @description Whether events are archived before they are purged. Without a working archive nothing is purged then.
              * @default false
              */
-            archive?: boolean;
+            archive?: boolean | undefined;
         };
         /**
          * @description Id of a retention policy.
@@ -1247,27 +1234,27 @@ export interface components {
              * @description Only events of these categories; of all when empty.
              * @default []
              */
-            categories?: components["schemas"]["Category"][];
+            categories?: components["schemas"]["Category"][] | undefined;
             /**
              * @description Only events with these actions, in which `*` is any run of characters; with all when empty.
              * @default []
              */
-            actions?: components["schemas"]["ActionPattern"][];
+            actions?: components["schemas"]["ActionPattern"][] | undefined;
             /**
              * @description Only events of these severities; of all when empty.
              * @default []
              */
-            severities?: components["schemas"]["Severity"][];
+            severities?: components["schemas"]["Severity"][] | undefined;
             /**
              * @description Only events with these outcomes; with all when empty.
              * @default []
              */
-            outcomes?: components["schemas"]["Outcome"][];
+            outcomes?: components["schemas"]["Outcome"][] | undefined;
             /**
              * @description What it shows.
              * @default
              */
-            notes?: components["schemas"]["SectionNotes"];
+            notes?: components["schemas"]["SectionNotes"] | undefined;
         };
         /**
          * @description What a section shows.
@@ -1570,22 +1557,27 @@ export interface components {
          */
         VerifyRequest: {
             /** @description The stream; that of the caller's tenant and app when absent. */
-            stream_id?: components["schemas"]["StreamId"];
+            stream_id?: components["schemas"]["StreamId"] | undefined;
             /**
              * @description The first number; 0 is the first of all.
              * @default 0
              */
-            from_seq?: components["schemas"]["SequenceOrZero"];
+            from_seq?: components["schemas"]["SequenceOrZero"] | undefined;
             /**
              * @description The last number; 0 is the last of all. Not before `from_seq`.
              * @default 0
              */
-            to_seq?: components["schemas"]["SequenceOrZero"];
+            to_seq?: components["schemas"]["SequenceOrZero"] | undefined;
             /**
              * @description Whether to open the sealed parts as well and check their content.
              * @default false
              */
-            deep?: boolean;
+            deep?: boolean | undefined;
+        };
+        /** @description The error envelope of the service. */
+        Error: {
+            /** @description What went wrong; for a bad field `audit: <path>: <reason>`. */
+            error: string;
         };
     };
     responses: never;
@@ -1624,7 +1616,6 @@ export type Erasure = components['schemas']['Erasure'];
 export type ErasureCreate = components['schemas']['ErasureCreate'];
 export type ErasureId = components['schemas']['ErasureId'];
 export type ErasureList = components['schemas']['ErasureList'];
-export type Error = components['schemas']['Error'];
 export type EventBatch = components['schemas']['EventBatch'];
 export type EventBatchResult = components['schemas']['EventBatchResult'];
 export type EventId = components['schemas']['EventId'];
@@ -1693,3 +1684,4 @@ export type Unavailable = components['schemas']['Unavailable'];
 export type UnsupportedMediaType = components['schemas']['UnsupportedMediaType'];
 export type VerifyReport = components['schemas']['VerifyReport'];
 export type VerifyRequest = components['schemas']['VerifyRequest'];
+export type Error = components['schemas']['Error'];

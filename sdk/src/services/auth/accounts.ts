@@ -36,7 +36,7 @@ export interface Accounts {
   /**
    * Answers what a sign-up or sign-in screen needs to know of an app. Without key and `app_id`, credentials tell the app.
    *
-   * `GET /v1/auth/client-config`
+   * `GET /v1/auth/client-config`, which needs no credentials
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
@@ -60,7 +60,7 @@ export interface Accounts {
   /**
    * Sends a message to reset a password, if there is such an account. The answer does not say whether.
    *
-   * `POST /v1/auth/forgot-password`
+   * `POST /v1/auth/forgot-password`, which needs no credentials
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 413: The body is larger than the operation takes.
@@ -86,7 +86,7 @@ export interface Accounts {
    * Replaces both tokens of a session. The old refresh token is spent: presented again within 10 seconds it is only
    * refused, later it ends the session.
    *
-   * `POST /v1/auth/refresh`
+   * `POST /v1/auth/refresh`, which needs no credentials
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: The password, code, challenge or refresh token is wrong or expired; which of them is not said.
@@ -102,8 +102,6 @@ export interface Accounts {
    */
   readonly refresh: (
     request: {
-      /** The same token with the same key is answered the same pair for 60 seconds, so that a lost answer signs nobody out. */
-      'Idempotency-Key'?: string | undefined;
       body: T.Refresh;
     },
     options?: RequestOptions,
@@ -112,7 +110,7 @@ export interface Accounts {
   /**
    * Replaces a forgotten password. All sessions and grants of the user end.
    *
-   * `POST /v1/auth/reset-password`
+   * `POST /v1/auth/reset-password`, which needs no credentials
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 413: The body is larger than the operation takes.
@@ -136,7 +134,7 @@ export interface Accounts {
    * Signs in with a password. When a second factor is due, the answer is a challenge and there is no session yet.
    * An unknown user, one without a password and a wrong password get the same answer.
    *
-   * `POST /v1/auth/signin`
+   * `POST /v1/auth/signin`, which needs no credentials
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: The password, code, challenge or refresh token is wrong or expired; which of them is not said.
@@ -186,7 +184,7 @@ export interface Accounts {
   /**
    * Opens an account and signs in. A message to verify the email address is on its way.
    *
-   * `POST /v1/auth/signup`
+   * `POST /v1/auth/signup`, which needs no credentials
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 403: The user is banned or has to verify their email address first, or the app takes no sign-ups; `reason` says which.
@@ -215,7 +213,7 @@ export interface Accounts {
   /**
    * Verifies an email address.
    *
-   * `POST /v1/auth/verify-email`
+   * `POST /v1/auth/verify-email`, which needs no credentials
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 413: The body is larger than the operation takes.
@@ -238,7 +236,7 @@ export interface Accounts {
   /**
    * Sends a message to verify an email address again, if there is such an account. The answer does not say whether.
    *
-   * `POST /v1/auth/verify-email/resend`
+   * `POST /v1/auth/verify-email/resend`, which needs no credentials
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 413: The body is larger than the operation takes.
@@ -272,12 +270,7 @@ export const accountsOf = (client: Client): Accounts =>
       headers: ['X-Publishable-Key'],
       body: 'application/json',
     },
-    refresh: {
-      verb: 'POST',
-      path: '/v1/auth/refresh',
-      headers: ['Idempotency-Key'],
-      body: 'application/json',
-    },
+    refresh: { verb: 'POST', path: '/v1/auth/refresh', body: 'application/json' },
     resetPassword: { verb: 'POST', path: '/v1/auth/reset-password', body: 'application/json' },
     signin: {
       verb: 'POST',

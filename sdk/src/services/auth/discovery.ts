@@ -11,7 +11,7 @@ export interface Discovery {
   /**
    * Answers the keys with which tokens are verified.
    *
-   * `GET /v1/auth/.well-known/jwks.json`
+   * `GET /v1/auth/.well-known/jwks.json`, which needs no credentials
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
@@ -30,7 +30,7 @@ export interface Discovery {
   /**
    * Answers what the provider offers, where OAuth 2.0 looks for it.
    *
-   * `GET /v1/auth/.well-known/oauth-authorization-server`
+   * `GET /v1/auth/.well-known/oauth-authorization-server`, which needs no credentials
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
@@ -49,7 +49,7 @@ export interface Discovery {
   /**
    * Answers what the provider offers, where OpenID Connect looks for it.
    *
-   * `GET /v1/auth/.well-known/openid-configuration`
+   * `GET /v1/auth/.well-known/openid-configuration`, which needs no credentials
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 429: Too many tries from this address or for this account; `Retry-After` is always there.

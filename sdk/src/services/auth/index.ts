@@ -12,7 +12,7 @@ import { formsOf, type Forms } from './forms.ts';
 import { invitationsOf, type Invitations } from './invitations.ts';
 import { meOf, type Me } from './me.ts';
 import { mfaOf, type Mfa } from './mfa.ts';
-import { oAuthOf, type OAuth } from './o-auth.ts';
+import { oauthOf, type OAuth } from './oauth.ts';
 import { clientsOf, type Clients } from './clients.ts';
 import { pagesOf, type Pages } from './pages.ts';
 import { organizationsOf, type Organizations } from './organizations.ts';
@@ -70,7 +70,7 @@ export interface AuthService {
   readonly invitations: Invitations;
   readonly me: Me;
   readonly mfa: Mfa;
-  readonly oAuth: OAuth;
+  readonly oauth: OAuth;
   readonly clients: Clients;
   readonly pages: Pages;
   readonly organizations: Organizations;
@@ -98,7 +98,7 @@ export const auth = (client: Client): AuthService => ({
   invitations: invitationsOf(client),
   me: meOf(client),
   mfa: mfaOf(client),
-  oAuth: oAuthOf(client),
+  oauth: oauthOf(client),
   clients: clientsOf(client),
   pages: pagesOf(client),
   organizations: organizationsOf(client),

@@ -11,7 +11,7 @@ export interface Mfa {
   /**
    * Answers a challenge and signs in.
    *
-   * `POST /v1/auth/mfa/challenge`
+   * `POST /v1/auth/mfa/challenge`, which needs no credentials
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: The password, code, challenge or refresh token is wrong or expired; which of them is not said.
@@ -37,7 +37,7 @@ export interface Mfa {
   /**
    * Sends a code that answers a challenge by `sms`.
    *
-   * `POST /v1/auth/mfa/challenge/send`
+   * `POST /v1/auth/mfa/challenge/send`, which needs no credentials
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: The password, code, challenge or refresh token is wrong or expired; which of them is not said.
@@ -74,7 +74,7 @@ export interface Mfa {
    *
    * @example
    * ```ts
-   * await plinth.auth.mfa.enroll({ body: { method: 'totp' } });
+   * await plinth.auth.mfa.enroll({ body: { method: 'sms' } });
    * ```
    */
   readonly enroll: (

@@ -11,7 +11,7 @@ export interface Pages {
   /**
    * Shows what an authorization waits for: sign-in, second factor or consent.
    *
-   * `GET /v1/auth/oauth2/interactions/{uid}`
+   * `GET /v1/auth/oauth2/interactions/{uid}`, which needs no credentials
    *
    * - 400: A page that says what is wrong.
    * - 410: A page that says that what it was for is over: used, replaced, expired or decided.
@@ -33,7 +33,7 @@ export interface Pages {
   /**
    * Ends an authorization; the client is told `access_denied`.
    *
-   * `POST /v1/auth/oauth2/interactions/{uid}/abort`
+   * `POST /v1/auth/oauth2/interactions/{uid}/abort`, which needs no credentials
    *
    * - 400: A page that says what is wrong.
    * - 410: A page that says that what it was for is over: used, replaced, expired or decided.
@@ -58,7 +58,7 @@ export interface Pages {
   /**
    * Grants the client what it asks for.
    *
-   * `POST /v1/auth/oauth2/interactions/{uid}/consent`
+   * `POST /v1/auth/oauth2/interactions/{uid}/consent`, which needs no credentials
    *
    * - 400: A page that says what is wrong.
    * - 410: A page that says that what it was for is over: used, replaced, expired or decided.
@@ -83,7 +83,7 @@ export interface Pages {
   /**
    * Answers the challenge of a sign-in for an authorization.
    *
-   * `POST /v1/auth/oauth2/interactions/{uid}/mfa`
+   * `POST /v1/auth/oauth2/interactions/{uid}/mfa`, which needs no credentials
    *
    * - 400: A page that says what is wrong.
    * - 410: A page that says that what it was for is over: used, replaced, expired or decided.
@@ -108,7 +108,7 @@ export interface Pages {
   /**
    * Signs in for an authorization.
    *
-   * `POST /v1/auth/oauth2/interactions/{uid}/signin`
+   * `POST /v1/auth/oauth2/interactions/{uid}/signin`, which needs no credentials
    *
    * - 400: A page that says what is wrong.
    * - 410: A page that says that what it was for is over: used, replaced, expired or decided.
@@ -133,7 +133,7 @@ export interface Pages {
   /**
    * Shows the page to ask for a new password.
    *
-   * `GET /v1/auth/pages/forgot-password`
+   * `GET /v1/auth/pages/forgot-password`, which needs no credentials
    *
    * - 400: A page that says what is wrong.
    * - 410: A page that says that what it was for is over: used, replaced, expired or decided.
@@ -154,9 +154,9 @@ export interface Pages {
   ) => Answer<Response, T.Error | T.Html>;
 
   /**
-   * Sends a message to reset a password, if there is such an account. The page does not say whether.
+   * Asks for a new password, from its page. A message is sent if there is such an account; the page does not say whether.
    *
-   * `POST /v1/auth/pages/forgot-password`
+   * `POST /v1/auth/pages/forgot-password`, which needs no credentials
    *
    * - 400: A page that says what is wrong.
    * - 410: A page that says that what it was for is over: used, replaced, expired or decided.
@@ -180,7 +180,7 @@ export interface Pages {
   /**
    * Shows the page to answer an invitation.
    *
-   * `GET /v1/auth/pages/invitation`
+   * `GET /v1/auth/pages/invitation`, which needs no credentials
    *
    * - 400: A page that says what is wrong.
    * - 410: A page that says that what it was for is over: used, replaced, expired or decided.
@@ -202,7 +202,7 @@ export interface Pages {
   /**
    * Answers an invitation.
    *
-   * `POST /v1/auth/pages/invitation`
+   * `POST /v1/auth/pages/invitation`, which needs no credentials
    *
    * - 400: A page that says what is wrong.
    * - 410: A page that says that what it was for is over: used, replaced, expired or decided.
@@ -226,7 +226,7 @@ export interface Pages {
   /**
    * Shows the page to choose a new password.
    *
-   * `GET /v1/auth/pages/reset-password`
+   * `GET /v1/auth/pages/reset-password`, which needs no credentials
    *
    * - 400: A page that says what is wrong.
    * - 410: A page that says that what it was for is over: used, replaced, expired or decided.
@@ -246,9 +246,9 @@ export interface Pages {
   ) => Answer<Response, T.Error | T.Html>;
 
   /**
-   * Replaces a forgotten password.
+   * Chooses a new password, from its page.
    *
-   * `POST /v1/auth/pages/reset-password`
+   * `POST /v1/auth/pages/reset-password`, which needs no credentials
    *
    * - 400: A page that says what is wrong.
    * - 410: A page that says that what it was for is over: used, replaced, expired or decided.
@@ -272,7 +272,7 @@ export interface Pages {
   /**
    * Shows the page to verify an email address.
    *
-   * `GET /v1/auth/pages/verify-email`
+   * `GET /v1/auth/pages/verify-email`, which needs no credentials
    *
    * - 400: A page that says what is wrong.
    * - 410: A page that says that what it was for is over: used, replaced, expired or decided.
@@ -292,9 +292,9 @@ export interface Pages {
   ) => Answer<Response, T.Error | T.Html>;
 
   /**
-   * Verifies an email address.
+   * Verifies an email address, from its page.
    *
-   * `POST /v1/auth/pages/verify-email`
+   * `POST /v1/auth/pages/verify-email`, which needs no credentials
    *
    * - 400: A page that says what is wrong.
    * - 410: A page that says that what it was for is over: used, replaced, expired or decided.

@@ -11,7 +11,7 @@ export interface Phone {
   /**
    * Sends a code to a phone.
    *
-   * `POST /v1/auth/phone/send-code`
+   * `POST /v1/auth/phone/send-code`, which needs no credentials
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 413: The body is larger than the operation takes.
@@ -36,7 +36,7 @@ export interface Phone {
   /**
    * Signs in by a code that was sent to a phone. A number that is new in the app opens an account.
    *
-   * `POST /v1/auth/phone/verify`
+   * `POST /v1/auth/phone/verify`, which needs no credentials
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: The password, code, challenge or refresh token is wrong or expired; which of them is not said.

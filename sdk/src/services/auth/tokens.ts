@@ -9,7 +9,7 @@ import type * as T from './types.ts';
 /** `plinth.auth.tokens` */
 export interface Tokens {
   /**
-   * Tells at once when credentials are revoked or may do less, so that callers may keep what they resolved. A comment
+   * Tells at once when credentials are revoked or may do less; so callers may keep what they resolved. A comment
    * every half second proves the stream alive; without one for 1.5 seconds nothing may be kept. Changes may come twice.
    *
    * `GET /v1/auth/tokens/changes`

@@ -9,10 +9,6 @@ export interface components {
         /**
          * @description The email address, username or phone number belongs to another account of the app.
          * @example {
-         *       "error": "role not found",
-         *       "code": "NOT_FOUND"
-         *     }
-         * @example {
          *       "error": "email already taken",
          *       "code": "CONFLICT"
          *     }
@@ -237,7 +233,7 @@ export interface components {
              * @description How it treats its users.
              * @default {}
              */
-            settings?: components["schemas"]["AppSettingsCreate"];
+            settings?: components["schemas"]["AppSettingsCreate"] | undefined;
         };
         /**
          * @description An app: the product on whose behalf a tenant's data is kept.
@@ -396,49 +392,49 @@ export interface components {
              * @description Whether people can open accounts by themselves.
              * @default true
              */
-            signup_enabled?: boolean;
+            signup_enabled?: boolean | undefined;
             /**
              * @description Whether a sign-in needs a verified email address; the session of the sign-up itself does not.
              * @default false
              */
-            require_verified_email?: boolean;
+            require_verified_email?: boolean | undefined;
             /**
              * Format: int32
              * @description The least length of a password.
              * @default 8
              */
-            password_min_length?: number;
+            password_min_length?: number | undefined;
             /**
              * @description How long a session token lasts, from `1m` to `24h`.
              * @default 1h
              */
-            session_ttl?: components["schemas"]["Duration"];
+            session_ttl?: components["schemas"]["Duration"] | undefined;
             /**
              * @description How long a refresh token lasts, from `1h` to `2160h`; a session never lasts longer than 90 days.
              * @default 720h
              */
-            refresh_ttl?: components["schemas"]["Duration"];
+            refresh_ttl?: components["schemas"]["Duration"] | undefined;
             /**
              * Format: int32
              * @description Sessions that a user may have; the oldest ends when there are more. 0 is no limit.
              * @default 0
              */
-            max_sessions?: number;
+            max_sessions?: number | undefined;
             /**
              * @description Whether a trusted device needs no second factor.
              * @default false
              */
-            mfa_trusted_devices?: boolean;
+            mfa_trusted_devices?: boolean | undefined;
             /**
              * @description The slug of the role that new users hold.
              * @default user
              */
-            default_role?: components["schemas"]["Slug"];
+            default_role?: components["schemas"]["Slug"] | undefined;
             /**
              * @description Origins whose browsers may call.
              * @default []
              */
-            allowed_origins?: components["schemas"]["Origin"][];
+            allowed_origins?: components["schemas"]["Origin"][] | undefined;
             /**
              * @description Where the links of messages lead; replaced whole.
              * @default {
@@ -447,15 +443,15 @@ export interface components {
              *       "invitation": null
              *     }
              */
-            links?: components["schemas"]["AppLinks"];
+            links?: components["schemas"]["AppLinks"] | undefined;
             /**
              * @description From whom messages come; the server's own address when null.
              * @default null
              */
-            mail_from?: string | null;
+            mail_from?: (string | null) | undefined;
         };
         /**
-         * @description What is sent to change: AppSettings. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: AppSettings. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "signup_enabled": true,
          *       "require_verified_email": false,
@@ -478,33 +474,27 @@ export interface components {
          */
         AppSettingsUpdate: {
             /** @description Whether people can open accounts by themselves. */
-            signup_enabled?: boolean;
+            signup_enabled?: (boolean | null) | undefined;
             /** @description Whether a sign-in needs a verified email address; the session of the sign-up itself does not. */
-            require_verified_email?: boolean;
-            /**
-             * Format: int32
-             * @description The least length of a password.
-             */
-            password_min_length?: number;
+            require_verified_email?: (boolean | null) | undefined;
+            /** @description The least length of a password. */
+            password_min_length?: (number | null) | undefined;
             /** @description How long a session token lasts, from `1m` to `24h`. */
-            session_ttl?: components["schemas"]["Duration"];
+            session_ttl?: (components["schemas"]["Duration"] | null) | undefined;
             /** @description How long a refresh token lasts, from `1h` to `2160h`; a session never lasts longer than 90 days. */
-            refresh_ttl?: components["schemas"]["Duration"];
-            /**
-             * Format: int32
-             * @description Sessions that a user may have; the oldest ends when there are more. 0 is no limit.
-             */
-            max_sessions?: number;
+            refresh_ttl?: (components["schemas"]["Duration"] | null) | undefined;
+            /** @description Sessions that a user may have; the oldest ends when there are more. 0 is no limit. */
+            max_sessions?: (number | null) | undefined;
             /** @description Whether a trusted device needs no second factor. */
-            mfa_trusted_devices?: boolean;
+            mfa_trusted_devices?: (boolean | null) | undefined;
             /** @description The slug of the role that new users hold. */
-            default_role?: components["schemas"]["Slug"];
+            default_role?: (components["schemas"]["Slug"] | null) | undefined;
             /** @description Origins whose browsers may call. */
-            allowed_origins?: components["schemas"]["Origin"][];
+            allowed_origins?: (components["schemas"]["Origin"][] | null) | undefined;
             /** @description Where the links of messages lead; replaced whole. */
-            links?: components["schemas"]["AppLinks"];
+            links?: (components["schemas"]["AppLinks"] | null) | undefined;
             /** @description From whom messages come; the server's own address when null. */
-            mail_from?: string | null;
+            mail_from?: (string | null) | undefined;
         };
         /**
          * @description What to change of an app. Absent members keep their value; read-only members are accepted and ignored.
@@ -534,11 +524,11 @@ export interface components {
          */
         AppUpdate: {
             /** @description Its name for people. */
-            name?: components["schemas"]["Name"];
+            name?: components["schemas"]["Name"] | undefined;
             /** @description Its name for machines, unique in the tenant. An update accepts it unchanged. */
-            slug?: components["schemas"]["Slug"];
+            slug?: components["schemas"]["Slug"] | undefined;
             /** @description How it treats its users; settings that are absent keep their value. */
-            settings?: components["schemas"]["AppSettingsUpdate"];
+            settings?: components["schemas"]["AppSettingsUpdate"] | undefined;
         };
         /**
          * @description The user holds the role.
@@ -613,10 +603,6 @@ export interface components {
         /**
          * @description A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
          * @example {
-         *       "error": "role not found",
-         *       "code": "NOT_FOUND"
-         *     }
-         * @example {
          *       "error": "name: required",
          *       "code": "BAD_REQUEST"
          *     }
@@ -643,12 +629,12 @@ export interface components {
              * @description Why.
              * @default null
              */
-            reason?: components["schemas"]["Reason"] | null;
+            reason?: (components["schemas"]["Reason"] | null) | undefined;
             /**
              * @description When the ban ends, in the future; never when null.
              * @default null
              */
-            expires_at?: components["schemas"]["Timestamp"] | null;
+            expires_at?: (components["schemas"]["Timestamp"] | null) | undefined;
         };
         /**
          * @description How the hosted pages look, for an app or for one of its organizations; at most one for each.
@@ -713,55 +699,55 @@ export interface components {
          */
         BrandCreate: {
             /** @description The app it belongs to; the caller's own when absent on creation. An update accepts it unchanged. */
-            app_id?: components["schemas"]["AppId"];
+            app_id?: components["schemas"]["AppId"] | undefined;
             /**
              * @description The organization it is for; the whole app when null. An update accepts it unchanged.
              * @default null
              */
-            org_id?: components["schemas"]["OrgId"] | null;
+            org_id?: (components["schemas"]["OrgId"] | null) | undefined;
             /**
              * @description The address of the logo.
              * @default null
              */
-            logo_url?: components["schemas"]["Url"] | null;
+            logo_url?: (components["schemas"]["Url"] | null) | undefined;
             /**
              * @description The colour of texts and buttons.
              * @default #18181b
              */
-            primary_color?: components["schemas"]["Color"];
+            primary_color?: components["schemas"]["Color"] | undefined;
             /**
              * @description The colour behind everything.
              * @default #ffffff
              */
-            background_color?: components["schemas"]["Color"];
+            background_color?: components["schemas"]["Color"] | undefined;
             /**
              * @description The colour of links and of what has the focus.
              * @default #7c3aed
              */
-            accent_color?: components["schemas"]["Color"];
+            accent_color?: components["schemas"]["Color"] | undefined;
             /**
              * @description The fonts, as in CSS.
              * @default system-ui, sans-serif
              */
-            font_family?: string;
+            font_family?: string | undefined;
             /**
              * @description The name on the pages.
              * @default
              */
-            company_name?: string;
+            company_name?: string | undefined;
             /**
              * @description The line below the name.
              * @default
              */
-            tagline?: string;
+            tagline?: string | undefined;
             /**
              * @description More CSS, without `url(`, `@import`, `expression`, backslashes and `<`.
              * @default
              */
-            custom_css?: string;
+            custom_css?: string | undefined;
         };
         /**
-         * @description What is sent to change: Brand. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Brand. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "app_id": "default",
          *       "org_id": null,
@@ -777,25 +763,25 @@ export interface components {
          */
         BrandUpdate: {
             /** @description The app it belongs to; the caller's own when absent on creation. An update accepts it unchanged. */
-            app_id?: components["schemas"]["AppId"];
+            app_id?: components["schemas"]["AppId"] | undefined;
             /** @description The organization it is for; the whole app when null. An update accepts it unchanged. */
-            org_id?: components["schemas"]["OrgId"] | null;
+            org_id?: (components["schemas"]["OrgId"] | null) | undefined;
             /** @description The address of the logo. */
-            logo_url?: components["schemas"]["Url"] | null;
+            logo_url?: (components["schemas"]["Url"] | null) | undefined;
             /** @description The colour of texts and buttons. */
-            primary_color?: components["schemas"]["Color"];
+            primary_color?: (components["schemas"]["Color"] | null) | undefined;
             /** @description The colour behind everything. */
-            background_color?: components["schemas"]["Color"];
+            background_color?: (components["schemas"]["Color"] | null) | undefined;
             /** @description The colour of links and of what has the focus. */
-            accent_color?: components["schemas"]["Color"];
+            accent_color?: (components["schemas"]["Color"] | null) | undefined;
             /** @description The fonts, as in CSS. */
-            font_family?: string;
+            font_family?: (string | null) | undefined;
             /** @description The name on the pages. */
-            company_name?: string;
+            company_name?: (string | null) | undefined;
             /** @description The line below the name. */
-            tagline?: string;
+            tagline?: (string | null) | undefined;
             /** @description More CSS, without `url(`, `@import`, `expression`, backslashes and `<`. */
-            custom_css?: string;
+            custom_css?: (string | null) | undefined;
         };
         /**
          * @description Id of a branding.
@@ -875,6 +861,13 @@ export interface components {
          * @enum {string}
          */
         ChangeKind: "session" | "user" | "app" | "client" | "grant" | "token" | "scope";
+        /**
+         * @description Events named `change`.
+         * @example event: change
+         *     id: 42
+         *     data: {"seq":42,"kind":"session","id":"sess_01m7w6qgepfq9s8v7rn9y20ca2","effect":"refuse","before":"2026-11-20T09:30:00.000Z"}
+         */
+        ChangeText: string;
         /**
          * @description A program that signs users of an app in, or acts for itself, by OAuth 2.0.
          * @example {
@@ -1034,19 +1027,19 @@ export interface components {
          */
         ClientCreate: {
             /** @description The app it belongs to; the caller's own when absent on creation. An update accepts it unchanged. */
-            app_id?: components["schemas"]["AppId"];
+            app_id?: components["schemas"]["AppId"] | undefined;
             /** @description Its name; users see it when they consent. */
             name: components["schemas"]["Name"];
             /**
              * @description Where users may be sent with a code; at least one with `authorization_code`.
              * @default []
              */
-            redirect_uris?: components["schemas"]["RedirectUri"][];
+            redirect_uris?: components["schemas"]["RedirectUri"][] | undefined;
             /**
              * @description Where users may be sent after a sign-out.
              * @default []
              */
-            post_logout_redirect_uris?: components["schemas"]["RedirectUri"][];
+            post_logout_redirect_uris?: components["schemas"]["RedirectUri"][] | undefined;
             /**
              * @description What it may ask for.
              * @default [
@@ -1055,7 +1048,7 @@ export interface components {
              *       "email"
              *     ]
              */
-            scopes?: components["schemas"]["ScopeName"][];
+            scopes?: components["schemas"]["ScopeName"][] | undefined;
             /**
              * @description How it gets tokens.
              * @default [
@@ -1063,30 +1056,30 @@ export interface components {
              *       "refresh_token"
              *     ]
              */
-            grant_types?: components["schemas"]["GrantType"][];
+            grant_types?: components["schemas"]["GrantType"][] | undefined;
             /**
              * @description Whether it cannot keep a secret: an app on a device or in a browser. An update accepts it unchanged.
              * @default false
              */
-            public?: boolean;
+            public?: boolean | undefined;
             /**
              * @description Whether users are not asked for their consent: a client of one's own.
              * @default false
              */
-            skip_consent?: boolean;
+            skip_consent?: boolean | undefined;
             /** @description Whether it must use PKCE; true for public clients, and for others false when absent. */
-            require_pkce?: boolean;
+            require_pkce?: boolean | undefined;
             /**
              * Format: int32
              * @description Seconds that its access tokens last.
              * @default 3600
              */
-            access_token_ttl?: number;
+            access_token_ttl?: number | undefined;
             /**
              * @description Resource servers that it may ask tokens for, besides the platform.
              * @default []
              */
-            audiences?: components["schemas"]["Audience"][];
+            audiences?: components["schemas"]["Audience"][] | undefined;
         };
         /**
          * @description Id of an OAuth client, which is its `client_id`.
@@ -1137,7 +1130,7 @@ export interface components {
          */
         ClientSecret: string;
         /**
-         * @description What is sent to change: Client. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Client. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "app_id": "default",
          *       "name": "Reports",
@@ -1164,30 +1157,27 @@ export interface components {
          */
         ClientUpdate: {
             /** @description The app it belongs to; the caller's own when absent on creation. An update accepts it unchanged. */
-            app_id?: components["schemas"]["AppId"];
+            app_id?: components["schemas"]["AppId"] | undefined;
             /** @description Its name; users see it when they consent. */
-            name?: components["schemas"]["Name"];
+            name?: components["schemas"]["Name"] | undefined;
             /** @description Where users may be sent with a code; at least one with `authorization_code`. */
-            redirect_uris?: components["schemas"]["RedirectUri"][];
+            redirect_uris?: (components["schemas"]["RedirectUri"][] | null) | undefined;
             /** @description Where users may be sent after a sign-out. */
-            post_logout_redirect_uris?: components["schemas"]["RedirectUri"][];
+            post_logout_redirect_uris?: (components["schemas"]["RedirectUri"][] | null) | undefined;
             /** @description What it may ask for. */
-            scopes?: components["schemas"]["ScopeName"][];
+            scopes?: (components["schemas"]["ScopeName"][] | null) | undefined;
             /** @description How it gets tokens. */
-            grant_types?: components["schemas"]["GrantType"][];
+            grant_types?: (components["schemas"]["GrantType"][] | null) | undefined;
             /** @description Whether it cannot keep a secret: an app on a device or in a browser. An update accepts it unchanged. */
-            public?: boolean;
+            public?: (boolean | null) | undefined;
             /** @description Whether users are not asked for their consent: a client of one's own. */
-            skip_consent?: boolean;
+            skip_consent?: (boolean | null) | undefined;
             /** @description Whether it must use PKCE; true for public clients, and for others false when absent. */
-            require_pkce?: boolean;
-            /**
-             * Format: int32
-             * @description Seconds that its access tokens last.
-             */
-            access_token_ttl?: number;
+            require_pkce?: boolean | undefined;
+            /** @description Seconds that its access tokens last. */
+            access_token_ttl?: (number | null) | undefined;
             /** @description Resource servers that it may ask tokens for, besides the platform. */
-            audiences?: components["schemas"]["Audience"][];
+            audiences?: (components["schemas"]["Audience"][] | null) | undefined;
         };
         /**
          * @description A code of a second factor, a message or a recovery code; hyphens and case do not count in recovery codes.
@@ -1232,10 +1222,6 @@ export interface components {
         Color: string;
         /**
          * @description The change collides with what is stored, or its state does not allow it.
-         * @example {
-         *       "error": "role not found",
-         *       "code": "NOT_FOUND"
-         *     }
          * @example {
          *       "error": "slug already taken",
          *       "code": "CONFLICT"
@@ -1519,7 +1505,7 @@ export interface components {
             /** @description The email address. */
             email: components["schemas"]["Email"];
             /** @description The app; required unless a publishable key is sent. */
-            app_id?: components["schemas"]["AppId"];
+            app_id?: components["schemas"]["AppId"] | undefined;
         };
         /**
          * @description An email address to verify, by the token of a message.
@@ -1555,23 +1541,6 @@ export interface components {
          * @example 1795167000
          */
         EpochSeconds: number;
-        /**
-         * @description The error envelope of the service.
-         * @example {
-         *       "error": "role not found",
-         *       "code": "NOT_FOUND"
-         *     }
-         */
-        Error: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
-            error: string;
-            /** @description What kind of failure it is. */
-            code: components["schemas"]["ErrorCode"];
-            /** @description Why, where the code alone leaves it open. */
-            reason?: components["schemas"]["ErrorReason"];
-            /** @description What is wrong with each field, where several may be. */
-            details?: components["schemas"]["ErrorDetail"][];
-        };
         /**
          * @description What kind of failure it is, for programs.
          * @enum {string}
@@ -1651,10 +1620,6 @@ export interface components {
         };
         /**
          * @description The credentials do not allow it; `reason` says why.
-         * @example {
-         *       "error": "role not found",
-         *       "code": "NOT_FOUND"
-         *     }
          * @example {
          *       "error": "missing scope auth:write",
          *       "code": "FORBIDDEN",
@@ -1762,22 +1727,22 @@ export interface components {
          */
         FormCreate: {
             /** @description The app it belongs to; the caller's own when absent on creation. An update accepts it unchanged. */
-            app_id?: components["schemas"]["AppId"];
+            app_id?: components["schemas"]["AppId"] | undefined;
             /**
              * @description What it is for.
              * @default signup
              */
-            form_type?: components["schemas"]["FormType"];
+            form_type?: components["schemas"]["FormType"] | undefined;
             /**
              * @description Whether it counts.
              * @default false
              */
-            active?: boolean;
+            active?: boolean | undefined;
             /**
              * @description The questions.
              * @default []
              */
-            fields?: components["schemas"]["FormFieldInput"][];
+            fields?: components["schemas"]["FormFieldInput"][] | undefined;
         };
         /**
          * @description A question of a form.
@@ -1847,33 +1812,33 @@ export interface components {
              * @description What people see in it while it is empty.
              * @default
              */
-            placeholder?: string;
+            placeholder?: string | undefined;
             /**
              * @description What it is for.
              * @default
              */
-            description?: string;
+            description?: string | undefined;
             /**
              * @description What it holds at first.
              * @default null
              */
-            default?: string | null;
+            default?: (string | null) | undefined;
             /**
              * @description The choices of `select` and `radio`.
              * @default []
              */
-            options?: components["schemas"]["FieldOption"][];
+            options?: components["schemas"]["FieldOption"][] | undefined;
             /**
              * Format: int32
              * @description Its place; lower comes first.
              * @default 0
              */
-            order?: number;
+            order?: number | undefined;
             /**
              * @description What the answer must fulfil.
              * @default {}
              */
-            validation?: components["schemas"]["FieldValidation"];
+            validation?: components["schemas"]["FieldValidation"] | undefined;
         };
         /**
          * @description Id of a form.
@@ -1947,20 +1912,16 @@ export interface components {
          */
         FormUpdate: {
             /** @description The app it belongs to; the caller's own when absent on creation. An update accepts it unchanged. */
-            app_id?: components["schemas"]["AppId"];
+            app_id?: components["schemas"]["AppId"] | undefined;
             /** @description What it is for. */
-            form_type?: components["schemas"]["FormType"];
+            form_type?: (components["schemas"]["FormType"] | null) | undefined;
             /** @description Whether it counts. */
-            active?: boolean;
+            active?: (boolean | null) | undefined;
             /** @description The questions. */
-            fields?: components["schemas"]["FormFieldInput"][];
+            fields?: (components["schemas"]["FormFieldInput"][] | null) | undefined;
         };
         /**
          * @description The stream no longer reaches back to where the caller was.
-         * @example {
-         *       "error": "role not found",
-         *       "code": "NOT_FOUND"
-         *     }
          * @example {
          *       "error": "Last-Event-ID: too old",
          *       "code": "GONE"
@@ -2018,12 +1979,12 @@ export interface components {
             /** @description The user: of the same app, not banned, and with no scope that the caller lacks. */
             target_user_id: components["schemas"]["UserId"];
             /** @description The app; the caller's own when absent. */
-            app_id?: components["schemas"]["AppId"];
+            app_id?: components["schemas"]["AppId"] | undefined;
             /**
              * @description Why; recorded with the event.
              * @default null
              */
-            reason?: components["schemas"]["Reason"] | null;
+            reason?: (components["schemas"]["Reason"] | null) | undefined;
         };
         /**
          * @description A session as another user.
@@ -2121,10 +2082,6 @@ export interface components {
         /**
          * @description The store is away, or something unexpected failed; the log has the cause under the request id.
          * @example {
-         *       "error": "role not found",
-         *       "code": "NOT_FOUND"
-         *     }
-         * @example {
          *       "error": "internal error",
          *       "code": "INTERNAL_ERROR"
          *     }
@@ -2168,11 +2125,11 @@ export interface components {
             /** @description The token. */
             token: components["schemas"]["SentToken"];
             /** @description What kind of token it is likely to be. */
-            token_type_hint?: components["schemas"]["TokenTypeHint"];
+            token_type_hint?: components["schemas"]["TokenTypeHint"] | undefined;
             /** @description The client. */
-            client_id?: components["schemas"]["SentClientId"];
+            client_id?: components["schemas"]["SentClientId"] | undefined;
             /** @description Its secret; public clients have none. */
-            client_secret?: components["schemas"]["SentClientSecret"];
+            client_secret?: components["schemas"]["SentClientSecret"] | undefined;
         } & {
             [key: string]: unknown;
         };
@@ -2222,10 +2179,6 @@ export interface components {
         };
         /**
          * @description The password, code, challenge or refresh token is wrong or expired; which of them is not said.
-         * @example {
-         *       "error": "role not found",
-         *       "code": "NOT_FOUND"
-         *     }
          * @example {
          *       "error": "invalid credentials",
          *       "code": "UNAUTHORIZED"
@@ -2296,7 +2249,7 @@ export interface components {
              * @description What the person may do in it.
              * @default member
              */
-            role?: components["schemas"]["OrgRole"];
+            role?: components["schemas"]["OrgRole"] | undefined;
         };
         /**
          * @description What the invited person decides.
@@ -2547,7 +2500,7 @@ export interface components {
             /** @description What the page carries against forged requests. */
             xsrf: string;
             /** @description `yes` to sign out everywhere; absent to stay signed in. */
-            logout?: string;
+            logout?: string | undefined;
         } & {
             [key: string]: unknown;
         };
@@ -2561,13 +2514,13 @@ export interface components {
          */
         LogoutRequest: {
             /** @description An id token of the user who signs out. */
-            id_token_hint?: components["schemas"]["IdToken"];
+            id_token_hint?: components["schemas"]["IdToken"] | undefined;
             /** @description Where the user is sent then: one of the client's `post_logout_redirect_uris`. */
-            post_logout_redirect_uri?: components["schemas"]["RedirectTarget"];
+            post_logout_redirect_uri?: components["schemas"]["RedirectTarget"] | undefined;
             /** @description What the client gets back. */
-            state?: components["schemas"]["State"];
+            state?: components["schemas"]["State"] | undefined;
             /** @description The client, where there is no `id_token_hint`. */
-            client_id?: components["schemas"]["SentClientId"];
+            client_id?: components["schemas"]["SentClientId"] | undefined;
         } & {
             [key: string]: unknown;
         };
@@ -2628,7 +2581,7 @@ export interface components {
              * @description What the user may do in it.
              * @default member
              */
-            role?: components["schemas"]["OrgRole"];
+            role?: components["schemas"]["OrgRole"] | undefined;
         };
         /**
          * @description Id of a membership.
@@ -2671,7 +2624,7 @@ export interface components {
             /** @description The role. */
             role: components["schemas"]["OrgRole"];
             /** @description The user, accepted unchanged. */
-            user_id?: components["schemas"]["UserId"];
+            user_id?: components["schemas"]["UserId"] | undefined;
         };
         /**
          * @description What members see of each other.
@@ -2817,11 +2770,11 @@ export interface components {
         /**
          * @description A second factor to set up.
          * @example {
-         *       "method": "totp"
-         *     }
-         * @example {
          *       "method": "sms",
          *       "phone": "+4930901820"
+         *     }
+         * @example {
+         *       "method": "totp"
          *     }
          */
         MfaEnroll: {
@@ -2829,9 +2782,9 @@ export interface components {
              * @description What it is.
              * @default totp
              */
-            method?: components["schemas"]["MfaMethod"];
+            method?: components["schemas"]["MfaMethod"] | undefined;
             /** @description The phone that codes are sent to; required for `sms`. */
-            phone?: components["schemas"]["PhoneNumber"];
+            phone?: components["schemas"]["PhoneNumber"] | undefined;
         };
         /**
          * @description A second factor of a user.
@@ -2890,7 +2843,7 @@ export interface components {
          */
         MfaVerification: {
             /** @description Which factor; the unverified one when absent. */
-            method?: components["schemas"]["MfaMethod"];
+            method?: components["schemas"]["MfaMethod"] | undefined;
             /** @description Its code. */
             code: components["schemas"]["Code"];
         };
@@ -2957,10 +2910,6 @@ export interface components {
         Nonce: string;
         /**
          * @description What the path or the body names does not exist, or belongs to another tenant, app or user.
-         * @example {
-         *       "error": "role not found",
-         *       "code": "NOT_FOUND"
-         *     }
          * @example {
          *       "error": "not found",
          *       "code": "NOT_FOUND"
@@ -3113,7 +3062,7 @@ export interface components {
              * @description The organization, of which the caller is a member; none when null.
              * @default null
              */
-            org_id?: components["schemas"]["OrgId"] | null;
+            org_id?: (components["schemas"]["OrgId"] | null) | undefined;
         };
         /**
          * @description A group of users in an app.
@@ -3161,7 +3110,7 @@ export interface components {
          */
         OrganizationCreate: {
             /** @description The app it belongs to; the caller's own when absent on creation. An update accepts it unchanged. */
-            app_id?: components["schemas"]["AppId"];
+            app_id?: components["schemas"]["AppId"] | undefined;
             /** @description Its name for people. */
             name: components["schemas"]["Name"];
             /** @description Its name for machines, unique in the app. */
@@ -3170,12 +3119,12 @@ export interface components {
              * @description The address of its logo.
              * @default null
              */
-            logo?: components["schemas"]["Url"] | null;
+            logo?: (components["schemas"]["Url"] | null) | undefined;
             /**
              * @description Free data of the app's own.
              * @default {}
              */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | undefined;
         };
         /**
          * @description A page of organizations.
@@ -3200,7 +3149,7 @@ export interface components {
             organizations: components["schemas"]["Organization"][];
         };
         /**
-         * @description What is sent to change: Organization. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Organization. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "app_id": "default",
          *       "name": "Analytical Engines",
@@ -3211,15 +3160,15 @@ export interface components {
          */
         OrganizationUpdate: {
             /** @description The app it belongs to; the caller's own when absent on creation. An update accepts it unchanged. */
-            app_id?: components["schemas"]["AppId"];
+            app_id?: components["schemas"]["AppId"] | undefined;
             /** @description Its name for people. */
-            name?: components["schemas"]["Name"];
+            name?: components["schemas"]["Name"] | undefined;
             /** @description Its name for machines, unique in the app. */
-            slug?: components["schemas"]["Slug"];
+            slug?: components["schemas"]["Slug"] | undefined;
             /** @description The address of its logo. */
-            logo?: components["schemas"]["Url"] | null;
+            logo?: (components["schemas"]["Url"] | null) | undefined;
             /** @description Free data of the app's own. */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: (components["schemas"]["Metadata"] | null) | undefined;
         };
         /**
          * @description An origin of browsers: scheme, host and port.
@@ -3488,7 +3437,7 @@ export interface components {
             /** @description The phone number. */
             phone: components["schemas"]["PhoneNumber"];
             /** @description The app; `default` when neither it nor a publishable key is sent. */
-            app_id?: components["schemas"]["AppId"];
+            app_id?: components["schemas"]["AppId"] | undefined;
         };
         /**
          * @description A phone number in E.164 form, valid for its region.
@@ -3509,7 +3458,7 @@ export interface components {
             /** @description The code; good once and for five minutes. */
             code: components["schemas"]["Code"];
             /** @description The app; `default` when neither it nor a publishable key is sent. */
-            app_id?: components["schemas"]["AppId"];
+            app_id?: components["schemas"]["AppId"] | undefined;
         };
         /**
          * @description A secret string that was handed out before; any that is not good is refused the same way.
@@ -3559,15 +3508,15 @@ export interface components {
          */
         ProfileUpdate: {
             /** @description The name to sign in with, unique in the app. */
-            username?: components["schemas"]["Username"] | null;
+            username?: (components["schemas"]["Username"] | null) | undefined;
             /** @description The name of the person. */
-            name?: components["schemas"]["PersonName"] | null;
+            name?: (components["schemas"]["PersonName"] | null) | undefined;
             /** @description The picture of the person. */
-            image?: components["schemas"]["ImageUrl"] | null;
+            image?: (components["schemas"]["ImageUrl"] | null) | undefined;
             /** @description Free data of the app's own. */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: (components["schemas"]["Metadata"] | null) | undefined;
             /** @description The email address as it is. */
-            email?: components["schemas"]["Email"] | null;
+            email?: (components["schemas"]["Email"] | null) | undefined;
         };
         /**
          * @description What to show: `none`, `login`, `consent`, or several of them separated by spaces.
@@ -3688,31 +3637,31 @@ export interface components {
          */
         PushedAuthorization: {
             /** @description What to answer: `code`. */
-            response_type?: components["schemas"]["ResponseType"];
+            response_type?: components["schemas"]["ResponseType"] | undefined;
             /** @description Where the user is sent then. */
-            redirect_uri?: components["schemas"]["RedirectTarget"];
+            redirect_uri?: components["schemas"]["RedirectTarget"] | undefined;
             /** @description What is asked for. */
-            scope?: components["schemas"]["ScopeList"];
+            scope?: components["schemas"]["ScopeList"] | undefined;
             /** @description What the client gets back with the answer. */
-            state?: components["schemas"]["State"];
+            state?: components["schemas"]["State"] | undefined;
             /** @description The hash of the code verifier. */
-            code_challenge?: components["schemas"]["CodeChallenge"];
+            code_challenge?: components["schemas"]["CodeChallenge"] | undefined;
             /** @description How the hash was made. */
-            code_challenge_method?: components["schemas"]["CodeChallengeMethod"];
+            code_challenge_method?: components["schemas"]["CodeChallengeMethod"] | undefined;
             /** @description What the id token repeats. */
-            nonce?: components["schemas"]["Nonce"];
+            nonce?: components["schemas"]["Nonce"] | undefined;
             /** @description What to show. */
-            prompt?: components["schemas"]["Prompt"];
+            prompt?: components["schemas"]["Prompt"] | undefined;
             /** @description Seconds since the sign-in, after which the user has to sign in again. */
-            max_age?: components["schemas"]["MaxAge"];
+            max_age?: components["schemas"]["MaxAge"] | undefined;
             /** @description Who is likely to sign in. */
-            login_hint?: components["schemas"]["LoginHint"];
+            login_hint?: components["schemas"]["LoginHint"] | undefined;
             /** @description The resource server that the token is for. */
-            resource?: components["schemas"]["ResourceIndicator"];
+            resource?: components["schemas"]["ResourceIndicator"] | undefined;
             /** @description The client. */
-            client_id?: components["schemas"]["SentClientId"];
+            client_id?: components["schemas"]["SentClientId"] | undefined;
             /** @description Its secret; public clients have none. */
-            client_secret?: components["schemas"]["SentClientSecret"];
+            client_secret?: components["schemas"]["SentClientSecret"] | undefined;
         } & {
             [key: string]: unknown;
         };
@@ -3734,10 +3683,6 @@ export interface components {
         };
         /**
          * @description Too many tries from this address or for this account; `Retry-After` is always there.
-         * @example {
-         *       "error": "role not found",
-         *       "code": "NOT_FOUND"
-         *     }
          * @example {
          *       "error": "too many attempts",
          *       "code": "RATE_LIMITED",
@@ -3771,11 +3716,11 @@ export interface components {
          */
         Reauthentication: {
             /** @description The password. */
-            password?: components["schemas"]["Password"];
+            password?: components["schemas"]["Password"] | undefined;
             /** @description The second factor. */
-            method?: components["schemas"]["ChallengeMethod"];
+            method?: components["schemas"]["ChallengeMethod"] | undefined;
             /** @description Its code. */
-            code?: components["schemas"]["Code"];
+            code?: components["schemas"]["Code"] | undefined;
         };
         /**
          * @description To whom a message goes: an email address or phone number.
@@ -3892,13 +3837,13 @@ export interface components {
          */
         RevocationRequest: {
             /** @description The token; whoever holds it may end it. */
-            token?: components["schemas"]["SentToken"];
+            token?: components["schemas"]["SentToken"] | undefined;
             /** @description What kind of token it is likely to be. */
-            token_type_hint?: components["schemas"]["TokenTypeHint"];
+            token_type_hint?: components["schemas"]["TokenTypeHint"] | undefined;
             /** @description The client. */
-            client_id?: components["schemas"]["SentClientId"];
+            client_id?: components["schemas"]["SentClientId"] | undefined;
             /** @description Its secret; public clients have none. */
-            client_secret?: components["schemas"]["SentClientSecret"];
+            client_secret?: components["schemas"]["SentClientSecret"] | undefined;
         } & {
             [key: string]: unknown;
         };
@@ -3979,7 +3924,7 @@ export interface components {
              * @description The organization in which it counts; everywhere in the app when null.
              * @default null
              */
-            org_id?: components["schemas"]["OrgId"] | null;
+            org_id?: (components["schemas"]["OrgId"] | null) | undefined;
         };
         /**
          * @description What is sent to create: Role. Read-only members are accepted and ignored; `null` means absent.
@@ -3993,7 +3938,7 @@ export interface components {
          */
         RoleCreate: {
             /** @description The app it belongs to; the caller's own when absent on creation. An update accepts it unchanged. */
-            app_id?: components["schemas"]["AppId"];
+            app_id?: components["schemas"]["AppId"] | undefined;
             /** @description Its name for people. */
             name: components["schemas"]["Name"];
             /** @description Its name for machines, unique in the app. An update accepts it unchanged. */
@@ -4002,12 +3947,12 @@ export interface components {
              * @description What it is for.
              * @default
              */
-            description?: string;
+            description?: string | undefined;
             /**
              * @description The role whose permissions it has too; at most 8 ancestors, no cycles.
              * @default null
              */
-            parent_id?: components["schemas"]["RoleId"] | null;
+            parent_id?: (components["schemas"]["RoleId"] | null) | undefined;
         };
         /**
          * @description Id of a role.
@@ -4046,10 +3991,10 @@ export interface components {
             /** @description The user. */
             user_id: components["schemas"]["UserId"];
             /** @description Only the assignment in this organization; every assignment of the role when absent. */
-            org_id?: components["schemas"]["OrgId"];
+            org_id?: components["schemas"]["OrgId"] | undefined;
         };
         /**
-         * @description What is sent to change: Role. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Role. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "app_id": "default",
          *       "name": "Editor",
@@ -4060,15 +4005,15 @@ export interface components {
          */
         RoleUpdate: {
             /** @description The app it belongs to; the caller's own when absent on creation. An update accepts it unchanged. */
-            app_id?: components["schemas"]["AppId"];
+            app_id?: components["schemas"]["AppId"] | undefined;
             /** @description Its name for people. */
-            name?: components["schemas"]["Name"];
+            name?: components["schemas"]["Name"] | undefined;
             /** @description Its name for machines, unique in the app. An update accepts it unchanged. */
-            slug?: components["schemas"]["Slug"];
+            slug?: components["schemas"]["Slug"] | undefined;
             /** @description What it is for. */
-            description?: string;
+            description?: (string | null) | undefined;
             /** @description The role whose permissions it has too; at most 8 ancestors, no cycles. */
-            parent_id?: components["schemas"]["RoleId"] | null;
+            parent_id?: (components["schemas"]["RoleId"] | null) | undefined;
         };
         /**
          * @description Scopes, separated by spaces.
@@ -4091,7 +4036,7 @@ export interface components {
              * @description How long the old secret goes on working, from `0s` to `720h`.
              * @default 24h
              */
-            grace_period?: components["schemas"]["Duration"];
+            grace_period?: components["schemas"]["Duration"] | undefined;
         };
         /**
          * @description A `client_id`, as it was sent.
@@ -4227,20 +4172,16 @@ export interface components {
          */
         Signin: {
             /** @description The email address. */
-            email?: components["schemas"]["Email"];
+            email?: components["schemas"]["Email"] | undefined;
             /** @description The username. */
-            username?: components["schemas"]["Username"];
+            username?: components["schemas"]["Username"] | undefined;
             /** @description The password. */
             password: components["schemas"]["Password"];
             /** @description The app; required unless a publishable key is sent. */
-            app_id?: components["schemas"]["AppId"];
+            app_id?: components["schemas"]["AppId"] | undefined;
         };
         /**
          * @description The user is banned or has to verify their email address first, or the app takes no sign-ups; `reason` says which.
-         * @example {
-         *       "error": "role not found",
-         *       "code": "NOT_FOUND"
-         *     }
          * @example {
          *       "error": "user is banned",
          *       "code": "FORBIDDEN",
@@ -4384,19 +4325,19 @@ export interface components {
              * @description The name of the person.
              * @default null
              */
-            name?: components["schemas"]["PersonName"] | null;
+            name?: (components["schemas"]["PersonName"] | null) | undefined;
             /**
              * @description A name to sign in with, unique in the app.
              * @default null
              */
-            username?: components["schemas"]["Username"] | null;
+            username?: (components["schemas"]["Username"] | null) | undefined;
             /** @description The app; required unless a publishable key is sent. */
-            app_id?: components["schemas"]["AppId"];
+            app_id?: components["schemas"]["AppId"] | undefined;
             /**
              * @description Free data; the app's active form says what it must hold.
              * @default {}
              */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | undefined;
         };
         /**
          * @description A short name for machines.
@@ -4539,7 +4480,7 @@ export interface components {
             members: components["schemas"]["TeamMember"][];
         };
         /**
-         * @description What is sent to change: Team. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Team. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "name": "Engine room",
          *       "slug": "engine-room"
@@ -4547,9 +4488,9 @@ export interface components {
          */
         TeamUpdate: {
             /** @description Its name for people. */
-            name?: components["schemas"]["Name"];
+            name?: components["schemas"]["Name"] | undefined;
             /** @description Its name for machines, unique in the organization. */
-            slug?: components["schemas"]["Slug"];
+            slug?: components["schemas"]["Slug"] | undefined;
         };
         /**
          * @description A tenant. Every record belongs to exactly one.
@@ -4593,21 +4534,21 @@ export interface components {
             /** @description The grant. */
             grant_type: components["schemas"]["GrantTypeName"];
             /** @description With `authorization_code`: the code. */
-            code?: components["schemas"]["AuthorizationCode"];
+            code?: components["schemas"]["AuthorizationCode"] | undefined;
             /** @description With `authorization_code`: the redirect URI of the authorization. */
-            redirect_uri?: components["schemas"]["RedirectTarget"];
+            redirect_uri?: components["schemas"]["RedirectTarget"] | undefined;
             /** @description With `authorization_code`: the code verifier, where the authorization had a challenge. */
-            code_verifier?: components["schemas"]["CodeVerifier"];
+            code_verifier?: components["schemas"]["CodeVerifier"] | undefined;
             /** @description With `refresh_token`: the token, which is replaced. */
-            refresh_token?: components["schemas"]["GrantRefreshToken"];
+            refresh_token?: components["schemas"]["GrantRefreshToken"] | undefined;
             /** @description With `client_credentials`, what is asked for; with `refresh_token`, less than was granted. All of it when absent. */
-            scope?: components["schemas"]["ScopeList"];
+            scope?: components["schemas"]["ScopeList"] | undefined;
             /** @description The resource server that the access token is for; the platform when absent. */
-            resource?: components["schemas"]["ResourceIndicator"];
+            resource?: components["schemas"]["ResourceIndicator"] | undefined;
             /** @description The client. */
-            client_id?: components["schemas"]["SentClientId"];
+            client_id?: components["schemas"]["SentClientId"] | undefined;
             /** @description Its secret; public clients have none. */
-            client_secret?: components["schemas"]["SentClientSecret"];
+            client_secret?: components["schemas"]["SentClientSecret"] | undefined;
         } & {
             [key: string]: unknown;
         };
@@ -4668,10 +4609,6 @@ export interface components {
         /**
          * @description The body is larger than the operation takes.
          * @example {
-         *       "error": "role not found",
-         *       "code": "NOT_FOUND"
-         *     }
-         * @example {
          *       "error": "body: larger than 1048576 bytes",
          *       "code": "TOO_LARGE"
          *     }
@@ -4702,10 +4639,6 @@ export interface components {
         /**
          * @description The credentials are missing, wrong or expired; so may be a password or code in the body.
          * @example {
-         *       "error": "role not found",
-         *       "code": "NOT_FOUND"
-         *     }
-         * @example {
          *       "error": "credentials are missing or invalid",
          *       "code": "UNAUTHORIZED"
          *     }
@@ -4722,10 +4655,6 @@ export interface components {
         };
         /**
          * @description The body is not of a content type that the operation reads.
-         * @example {
-         *       "error": "role not found",
-         *       "code": "NOT_FOUND"
-         *     }
          * @example {
          *       "error": "content-type: must be application/json",
          *       "code": "UNSUPPORTED_MEDIA_TYPE"
@@ -4859,44 +4788,44 @@ export interface components {
          */
         UserCreate: {
             /** @description The app it belongs to; the caller's own when absent on creation, ignored later. */
-            app_id?: components["schemas"]["AppId"];
+            app_id?: components["schemas"]["AppId"] | undefined;
             /**
              * @description The email address, unique in the app; null for an account that has only a phone number.
              * @default null
              */
-            email?: components["schemas"]["Email"] | null;
+            email?: (components["schemas"]["Email"] | null) | undefined;
             /**
              * @description The name to sign in with, unique in the app.
              * @default null
              */
-            username?: components["schemas"]["Username"] | null;
+            username?: (components["schemas"]["Username"] | null) | undefined;
             /**
              * @description The name of the person.
              * @default null
              */
-            name?: components["schemas"]["PersonName"] | null;
+            name?: (components["schemas"]["PersonName"] | null) | undefined;
             /**
              * @description The picture of the person.
              * @default null
              */
-            image?: components["schemas"]["ImageUrl"] | null;
+            image?: (components["schemas"]["ImageUrl"] | null) | undefined;
             /**
              * @description Whether the email address is proved to be the user's; an address that is changed is not.
              * @default false
              */
-            email_verified?: boolean;
+            email_verified?: boolean | undefined;
             /**
              * @description The phone number, unique in the app; fixed.
              * @default null
              */
-            phone?: components["schemas"]["PhoneNumber"] | null;
+            phone?: (components["schemas"]["PhoneNumber"] | null) | undefined;
             /**
              * @description Free data of the app's own.
              * @default {}
              */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | undefined;
             /** @description The password; without one the user sets it by a reset, or signs in by phone. */
-            password?: components["schemas"]["NewPassword"];
+            password?: components["schemas"]["NewPassword"] | undefined;
         };
         /**
          * @description Id of a user.
@@ -4995,7 +4924,7 @@ export interface components {
             roles: components["schemas"]["UserRole"][];
         };
         /**
-         * @description What is sent to change: User. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: User. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "email": "ada@example.com",
          *       "username": "ada",
@@ -5009,17 +4938,17 @@ export interface components {
          */
         UserUpdate: {
             /** @description The email address, unique in the app; null for an account that has only a phone number. */
-            email?: components["schemas"]["Email"] | null;
+            email?: (components["schemas"]["Email"] | null) | undefined;
             /** @description The name to sign in with, unique in the app. */
-            username?: components["schemas"]["Username"] | null;
+            username?: (components["schemas"]["Username"] | null) | undefined;
             /** @description The name of the person. */
-            name?: components["schemas"]["PersonName"] | null;
+            name?: (components["schemas"]["PersonName"] | null) | undefined;
             /** @description The picture of the person. */
-            image?: components["schemas"]["ImageUrl"] | null;
+            image?: (components["schemas"]["ImageUrl"] | null) | undefined;
             /** @description Whether the email address is proved to be the user's; an address that is changed is not. */
-            email_verified?: boolean;
+            email_verified?: (boolean | null) | undefined;
             /** @description Free data of the app's own. */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: (components["schemas"]["Metadata"] | null) | undefined;
         };
         /**
          * @description The access token, where it is not in the header (RFC 6750, section 2.2).
@@ -5029,7 +4958,7 @@ export interface components {
          */
         UserinfoRequest: {
             /** @description The access token. */
-            access_token?: components["schemas"]["AccessToken"];
+            access_token?: components["schemas"]["AccessToken"] | undefined;
         } & {
             [key: string]: unknown;
         };
@@ -5099,7 +5028,7 @@ export interface components {
          */
         WebhookCreate: {
             /** @description The app it belongs to; the caller's own when absent on creation. An update accepts it unchanged. */
-            app_id?: components["schemas"]["AppId"];
+            app_id?: components["schemas"]["AppId"] | undefined;
             /** @description Where events are sent. */
             url: components["schemas"]["Url"];
             /**
@@ -5108,12 +5037,12 @@ export interface components {
              *       "*"
              *     ]
              */
-            events?: components["schemas"]["EventSelector"][];
+            events?: components["schemas"]["EventSelector"][] | undefined;
             /**
              * @description Whether anything is sent. It is switched off by an answer 410 and after five days without a success.
              * @default true
              */
-            active?: boolean;
+            active?: boolean | undefined;
         };
         /**
          * @description Id of a webhook.
@@ -5150,7 +5079,7 @@ export interface components {
          */
         WebhookSecret: string;
         /**
-         * @description What is sent to change: Webhook. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Webhook. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "app_id": "default",
          *       "url": "https://app.example.com/hooks/auth",
@@ -5163,13 +5092,24 @@ export interface components {
          */
         WebhookUpdate: {
             /** @description The app it belongs to; the caller's own when absent on creation. An update accepts it unchanged. */
-            app_id?: components["schemas"]["AppId"];
+            app_id?: components["schemas"]["AppId"] | undefined;
             /** @description Where events are sent. */
-            url?: components["schemas"]["Url"];
+            url?: components["schemas"]["Url"] | undefined;
             /** @description What is sent. */
-            events?: components["schemas"]["EventSelector"][];
+            events?: (components["schemas"]["EventSelector"][] | null) | undefined;
             /** @description Whether anything is sent. It is switched off by an answer 410 and after five days without a success. */
-            active?: boolean;
+            active?: (boolean | null) | undefined;
+        };
+        /** @description The error envelope of the service. */
+        Error: {
+            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            error: string;
+            /** @description What kind of failure it is. */
+            code: components["schemas"]["ErrorCode"];
+            /** @description Why, where the code alone leaves it open. */
+            reason?: components["schemas"]["ErrorReason"];
+            /** @description What is wrong with each field, where several may be. */
+            details?: components["schemas"]["ErrorDetail"][];
         };
     };
     responses: never;
@@ -5214,6 +5154,7 @@ export type Change = components['schemas']['Change'];
 export type ChangeEffect = components['schemas']['ChangeEffect'];
 export type ChangeEvents = components['schemas']['ChangeEvents'];
 export type ChangeKind = components['schemas']['ChangeKind'];
+export type ChangeText = components['schemas']['ChangeText'];
 export type Client = components['schemas']['Client'];
 export type ClientConfig = components['schemas']['ClientConfig'];
 export type ClientCreate = components['schemas']['ClientCreate'];
@@ -5252,7 +5193,6 @@ export type EmailVerification = components['schemas']['EmailVerification'];
 export type EmailVerified = components['schemas']['EmailVerified'];
 export type EnrollmentId = components['schemas']['EnrollmentId'];
 export type EpochSeconds = components['schemas']['EpochSeconds'];
-export type Error = components['schemas']['Error'];
 export type ErrorCode = components['schemas']['ErrorCode'];
 export type ErrorDetail = components['schemas']['ErrorDetail'];
 export type ErrorReason = components['schemas']['ErrorReason'];
@@ -5466,3 +5406,4 @@ export type WebhookId = components['schemas']['WebhookId'];
 export type WebhookList = components['schemas']['WebhookList'];
 export type WebhookSecret = components['schemas']['WebhookSecret'];
 export type WebhookUpdate = components['schemas']['WebhookUpdate'];
+export type Error = components['schemas']['Error'];

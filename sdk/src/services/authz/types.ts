@@ -79,17 +79,17 @@ export interface components {
              * @description The resource type it is for; every type when null.
              * @default null
              */
-            resource_type?: components["schemas"]["Kind"] | null;
+            resource_type?: (components["schemas"]["Kind"] | null) | undefined;
             /**
              * @description The resource it is for; every resource of `resource_type` when null. Needs `resource_type`.
              * @default null
              */
-            resource_id?: components["schemas"]["EntityId"] | null;
+            resource_id?: (components["schemas"]["EntityId"] | null) | undefined;
             /**
              * @description When it ends, in the future; never when null. From that moment on it counts as absent.
              * @default null
              */
-            expires_at?: components["schemas"]["Timestamp"] | null;
+            expires_at?: (components["schemas"]["Timestamp"] | null) | undefined;
         };
         /**
          * @description Id of an assignment.
@@ -139,12 +139,12 @@ export interface components {
             /** @description The checks. */
             checks: components["schemas"]["Check"][];
             /** @description Decide at this revision or a newer one, for example the `X-Revision` of a write. */
-            min_revision?: components["schemas"]["RevisionOrZero"];
+            min_revision?: components["schemas"]["RevisionOrZero"] | undefined;
             /**
              * @description Decide at the newest committed revision.
              * @default false
              */
-            fresh?: boolean;
+            fresh?: boolean | undefined;
         };
         /**
          * @description The decisions of a batch.
@@ -205,27 +205,27 @@ export interface components {
              * @description The resource; absent or `""` asks about the type: "any document".
              * @default
              */
-            resource_id?: components["schemas"]["OptionalEntityId"];
+            resource_id?: components["schemas"]["OptionalEntityId"] | undefined;
             /**
              * @description What is known about the request, such as `ip` and `time`.
              * @default {}
              */
-            context?: components["schemas"]["Attributes"];
+            context?: components["schemas"]["Attributes"] | undefined;
             /**
              * @description What is known about the subject.
              * @default {}
              */
-            subject_attributes?: components["schemas"]["Attributes"];
+            subject_attributes?: components["schemas"]["Attributes"] | undefined;
             /**
              * @description What is known about the resource.
              * @default {}
              */
-            resource_attributes?: components["schemas"]["Attributes"];
+            resource_attributes?: components["schemas"]["Attributes"] | undefined;
             /**
              * @description What is known about the action.
              * @default {}
              */
-            action_attributes?: components["schemas"]["Attributes"];
+            action_attributes?: components["schemas"]["Attributes"] | undefined;
         };
         /**
          * @description A check, and how new the data must be.
@@ -254,34 +254,34 @@ export interface components {
              * @description The resource; absent or `""` asks about the type: "any document".
              * @default
              */
-            resource_id?: components["schemas"]["OptionalEntityId"];
+            resource_id?: components["schemas"]["OptionalEntityId"] | undefined;
             /**
              * @description What is known about the request, such as `ip` and `time`.
              * @default {}
              */
-            context?: components["schemas"]["Attributes"];
+            context?: components["schemas"]["Attributes"] | undefined;
             /**
              * @description What is known about the subject.
              * @default {}
              */
-            subject_attributes?: components["schemas"]["Attributes"];
+            subject_attributes?: components["schemas"]["Attributes"] | undefined;
             /**
              * @description What is known about the resource.
              * @default {}
              */
-            resource_attributes?: components["schemas"]["Attributes"];
+            resource_attributes?: components["schemas"]["Attributes"] | undefined;
             /**
              * @description What is known about the action.
              * @default {}
              */
-            action_attributes?: components["schemas"]["Attributes"];
+            action_attributes?: components["schemas"]["Attributes"] | undefined;
             /** @description Decide at this revision or a newer one, for example the `X-Revision` of a write. */
-            min_revision?: components["schemas"]["RevisionOrZero"];
+            min_revision?: components["schemas"]["RevisionOrZero"] | undefined;
             /**
              * @description Decide at the newest committed revision.
              * @default false
              */
-            fresh?: boolean;
+            fresh?: boolean | undefined;
         };
         /**
          * @description A decision.
@@ -366,19 +366,6 @@ export interface components {
          * @example user-42
          */
         EntityId: string;
-        /**
-         * @description The error envelope of the service.
-         * @example {
-         *       "error": {
-         *         "code": 400,
-         *         "message": "name: required"
-         *       }
-         *     }
-         */
-        Error: {
-            /** @description What went wrong. */
-            error: components["schemas"]["ErrorInfo"];
-        };
         /**
          * @description The status once more, and a sentence.
          * @example {
@@ -523,40 +510,40 @@ export interface components {
              * @description What is known about the request, such as `ip` and `time`.
              * @default {}
              */
-            context?: components["schemas"]["Attributes"];
+            context?: components["schemas"]["Attributes"] | undefined;
             /**
              * @description What is known about the subject.
              * @default {}
              */
-            subject_attributes?: components["schemas"]["Attributes"];
+            subject_attributes?: components["schemas"]["Attributes"] | undefined;
             /**
              * @description What is known about the resource.
              * @default {}
              */
-            resource_attributes?: components["schemas"]["Attributes"];
+            resource_attributes?: components["schemas"]["Attributes"] | undefined;
             /**
              * @description What is known about the action.
              * @default {}
              */
-            action_attributes?: components["schemas"]["Attributes"];
+            action_attributes?: components["schemas"]["Attributes"] | undefined;
             /** @description Decide at this revision or a newer one, for example the `X-Revision` of a write. */
-            min_revision?: components["schemas"]["RevisionOrZero"];
+            min_revision?: components["schemas"]["RevisionOrZero"] | undefined;
             /**
              * @description Decide at the newest committed revision.
              * @default false
              */
-            fresh?: boolean;
+            fresh?: boolean | undefined;
             /**
              * Format: int32
              * @description Most ids to answer.
              * @default 100
              */
-            limit?: number;
+            limit?: number | undefined;
             /**
              * @description Where the page before ended: its `next_cursor`. The rest of the request must be the same.
              * @default
              */
-            cursor?: components["schemas"]["ListingCursor"];
+            cursor?: components["schemas"]["ListingCursor"] | undefined;
         };
         /**
          * @description A page of the resources.
@@ -604,45 +591,45 @@ export interface components {
              * @description The resource; absent or `""` asks about the type: "any document".
              * @default
              */
-            resource_id?: components["schemas"]["OptionalEntityId"];
+            resource_id?: components["schemas"]["OptionalEntityId"] | undefined;
             /**
              * @description What is known about the request, such as `ip` and `time`.
              * @default {}
              */
-            context?: components["schemas"]["Attributes"];
+            context?: components["schemas"]["Attributes"] | undefined;
             /**
              * @description What is known about the subject.
              * @default {}
              */
-            subject_attributes?: components["schemas"]["Attributes"];
+            subject_attributes?: components["schemas"]["Attributes"] | undefined;
             /**
              * @description What is known about the resource.
              * @default {}
              */
-            resource_attributes?: components["schemas"]["Attributes"];
+            resource_attributes?: components["schemas"]["Attributes"] | undefined;
             /**
              * @description What is known about the action.
              * @default {}
              */
-            action_attributes?: components["schemas"]["Attributes"];
+            action_attributes?: components["schemas"]["Attributes"] | undefined;
             /** @description Decide at this revision or a newer one, for example the `X-Revision` of a write. */
-            min_revision?: components["schemas"]["RevisionOrZero"];
+            min_revision?: components["schemas"]["RevisionOrZero"] | undefined;
             /**
              * @description Decide at the newest committed revision.
              * @default false
              */
-            fresh?: boolean;
+            fresh?: boolean | undefined;
             /**
              * Format: int32
              * @description Most ids to answer.
              * @default 100
              */
-            limit?: number;
+            limit?: number | undefined;
             /**
              * @description Where the page before ended: its `next_cursor`. The rest of the request must be the same.
              * @default
              */
-            cursor?: components["schemas"]["ListingCursor"];
+            cursor?: components["schemas"]["ListingCursor"] | undefined;
         };
         /**
          * @description A page of the subjects.
@@ -783,7 +770,7 @@ export interface components {
          */
         PermissionCreate: {
             /** @description Its name for people, unique in the tenant. `<resource>:<action>` when absent. */
-            name?: components["schemas"]["Name"];
+            name?: components["schemas"]["Name"] | undefined;
             /** @description The resource types it is for. */
             resource: components["schemas"]["TypePattern"];
             /** @description The actions it allows. */
@@ -792,7 +779,7 @@ export interface components {
              * @description What it is for.
              * @default
              */
-            description?: components["schemas"]["Description"];
+            description?: components["schemas"]["Description"] | undefined;
         };
         /**
          * @description A permission that is computed from relations; no tuples can be written for it.
@@ -916,7 +903,7 @@ export interface components {
              * @description What it is for.
              * @default
              */
-            description?: components["schemas"]["Description"];
+            description?: components["schemas"]["Description"] | undefined;
             /** @description What it does when it applies. */
             effect: components["schemas"]["Effect"];
             /**
@@ -924,12 +911,12 @@ export interface components {
              * @description Lower is evaluated first, ties by id. It chooses which policy is reported, never whether a denial wins.
              * @default 0
              */
-            priority?: number;
+            priority?: number | undefined;
             /**
              * @description Whether it is evaluated.
              * @default true
              */
-            is_active?: boolean;
+            is_active?: boolean | undefined;
             /** @description The subjects it is about; one match is enough. */
             subjects: components["schemas"]["PolicySubject"][];
             /** @description The actions it is about; one match is enough. */
@@ -940,7 +927,7 @@ export interface components {
              * @description All of them must hold.
              * @default []
              */
-            conditions?: components["schemas"]["Condition"][];
+            conditions?: components["schemas"]["Condition"][] | undefined;
         };
         /**
          * @description Id of a policy.
@@ -956,7 +943,7 @@ export interface components {
          */
         PolicySubject: string;
         /**
-         * @description What is sent to change: Policy. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Policy. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "name": "No edits after hours",
          *       "description": "",
@@ -984,26 +971,23 @@ export interface components {
          */
         PolicyUpdate: {
             /** @description Its name, unique in the tenant; decisions name it. */
-            name?: components["schemas"]["Name"];
+            name?: components["schemas"]["Name"] | undefined;
             /** @description What it is for. */
-            description?: components["schemas"]["Description"];
+            description?: (components["schemas"]["Description"] | null) | undefined;
             /** @description What it does when it applies. */
-            effect?: components["schemas"]["Effect"];
-            /**
-             * Format: int32
-             * @description Lower is evaluated first, ties by id. It chooses which policy is reported, never whether a denial wins.
-             */
-            priority?: number;
+            effect?: components["schemas"]["Effect"] | undefined;
+            /** @description Lower is evaluated first, ties by id. It chooses which policy is reported, never whether a denial wins. */
+            priority?: (number | null) | undefined;
             /** @description Whether it is evaluated. */
-            is_active?: boolean;
+            is_active?: (boolean | null) | undefined;
             /** @description The subjects it is about; one match is enough. */
-            subjects?: components["schemas"]["PolicySubject"][];
+            subjects?: components["schemas"]["PolicySubject"][] | undefined;
             /** @description The actions it is about; one match is enough. */
-            actions?: components["schemas"]["Pattern"][];
+            actions?: components["schemas"]["Pattern"][] | undefined;
             /** @description The resources it is about, by type or as `<type>:<id>`; one match is enough. */
-            resources?: components["schemas"]["Pattern"][];
+            resources?: components["schemas"]["Pattern"][] | undefined;
             /** @description All of them must hold. */
-            conditions?: components["schemas"]["Condition"][];
+            conditions?: (components["schemas"]["Condition"][] | null) | undefined;
         };
         /**
          * @description A relation tuple as text: `document:readme#viewer@group:eng#member`.
@@ -1126,17 +1110,17 @@ export interface components {
              * @description The tuples to write.
              * @default []
              */
-            writes?: components["schemas"]["RelationCreate"][];
+            writes?: components["schemas"]["RelationCreate"][] | undefined;
             /**
              * @description The tuples to delete; absent ones are no error.
              * @default []
              */
-            deletes?: components["schemas"]["RelationKey"][];
+            deletes?: components["schemas"]["RelationKey"][] | undefined;
             /**
              * @description What to do about tuples that are there already.
              * @default error
              */
-            on_duplicate?: components["schemas"]["OnDuplicate"];
+            on_duplicate?: components["schemas"]["OnDuplicate"] | undefined;
         };
         /**
          * @description What a batch did.
@@ -1187,12 +1171,12 @@ export interface components {
              * @description The relation that makes the subject a set; not with `*`.
              * @default
              */
-            subject_relation?: components["schemas"]["SubjectRelation"];
+            subject_relation?: components["schemas"]["SubjectRelation"] | undefined;
             /**
              * @description When it ends, in the future; never when null. From that moment on it counts as absent.
              * @default null
              */
-            expires_at?: components["schemas"]["Timestamp"] | null;
+            expires_at?: (components["schemas"]["Timestamp"] | null) | undefined;
         };
         /**
          * @description A relation that tuples can be written for.
@@ -1245,7 +1229,7 @@ export interface components {
              * @description The relation that makes the subject a set; not with `*`.
              * @default
              */
-            subject_relation?: components["schemas"]["SubjectRelation"];
+            subject_relation?: components["schemas"]["SubjectRelation"] | undefined;
         };
         /** @description A page of tuples. */
         RelationList: components["schemas"]["Relation"][];
@@ -1263,15 +1247,15 @@ export interface components {
          */
         RelationPurge: {
             /** @description The type of the object. With `object_id`, and not with a subject. */
-            object_type?: components["schemas"]["Kind"];
+            object_type?: components["schemas"]["Kind"] | undefined;
             /** @description The object whose tuples are deleted. */
-            object_id?: components["schemas"]["EntityId"];
+            object_id?: components["schemas"]["EntityId"] | undefined;
             /** @description The type of the subject. With `subject_id`, and not with an object. */
-            subject_type?: components["schemas"]["Kind"];
+            subject_type?: components["schemas"]["Kind"] | undefined;
             /** @description The subject whose tuples are deleted, whatever their `subject_relation`. */
-            subject_id?: components["schemas"]["RelationSubjectId"];
+            subject_id?: components["schemas"]["RelationSubjectId"] | undefined;
             /** @description Only tuples of this relation. */
-            relation?: components["schemas"]["RelationName"];
+            relation?: components["schemas"]["RelationName"] | undefined;
         };
         /**
          * @description What a purge did.
@@ -1324,17 +1308,17 @@ export interface components {
              * @description The relation that makes the subject a set; not with `*`.
              * @default
              */
-            subject_relation?: components["schemas"]["SubjectRelation"];
+            subject_relation?: components["schemas"]["SubjectRelation"] | undefined;
             /**
              * @description When it ends, in the future; never when null. From that moment on it counts as absent.
              * @default null
              */
-            expires_at?: components["schemas"]["Timestamp"] | null;
+            expires_at?: (components["schemas"]["Timestamp"] | null) | undefined;
             /**
              * @description What to do when the tuple is there already.
              * @default error
              */
-            on_duplicate?: components["schemas"]["OnDuplicate"];
+            on_duplicate?: components["schemas"]["OnDuplicate"] | undefined;
         };
         /**
          * @description What the relations of a type of resource mean. Types that are not declared have only their tuples.
@@ -1463,17 +1447,17 @@ export interface components {
              * @description What it is for.
              * @default
              */
-            description?: components["schemas"]["Description"];
+            description?: components["schemas"]["Description"] | undefined;
             /**
              * @description What tuples can be written for.
              * @default []
              */
-            relations?: components["schemas"]["RelationDefinition"][];
+            relations?: components["schemas"]["RelationDefinition"][] | undefined;
             /**
              * @description What is computed from relations.
              * @default []
              */
-            permissions?: components["schemas"]["PermissionDefinition"][];
+            permissions?: components["schemas"]["PermissionDefinition"][] | undefined;
         };
         /**
          * @description Id of a resource type.
@@ -1483,7 +1467,7 @@ export interface components {
         /** @description A page of resource types. */
         ResourceTypeList: components["schemas"]["ResourceType"][];
         /**
-         * @description What is sent to change: ResourceType. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: ResourceType. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "name": "document",
          *       "description": "",
@@ -1530,13 +1514,13 @@ export interface components {
          */
         ResourceTypeUpdate: {
             /** @description The type, as checks and tuples name it; unique in the tenant and fixed. */
-            name?: components["schemas"]["Kind"];
+            name?: components["schemas"]["Kind"] | undefined;
             /** @description What it is for. */
-            description?: components["schemas"]["Description"];
+            description?: (components["schemas"]["Description"] | null) | undefined;
             /** @description What tuples can be written for. */
-            relations?: components["schemas"]["RelationDefinition"][];
+            relations?: (components["schemas"]["RelationDefinition"][] | null) | undefined;
             /** @description What is computed from relations. */
-            permissions?: components["schemas"]["PermissionDefinition"][];
+            permissions?: (components["schemas"]["PermissionDefinition"][] | null) | undefined;
         };
         /**
          * Format: int64
@@ -1616,32 +1600,32 @@ export interface components {
             /** @description Its name for people. */
             name: components["schemas"]["Name"];
             /** @description Its name for machines, unique in the tenant and fixed. Made from `name` when absent. */
-            slug?: components["schemas"]["Slug"];
+            slug?: components["schemas"]["Slug"] | undefined;
             /**
              * @description What it is for.
              * @default
              */
-            description?: components["schemas"]["Description"];
+            description?: components["schemas"]["Description"] | undefined;
             /**
              * @description The role it inherits from: it has all permissions of that role too. At most 16 roles in a chain, no cycles.
              * @default null
              */
-            parent_id?: components["schemas"]["RoleId"] | null;
+            parent_id?: (components["schemas"]["RoleId"] | null) | undefined;
             /**
              * @description Whether only `authz:admin` may set this, change the role or delete it.
              * @default false
              */
-            is_system?: boolean;
+            is_system?: boolean | undefined;
             /**
              * @description Whether every subject of kind `user` holds it without an assignment.
              * @default false
              */
-            is_default?: boolean;
+            is_default?: boolean | undefined;
             /**
              * @description Free data of the tenant's own.
              * @default {}
              */
-            metadata?: components["schemas"]["Attributes"];
+            metadata?: components["schemas"]["Attributes"] | undefined;
         };
         /**
          * @description Id of a role.
@@ -1651,7 +1635,7 @@ export interface components {
         /** @description A page of roles. */
         RoleList: components["schemas"]["Role"][];
         /**
-         * @description What is sent to change: Role. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Role. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "name": "Editor",
          *       "slug": "editor",
@@ -1666,19 +1650,19 @@ export interface components {
          */
         RoleUpdate: {
             /** @description Its name for people. */
-            name?: components["schemas"]["Name"];
+            name?: components["schemas"]["Name"] | undefined;
             /** @description Its name for machines, unique in the tenant and fixed. Made from `name` when absent. */
-            slug?: components["schemas"]["Slug"];
+            slug?: components["schemas"]["Slug"] | undefined;
             /** @description What it is for. */
-            description?: components["schemas"]["Description"];
+            description?: (components["schemas"]["Description"] | null) | undefined;
             /** @description The role it inherits from: it has all permissions of that role too. At most 16 roles in a chain, no cycles. */
-            parent_id?: components["schemas"]["RoleId"] | null;
+            parent_id?: (components["schemas"]["RoleId"] | null) | undefined;
             /** @description Whether only `authz:admin` may set this, change the role or delete it. */
-            is_system?: boolean;
+            is_system?: (boolean | null) | undefined;
             /** @description Whether every subject of kind `user` holds it without an assignment. */
-            is_default?: boolean;
+            is_default?: (boolean | null) | undefined;
             /** @description Free data of the tenant's own. */
-            metadata?: components["schemas"]["Attributes"];
+            metadata?: (components["schemas"]["Attributes"] | null) | undefined;
         };
         /**
          * @description A short name for machines.
@@ -1867,6 +1851,11 @@ export interface components {
          * @enum {string}
          */
         Via: "assigned" | "default" | "inherited";
+        /** @description The error envelope of the service. */
+        Error: {
+            /** @description What went wrong. */
+            error: components["schemas"]["ErrorInfo"];
+        };
     };
     responses: never;
     parameters: never;
@@ -1893,7 +1882,6 @@ export type Cursor = components['schemas']['Cursor'];
 export type Description = components['schemas']['Description'];
 export type Effect = components['schemas']['Effect'];
 export type EntityId = components['schemas']['EntityId'];
-export type Error = components['schemas']['Error'];
 export type ErrorInfo = components['schemas']['ErrorInfo'];
 export type Explanation = components['schemas']['Explanation'];
 export type Expression = components['schemas']['Expression'];
@@ -1971,3 +1959,4 @@ export type Unavailable = components['schemas']['Unavailable'];
 export type UnsupportedMediaType = components['schemas']['UnsupportedMediaType'];
 export type Verdict = components['schemas']['Verdict'];
 export type Via = components['schemas']['Via'];
+export type Error = components['schemas']['Error'];

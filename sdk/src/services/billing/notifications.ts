@@ -4,6 +4,7 @@ import type { Answer } from '../../runtime/answer.ts';
 import type { Client } from '../../runtime/client.ts';
 import type { RequestOptions } from '../../runtime/options.ts';
 import { resource } from '../../runtime/resource.ts';
+import type { RawBody } from '../../runtime/uploads.ts';
 import type * as T from './types.ts';
 
 /** `plinth.billing.notifications` */
@@ -13,7 +14,7 @@ export interface Notifications {
    * `transaction.canceled` and `adjustment.updated` change the payment and its invoice; other types are only
    * acknowledged. Refused with `invalid_signature` or `invalid_payload`.
    *
-   * `POST /webhooks/billing-provider`
+   * `POST /webhooks/billing-provider`, which needs no credentials
    *
    * - 400: The notification is signed but is no event: not JSON, or without id, type and object.
    * - 401: The signature of the notification is missing, malformed, old or wrong.
@@ -23,14 +24,14 @@ export interface Notifications {
    *
    * @example
    * ```ts
-   * await plinth.billing.notifications.billingProvider({ body: {} });
+   * await plinth.billing.notifications.billingProvider({ body: new Blob(['Hello'], { type: 'text/plain' }) });
    * ```
    */
   readonly billingProvider: (
     request: {
       /** `ts=<seconds>;h1=<hex>`: HMAC-SHA-256 of `<ts>:<body>`, at most 300 seconds old. Missing, malformed, old or wrong: 401. */
       'BillingProvider-Signature'?: string | undefined;
-      body: BodyInit;
+      body: RawBody;
     },
     options?: RequestOptions,
   ) => Answer<T.NotificationReceipt, T.Error>;
@@ -40,7 +41,7 @@ export interface Notifications {
    * `payment_intent.canceled` and `charge.refunded` change the payment and its invoice; other types are only
    * acknowledged. Refused with `invalid_signature` or `invalid_payload`.
    *
-   * `POST /webhooks/card-provider`
+   * `POST /webhooks/card-provider`, which needs no credentials
    *
    * - 400: The notification is signed but is no event: not JSON, or without id, type and object.
    * - 401: The signature of the notification is missing, malformed, old or wrong.
@@ -50,7 +51,7 @@ export interface Notifications {
    *
    * @example
    * ```ts
-   * await plinth.billing.notifications.cardProvider({ body: {} });
+   * await plinth.billing.notifications.cardProvider({ body: new Blob(['Hello'], { type: 'text/plain' }) });
    * ```
    */
   readonly cardProvider: (
@@ -60,7 +61,7 @@ export interface Notifications {
        * old. Missing, malformed, old or wrong: 401.
        */
       'CardProvider-Signature'?: string | undefined;
-      body: BodyInit;
+      body: RawBody;
     },
     options?: RequestOptions,
   ) => Answer<T.NotificationReceipt, T.Error>;
@@ -73,12 +74,12 @@ export const notificationsOf = (client: Client): Notifications =>
       verb: 'POST',
       path: '/webhooks/billing-provider',
       headers: ['BillingProvider-Signature'],
-      body: '*/*',
+      body: 'application/octet-stream',
     },
     cardProvider: {
       verb: 'POST',
       path: '/webhooks/card-provider',
       headers: ['CardProvider-Signature'],
-      body: '*/*',
+      body: 'application/octet-stream',
     },
   });

@@ -69,7 +69,7 @@ export interface PaymentMethods {
    *
    * `DELETE /billing/payment-methods/{id}`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
+   * - 400: It is the last payment method while an invoice is to be paid, or its id is malformed.
    * - 401: No credentials, credentials that are not valid, or no tenant.
    * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
    * - 404: The payment method does not exist for this tenant.

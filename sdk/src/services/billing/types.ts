@@ -169,17 +169,17 @@ export interface components {
          */
         BillingAddressInput: {
             /** @description Street and number. */
-            line1?: components["schemas"]["AddressLine"] | null;
+            line1?: (components["schemas"]["AddressLine"] | null) | undefined;
             /** @description What more there is to say. */
-            line2?: components["schemas"]["AddressLine"] | null;
+            line2?: (components["schemas"]["AddressLine"] | null) | undefined;
             /** @description The town. */
-            city?: components["schemas"]["AddressLine"] | null;
+            city?: (components["schemas"]["AddressLine"] | null) | undefined;
             /** @description The state or province. */
-            state?: components["schemas"]["AddressLine"] | null;
+            state?: (components["schemas"]["AddressLine"] | null) | undefined;
             /** @description The postal code. */
-            postal_code?: components["schemas"]["AddressLine"] | null;
+            postal_code?: (components["schemas"]["AddressLine"] | null) | undefined;
             /** @description The country. */
-            country?: components["schemas"]["Country"] | null;
+            country?: (components["schemas"]["Country"] | null) | undefined;
         };
         /**
          * @description The stretch that one base amount covers.
@@ -213,7 +213,7 @@ export interface components {
              * @description Whether it ends now, instead of at the end of its period.
              * @default false
              */
-            immediately?: boolean;
+            immediately?: boolean | undefined;
         };
         /**
          * @description A country by its two letters (ISO 3166-1); answered in capitals.
@@ -313,50 +313,50 @@ export interface components {
             /** @description What people enter to redeem it; fixed. */
             code: components["schemas"]["CouponCode"];
             /** @description Its name for people; the code when absent. */
-            name?: components["schemas"]["Title"];
+            name?: components["schemas"]["Title"] | undefined;
             /** @description How it discounts; fixed. */
             type: components["schemas"]["CouponType"];
             /**
              * @description The part of the subtotal that it takes off; null for an amount.
              * @default null
              */
-            percentage?: components["schemas"]["Percentage"] | null;
+            percentage?: (components["schemas"]["Percentage"] | null) | undefined;
             /**
              * @description How many invoices it discounts; fixed.
              * @default once
              */
-            duration?: components["schemas"]["CouponDuration"];
+            duration?: components["schemas"]["CouponDuration"] | undefined;
             /**
              * @description How many invoices a repeating one discounts; null for the others.
              * @default null
              */
-            duration_periods?: number | null;
+            duration_periods?: (number | null) | undefined;
             /**
              * Format: int32
              * @description How often it may be redeemed in all; 0 is unlimited.
              * @default 0
              */
-            max_redemptions?: number;
+            max_redemptions?: number | undefined;
             /**
              * @description From when on it may be redeemed; at once when null.
              * @default null
              */
-            valid_from?: components["schemas"]["Timestamp"] | null;
+            valid_from?: (components["schemas"]["Timestamp"] | null) | undefined;
             /**
              * @description Until when it may be redeemed; for ever when null.
              * @default null
              */
-            valid_until?: components["schemas"]["Timestamp"] | null;
+            valid_until?: (components["schemas"]["Timestamp"] | null) | undefined;
             /**
              * @description Free data of the app's own.
              * @default {}
              */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | undefined;
             /**
              * @description The amount that it takes off; for the type `amount`.
              * @default null
              */
-            amount?: components["schemas"]["MoneyInput"] | null;
+            amount?: (components["schemas"]["MoneyInput"] | null) | undefined;
         };
         /**
          * @description How many invoices of a subscription a coupon discounts.
@@ -456,12 +456,47 @@ export interface components {
          */
         CouponRef: string;
         /**
+         * @description A field or parameter is missing, malformed, out of its bounds or unknown, or the coupon is not valid yet or any more, used up, or does not fit the subscription.
+         * @example {
+         *       "error": {
+         *         "code": "coupon_expired",
+         *         "message": "coupon is not valid any more",
+         *         "type": "validation"
+         *       }
+         *     }
+         * @example {
+         *       "error": {
+         *         "code": "coupon_not_started",
+         *         "message": "coupon is not valid yet",
+         *         "type": "validation"
+         *       }
+         *     }
+         * @example {
+         *       "error": {
+         *         "code": "coupon_exhausted",
+         *         "message": "coupon was redeemed as often as it may be",
+         *         "type": "validation"
+         *       }
+         *     }
+         * @example {
+         *       "error": {
+         *         "code": "coupon_invalid",
+         *         "message": "coupon does not fit the subscription",
+         *         "type": "validation"
+         *       }
+         *     }
+         */
+        CouponRefused: {
+            /** @description What went wrong. */
+            error: components["schemas"]["ErrorInfo"];
+        };
+        /**
          * @description How a coupon discounts.
          * @enum {string}
          */
         CouponType: "percentage" | "amount";
         /**
-         * @description What is sent to change: Coupon. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Coupon. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "name": "Welcome",
          *       "max_redemptions": 100,
@@ -471,16 +506,13 @@ export interface components {
          */
         CouponUpdate: {
             /** @description Its name for people; the code when absent. */
-            name?: components["schemas"]["Title"];
-            /**
-             * Format: int32
-             * @description How often it may be redeemed in all; 0 is unlimited.
-             */
-            max_redemptions?: number;
+            name?: components["schemas"]["Title"] | undefined;
+            /** @description How often it may be redeemed in all; 0 is unlimited. */
+            max_redemptions?: (number | null) | undefined;
             /** @description Until when it may be redeemed; for ever when null. */
-            valid_until?: components["schemas"]["Timestamp"] | null;
+            valid_until?: (components["schemas"]["Timestamp"] | null) | undefined;
             /** @description Free data of the app's own. */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: (components["schemas"]["Metadata"] | null) | undefined;
         };
         /**
          * @description Credit to give.
@@ -500,9 +532,24 @@ export interface components {
              * @description Why.
              * @default null
              */
-            reason?: components["schemas"]["Reason"] | null;
+            reason?: (components["schemas"]["Reason"] | null) | undefined;
             /** @description A key of the caller's for the credit, unique for the customer. */
-            idempotency_key?: components["schemas"]["IdempotencyKey"];
+            idempotency_key?: components["schemas"]["IdempotencyKey"] | undefined;
+        };
+        /**
+         * @description A field or parameter is missing, malformed, out of its bounds or unknown, or the amount is zero or in another currency.
+         * @example {
+         *       "error": {
+         *         "code": "invalid_amount",
+         *         "message": "amount: must be more than 0",
+         *         "type": "validation",
+         *         "param": "amount"
+         *       }
+         *     }
+         */
+        CreditRefused: {
+            /** @description What went wrong. */
+            error: components["schemas"]["ErrorInfo"];
         };
         /**
          * @description A customer that was given credit.
@@ -618,7 +665,7 @@ export interface components {
          */
         CustomerCreate: {
             /** @description The tenant; the caller's own when absent. Another one is for the operator only. */
-            tenant_id?: components["schemas"]["TenantId"];
+            tenant_id?: components["schemas"]["TenantId"] | undefined;
             /** @description Its name. */
             name: components["schemas"]["Title"];
             /** @description Where invoices are announced; unique in the tenant and app. */
@@ -627,22 +674,22 @@ export interface components {
              * @description The currency it is billed in; fixed once it was billed.
              * @default usd
              */
-            currency?: components["schemas"]["Currency"];
+            currency?: components["schemas"]["Currency"] | undefined;
             /**
              * @description Its tax numbers.
              * @default []
              */
-            tax_ids?: components["schemas"]["TaxId"][];
+            tax_ids?: components["schemas"]["TaxId"][] | undefined;
             /**
              * @description Free data of the tenant's own.
              * @default {}
              */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | undefined;
             /**
              * @description Where it is; replaced whole.
              * @default null
              */
-            billing_address?: components["schemas"]["BillingAddressInput"] | null;
+            billing_address?: (components["schemas"]["BillingAddressInput"] | null) | undefined;
         };
         /**
          * @description What a customer may use: the features of the live subscription of the customer's tenant.
@@ -1031,6 +1078,35 @@ export interface components {
             pagination: components["schemas"]["Pagination"];
         };
         /**
+         * @description A field or parameter is missing, malformed, out of its bounds or unknown, or the address is no email address.
+         * @example {
+         *       "error": {
+         *         "code": "invalid_email",
+         *         "message": "email: not an email address",
+         *         "type": "validation",
+         *         "param": "email"
+         *       }
+         *     }
+         */
+        CustomerRefused: {
+            /** @description What went wrong. */
+            error: components["schemas"]["ErrorInfo"];
+        };
+        /**
+         * @description The customer has a live subscription, or its id is malformed.
+         * @example {
+         *       "error": {
+         *         "code": "has_active_subscriptions",
+         *         "message": "customer has a live subscription",
+         *         "type": "validation"
+         *       }
+         *     }
+         */
+        CustomerSubscribed: {
+            /** @description What went wrong. */
+            error: components["schemas"]["ErrorInfo"];
+        };
+        /**
          * @description What is sent to change a customer. Absent members keep their value, `null` clears, arrays replace; read-only
          *     members are accepted and ignored.
          * @example {
@@ -1056,17 +1132,17 @@ export interface components {
          */
         CustomerUpdate: {
             /** @description Its name. */
-            name?: components["schemas"]["Title"];
+            name?: components["schemas"]["Title"] | undefined;
             /** @description Where invoices are announced; unique in the tenant and app. */
-            email?: components["schemas"]["Email"];
+            email?: components["schemas"]["Email"] | undefined;
             /** @description The currency it is billed in; fixed once it was billed. */
-            currency?: components["schemas"]["Currency"];
+            currency?: (components["schemas"]["Currency"] | null) | undefined;
             /** @description Its tax numbers. */
-            tax_ids?: components["schemas"]["TaxId"][];
+            tax_ids?: (components["schemas"]["TaxId"][] | null) | undefined;
             /** @description Free data of the tenant's own. */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: (components["schemas"]["Metadata"] | null) | undefined;
             /** @description Where it is; replaced whole. */
-            billing_address?: components["schemas"]["BillingAddressInput"] | null;
+            billing_address?: (components["schemas"]["BillingAddressInput"] | null) | undefined;
         };
         /**
          * @description What a customer's subscription has used.
@@ -1263,7 +1339,7 @@ export interface components {
              * @description How much of it is about to be used.
              * @default 1
              */
-            quantity?: number;
+            quantity?: number | undefined;
         };
         /**
          * @description Whether a feature may be used, as of now: the answer is never stale.
@@ -1300,21 +1376,6 @@ export interface components {
             resets_at: components["schemas"]["Timestamp"] | null;
             /** @description Why it may not be used; only there when it may not. */
             reason?: components["schemas"]["DenialReason"];
-        };
-        /**
-         * @description The error envelope of the service.
-         * @example {
-         *       "error": {
-         *         "code": "invalid_input",
-         *         "message": "name: required",
-         *         "type": "validation",
-         *         "param": "name"
-         *       }
-         *     }
-         */
-        Error: {
-            /** @description What went wrong. */
-            error: components["schemas"]["ErrorInfo"];
         };
         /**
          * @description What went wrong, for programs.
@@ -1413,21 +1474,21 @@ export interface components {
             /** @description Its key, unique in the plan. */
             key: components["schemas"]["FeatureKey"];
             /** @description Its name for people; the key when absent. */
-            name?: components["schemas"]["Title"];
+            name?: components["schemas"]["Title"] | undefined;
             /**
              * @description How it is used.
              * @default metered
              */
-            type?: components["schemas"]["FeatureType"];
+            type?: components["schemas"]["FeatureType"] | undefined;
             /** @description How much of it may be used; -1 is unlimited. When absent 1 for a boolean, which is on, and else -1. */
-            limit?: components["schemas"]["Limit"];
+            limit?: components["schemas"]["Limit"] | undefined;
             /** @description When its count starts again; when absent `monthly` for a metered feature, and else `none`. */
-            period?: components["schemas"]["FeaturePeriod"];
+            period?: components["schemas"]["FeaturePeriod"] | undefined;
             /**
              * @description Whether use beyond the limit is allowed and only reported.
              * @default false
              */
-            soft_limit?: boolean;
+            soft_limit?: boolean | undefined;
         };
         /**
          * @description The key of a feature, unique in its plan.
@@ -1473,6 +1534,27 @@ export interface components {
             period_end: components["schemas"]["Timestamp"] | null;
         };
         /**
+         * @description The invoice is no draft any more or has nothing to bill, or what names it is malformed.
+         * @example {
+         *       "error": {
+         *         "code": "invoice_finalized",
+         *         "message": "invoice is final",
+         *         "type": "validation"
+         *       }
+         *     }
+         * @example {
+         *       "error": {
+         *         "code": "invoice_incomplete",
+         *         "message": "invoice has nothing to bill",
+         *         "type": "validation"
+         *       }
+         *     }
+         */
+        FinalizingRefused: {
+            /** @description What went wrong. */
+            error: components["schemas"]["ErrorInfo"];
+        };
+        /**
          * @description The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
          * @example {
          *       "error": {
@@ -1507,6 +1589,13 @@ export interface components {
          *       "error": {
          *         "code": "internal_error",
          *         "message": "internal error",
+         *         "type": "server"
+         *       }
+         *     }
+         * @example {
+         *       "error": {
+         *         "code": "store_unavailable",
+         *         "message": "the store is away",
          *         "type": "server"
          *       }
          *     }
@@ -1733,6 +1822,27 @@ export interface components {
             created_at: components["schemas"]["Timestamp"];
             /** @description When it was last changed. */
             updated_at: components["schemas"]["Timestamp"];
+        };
+        /**
+         * @description A field or parameter is missing, malformed, out of its bounds or unknown, or the invoice is paid or voided.
+         * @example {
+         *       "error": {
+         *         "code": "invoice_paid",
+         *         "message": "invoice is paid",
+         *         "type": "validation"
+         *       }
+         *     }
+         * @example {
+         *       "error": {
+         *         "code": "invoice_voided",
+         *         "message": "invoice is voided",
+         *         "type": "validation"
+         *       }
+         *     }
+         */
+        InvoiceClosed: {
+            /** @description What went wrong. */
+            error: components["schemas"]["ErrorInfo"];
         };
         /**
          * @description What is sent to draft an invoice. The other members of an invoice are accepted and ignored.
@@ -1967,9 +2077,9 @@ export interface components {
              * @description What it is known by elsewhere.
              * @default null
              */
-            payment_ref?: components["schemas"]["PaymentReference"] | null;
+            payment_ref?: (components["schemas"]["PaymentReference"] | null) | undefined;
             /** @description When it was made, at most 5 minutes ahead; now when absent. */
-            paid_at?: components["schemas"]["Timestamp"];
+            paid_at?: components["schemas"]["Timestamp"] | undefined;
         };
         /** @description An open JSON object of the caller's own: at most 50 keys of 1 to 64 characters, 5 levels deep, 8 KiB serialised; replaced whole. */
         Metadata: {
@@ -2029,7 +2139,7 @@ export interface components {
             /** @description The currency. */
             currency: components["schemas"]["Currency"];
             /** @description Accepted and ignored, so that what was read can be written back. */
-            display?: components["schemas"]["MoneyText"];
+            display?: components["schemas"]["MoneyText"] | undefined;
         };
         /**
          * @description An amount of money as a text.
@@ -2137,7 +2247,7 @@ export interface components {
              * @description When it resumes by itself, in the future and at most a year away; never when null.
              * @default null
              */
-            resume_at?: components["schemas"]["Timestamp"] | null;
+            resume_at?: (components["schemas"]["Timestamp"] | null) | undefined;
         };
         /**
          * @description An attempt to move money for an invoice.
@@ -2225,16 +2335,16 @@ export interface components {
              * @description The customer that pays; the one that the invoice bills when absent.
              * @default null
              */
-            customer_id?: components["schemas"]["CustomerId"] | null;
+            customer_id?: (components["schemas"]["CustomerId"] | null) | undefined;
             /** @description How much is paid; when absent, what is due and not being paid already. Never more than that. */
-            amount?: components["schemas"]["MoneyInput"];
+            amount?: components["schemas"]["MoneyInput"] | undefined;
             /**
              * @description What is paid with, of the customer's. Without one the payment is open, and `next_action` says how to finish it.
              * @default null
              */
-            payment_method_id?: components["schemas"]["PaymentMethodId"] | null;
+            payment_method_id?: (components["schemas"]["PaymentMethodId"] | null) | undefined;
             /** @description A key of the caller's for the payment, unique in the tenant. */
-            idempotency_key?: components["schemas"]["IdempotencyKey"];
+            idempotency_key?: components["schemas"]["IdempotencyKey"] | undefined;
         };
         /**
          * @description The payment failed or the card was declined.
@@ -2310,7 +2420,7 @@ export interface components {
              * @description Whether it becomes the default; the first one does anyway.
              * @default false
              */
-            set_default?: boolean;
+            set_default?: boolean | undefined;
         };
         /**
          * @description Id of a payment method.
@@ -2319,6 +2429,20 @@ export interface components {
         PaymentMethodId: string;
         /** @description The payment methods of a customer, newest first. */
         PaymentMethodList: components["schemas"]["PaymentMethod"][];
+        /**
+         * @description It is the last payment method while an invoice is to be paid, or its id is malformed.
+         * @example {
+         *       "error": {
+         *         "code": "invalid_state",
+         *         "message": "an invoice is to be paid with it",
+         *         "type": "validation"
+         *       }
+         *     }
+         */
+        PaymentMethodNeeded: {
+            /** @description What went wrong. */
+            error: components["schemas"]["ErrorInfo"];
+        };
         /**
          * @description The payment method does not exist for this tenant.
          * @example {
@@ -2403,6 +2527,56 @@ export interface components {
          * @example transfer 2026-02-18/7
          */
         PaymentReference: string;
+        /**
+         * @description A field or parameter is missing, malformed, out of its bounds or unknown, the invoice is paid, voided or has nothing to bill, or the amount is more than is due.
+         * @example {
+         *       "error": {
+         *         "code": "invoice_paid",
+         *         "message": "invoice is paid",
+         *         "type": "validation"
+         *       }
+         *     }
+         * @example {
+         *       "error": {
+         *         "code": "invoice_voided",
+         *         "message": "invoice is voided",
+         *         "type": "validation"
+         *       }
+         *     }
+         * @example {
+         *       "error": {
+         *         "code": "invoice_incomplete",
+         *         "message": "invoice has nothing to bill",
+         *         "type": "validation"
+         *       }
+         *     }
+         * @example {
+         *       "error": {
+         *         "code": "invalid_amount",
+         *         "message": "amount: more than there is",
+         *         "type": "validation",
+         *         "param": "amount"
+         *       }
+         *     }
+         */
+        PaymentRefused: {
+            /** @description What went wrong. */
+            error: components["schemas"]["ErrorInfo"];
+        };
+        /**
+         * @description The outcome of the payment is known, or its id is malformed.
+         * @example {
+         *       "error": {
+         *         "code": "invalid_state",
+         *         "message": "payment is succeeded",
+         *         "type": "validation"
+         *       }
+         *     }
+         */
+        PaymentStateRefused: {
+            /** @description What went wrong. */
+            error: components["schemas"]["ErrorInfo"];
+        };
         /**
          * @description Where a payment is in its life.
          * @enum {string}
@@ -2542,6 +2716,20 @@ export interface components {
             readonly updated_at: components["schemas"]["Timestamp"];
         };
         /**
+         * @description A field or parameter is missing, malformed, out of its bounds or unknown, or the plan is archived.
+         * @example {
+         *       "error": {
+         *         "code": "plan_archived",
+         *         "message": "plan is archived",
+         *         "type": "validation"
+         *       }
+         *     }
+         */
+        PlanArchived: {
+            /** @description What went wrong. */
+            error: components["schemas"]["ErrorInfo"];
+        };
+        /**
          * @description Which plan to change to.
          * @example {
          *       "plan_id": "plan_01kepmx140fr4t7m82d2z5m4nf",
@@ -2556,18 +2744,45 @@ export interface components {
              * @description Whether the base amount of the running period is split by time; otherwise the old one counts to its end.
              * @default true
              */
-            prorate?: boolean;
+            prorate?: boolean | undefined;
             /**
              * @description When the change counts.
              * @default now
              */
-            effective?: components["schemas"]["PlanChangeTime"];
+            effective?: components["schemas"]["PlanChangeTime"] | undefined;
         };
         /**
          * @description Why a subscription cannot change to a plan.
          * @enum {string}
          */
         PlanChangeRefusal: "subscription_not_active" | "same_plan" | "plan_not_active" | "currency_mismatch" | "usage_over_limit";
+        /**
+         * @description A field or parameter is missing, malformed, out of its bounds or unknown, or the subscription cannot change to the plan; `details.reason` says why.
+         * @example {
+         *       "error": {
+         *         "code": "invalid_upgrade",
+         *         "message": "plan is in another currency",
+         *         "type": "validation",
+         *         "details": {
+         *           "reason": "currency_mismatch"
+         *         }
+         *       }
+         *     }
+         * @example {
+         *       "error": {
+         *         "code": "invalid_downgrade",
+         *         "message": "more is in use than the plan allows",
+         *         "type": "validation",
+         *         "details": {
+         *           "reason": "usage_over_limit"
+         *         }
+         *       }
+         *     }
+         */
+        PlanChangeRefused: {
+            /** @description What went wrong. */
+            error: components["schemas"]["ErrorInfo"];
+        };
         /**
          * @description When a change of the plan counts.
          * @enum {string}
@@ -2659,50 +2874,94 @@ export interface components {
             /** @description Its name for people. */
             name: components["schemas"]["Title"];
             /** @description Its name for machines, unique in the app and fixed. Made from `name` when absent. */
-            slug?: components["schemas"]["Slug"];
+            slug?: components["schemas"]["Slug"] | undefined;
             /**
              * @description What it is for.
              * @default
              */
-            description?: string;
+            description?: string | undefined;
             /** @description The currency of all its prices; fixed. */
             currency: components["schemas"]["Currency"];
             /**
              * @description Whether it can be subscribed to; changed by activating and archiving.
              * @default active
              */
-            status?: components["schemas"]["PlanStatus"];
+            status?: components["schemas"]["PlanStatus"] | undefined;
             /**
              * @description How long a new subscription is free of charge.
              * @default 0
              */
-            trial_days?: components["schemas"]["TrialDays"];
+            trial_days?: components["schemas"]["TrialDays"] | undefined;
             /**
              * @description Whether a trial ends as `expired` when the customer has no payment method by then.
              * @default false
              */
-            trial_requires_payment_method?: boolean;
+            trial_requires_payment_method?: boolean | undefined;
             /**
              * @description Free data of the app's own.
              * @default {}
              */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | undefined;
             /**
              * @description What it lets its subscribers use; no key twice.
              * @default []
              */
-            features?: components["schemas"]["FeatureInput"][];
+            features?: components["schemas"]["FeatureInput"][] | undefined;
             /**
              * @description What it costs; null is free.
              * @default null
              */
-            pricing?: components["schemas"]["PricingInput"] | null;
+            pricing?: (components["schemas"]["PricingInput"] | null) | undefined;
+        };
+        /**
+         * @description A field or parameter is missing, malformed, out of its bounds or unknown, the plan is archived, two features have the same key, or the prices contradict each other or the features.
+         * @example {
+         *       "error": {
+         *         "code": "plan_archived",
+         *         "message": "plan is archived",
+         *         "type": "validation"
+         *       }
+         *     }
+         * @example {
+         *       "error": {
+         *         "code": "duplicate_feature",
+         *         "message": "features.1.key: duplicate",
+         *         "type": "validation",
+         *         "param": "features.1.key"
+         *       }
+         *     }
+         * @example {
+         *       "error": {
+         *         "code": "invalid_pricing",
+         *         "message": "pricing.tiers.0.feature_key: no such feature",
+         *         "type": "validation",
+         *         "param": "pricing.tiers.0.feature_key"
+         *       }
+         *     }
+         */
+        PlanEditRefused: {
+            /** @description What went wrong. */
+            error: components["schemas"]["ErrorInfo"];
         };
         /**
          * @description Id of a plan.
          * @example plan_01kekj4hm0ez2s1gqhd4r2btjz
          */
         PlanId: string;
+        /**
+         * @description The plan has live subscriptions, or what names it is malformed.
+         * @example {
+         *       "error": {
+         *         "code": "plan_in_use",
+         *         "message": "plan has live subscriptions: archive it instead",
+         *         "type": "validation"
+         *       }
+         *     }
+         */
+        PlanInUse: {
+            /** @description What went wrong. */
+            error: components["schemas"]["ErrorInfo"];
+        };
         /**
          * @description The app has no such plan.
          * @example {
@@ -2840,6 +3099,29 @@ export interface components {
          */
         PlanRef: string;
         /**
+         * @description A field or parameter is missing, malformed, out of its bounds or unknown, two features have the same key, or the prices contradict each other or the features.
+         * @example {
+         *       "error": {
+         *         "code": "duplicate_feature",
+         *         "message": "features.1.key: duplicate",
+         *         "type": "validation",
+         *         "param": "features.1.key"
+         *       }
+         *     }
+         * @example {
+         *       "error": {
+         *         "code": "invalid_pricing",
+         *         "message": "pricing.tiers.0.feature_key: no such feature",
+         *         "type": "validation",
+         *         "param": "pricing.tiers.0.feature_key"
+         *       }
+         *     }
+         */
+        PlanRefused: {
+            /** @description What went wrong. */
+            error: components["schemas"]["ErrorInfo"];
+        };
+        /**
          * @description Whether a plan can be subscribed to.
          * @enum {string}
          */
@@ -2925,19 +3207,19 @@ export interface components {
          */
         PlanUpdate: {
             /** @description Its name for people. */
-            name?: components["schemas"]["Title"];
+            name?: components["schemas"]["Title"] | undefined;
             /** @description What it is for. */
-            description?: string;
+            description?: (string | null) | undefined;
             /** @description How long a new subscription is free of charge. */
-            trial_days?: components["schemas"]["TrialDays"];
+            trial_days?: (components["schemas"]["TrialDays"] | null) | undefined;
             /** @description Whether a trial ends as `expired` when the customer has no payment method by then. */
-            trial_requires_payment_method?: boolean;
+            trial_requires_payment_method?: (boolean | null) | undefined;
             /** @description Free data of the app's own. */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: (components["schemas"]["Metadata"] | null) | undefined;
             /** @description What it lets its subscribers use; no key twice. */
-            features?: components["schemas"]["FeatureInput"][];
+            features?: (components["schemas"]["FeatureInput"][] | null) | undefined;
             /** @description What it costs; null is free. */
-            pricing?: components["schemas"]["PricingInput"] | null;
+            pricing?: (components["schemas"]["PricingInput"] | null) | undefined;
         };
         /**
          * @description What a plan costs.
@@ -3043,22 +3325,22 @@ export interface components {
          */
         PricingInput: {
             /** @description What a period costs before any use; 0 when absent. */
-            base_amount?: components["schemas"]["MoneyInput"];
+            base_amount?: components["schemas"]["MoneyInput"] | undefined;
             /**
              * @description How long a period is.
              * @default monthly
              */
-            billing_period?: components["schemas"]["BillingPeriod"];
+            billing_period?: components["schemas"]["BillingPeriod"] | undefined;
             /**
              * @description When the base amount is billed.
              * @default arrears
              */
-            base_timing?: components["schemas"]["BaseTiming"];
+            base_timing?: components["schemas"]["BaseTiming"] | undefined;
             /**
              * @description What use costs, by feature and rising `up_to`. Features without tiers cost nothing.
              * @default []
              */
-            tiers?: components["schemas"]["PricingTierInput"][];
+            tiers?: components["schemas"]["PricingTierInput"][] | undefined;
         };
         /**
          * @description What a stretch of the quantity of a feature costs.
@@ -3119,15 +3401,15 @@ export interface components {
              * @description How the tiers of the feature make a price.
              * @default graduated
              */
-            type?: components["schemas"]["TierType"];
+            type?: components["schemas"]["TierType"] | undefined;
             /** @description Where the tier ends; the next one begins with the unit after it. */
             up_to: components["schemas"]["UpTo"];
             /** @description The price of a unit; 0 when absent. Together with `unit_amount_decimal` it must be that one, rounded half up. */
-            unit_amount?: components["schemas"]["MoneyInput"];
+            unit_amount?: components["schemas"]["MoneyInput"] | undefined;
             /** @description The exact price of a unit in minor units: `"0.5"` is half a cent. `unit_amount` when absent. */
-            unit_amount_decimal?: components["schemas"]["DecimalAmount"];
+            unit_amount_decimal?: components["schemas"]["DecimalAmount"] | undefined;
             /** @description What reaching the tier costs once; 0 when absent. */
-            flat_amount?: components["schemas"]["MoneyInput"];
+            flat_amount?: components["schemas"]["MoneyInput"] | undefined;
         };
         /**
          * @description The id of something at a payment provider.
@@ -3145,6 +3427,13 @@ export interface components {
          *       "error": {
          *         "code": "provider_not_configured",
          *         "message": "no payment provider is configured",
+         *         "type": "provider"
+         *       }
+         *     }
+         * @example {
+         *       "error": {
+         *         "code": "provider_error",
+         *         "message": "the payment provider failed",
          *         "type": "provider"
          *       }
          *     }
@@ -3289,12 +3578,34 @@ export interface components {
          */
         RefundInput: {
             /** @description How much; all that is left when absent. */
-            amount?: components["schemas"]["MoneyInput"];
+            amount?: components["schemas"]["MoneyInput"] | undefined;
             /**
              * @description Why.
              * @default null
              */
-            reason?: components["schemas"]["Reason"] | null;
+            reason?: (components["schemas"]["Reason"] | null) | undefined;
+        };
+        /**
+         * @description A field or parameter is missing, malformed, out of its bounds or unknown, the payment did not succeed, or the amount is more than is left of it.
+         * @example {
+         *       "error": {
+         *         "code": "invalid_state",
+         *         "message": "payment is pending",
+         *         "type": "validation"
+         *       }
+         *     }
+         * @example {
+         *       "error": {
+         *         "code": "invalid_amount",
+         *         "message": "amount: more than there is",
+         *         "type": "validation",
+         *         "param": "amount"
+         *       }
+         *     }
+         */
+        RefundRefused: {
+            /** @description What went wrong. */
+            error: components["schemas"]["ErrorInfo"];
         };
         /**
          * Format: int64
@@ -3411,16 +3722,30 @@ export interface components {
              * @description Who is billed, in the currency of the plan; when null, the tenant's oldest customer of that currency.
              * @default null
              */
-            customer_id?: components["schemas"]["CustomerId"] | null;
+            customer_id?: (components["schemas"]["CustomerId"] | null) | undefined;
             /**
              * @description Free data of the tenant's own.
              * @default {}
              */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | undefined;
             /** @description How it begins; when absent with a trial if there are days for one, else with a paid period. */
-            status?: components["schemas"]["InitialStatus"];
+            status?: components["schemas"]["InitialStatus"] | undefined;
             /** @description Days of the trial; those of the plan when absent. */
-            trial_days?: components["schemas"]["TrialDays"];
+            trial_days?: components["schemas"]["TrialDays"] | undefined;
+        };
+        /**
+         * @description A field or parameter is missing, malformed, out of its bounds or unknown, or the subscription has ended.
+         * @example {
+         *       "error": {
+         *         "code": "subscription_canceled",
+         *         "message": "subscription has ended",
+         *         "type": "validation"
+         *       }
+         *     }
+         */
+        SubscriptionEnded: {
+            /** @description What went wrong. */
+            error: components["schemas"]["ErrorInfo"];
         };
         /**
          * @description The tenant has a live subscription, or an `Idempotency-Key` was used with another body.
@@ -3524,19 +3849,33 @@ export interface components {
             pagination: components["schemas"]["Pagination"];
         };
         /**
+         * @description A field or parameter is missing, malformed, out of its bounds or unknown, or the state of the subscription does not allow it.
+         * @example {
+         *       "error": {
+         *         "code": "invalid_state",
+         *         "message": "subscription is canceled",
+         *         "type": "validation"
+         *       }
+         *     }
+         */
+        SubscriptionStateRefused: {
+            /** @description What went wrong. */
+            error: components["schemas"]["ErrorInfo"];
+        };
+        /**
          * @description Where a subscription is in its life. Those that are not `canceled` or `expired` are live; a tenant has at most one live one.
          * @enum {string}
          */
         SubscriptionStatus: "active" | "trialing" | "past_due" | "canceled" | "expired" | "paused";
         /**
-         * @description What is sent to change: Subscription. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Subscription. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "metadata": {}
          *     }
          */
         SubscriptionUpdate: {
             /** @description Free data of the tenant's own. */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: (components["schemas"]["Metadata"] | null) | undefined;
         };
         /**
          * @description A tax of an invoice.
@@ -3625,7 +3964,7 @@ export interface components {
              * @description The state or province, which then beats the rate of the country; null for the country.
              * @default null
              */
-            state?: components["schemas"]["AddressLine"] | null;
+            state?: (components["schemas"]["AddressLine"] | null) | undefined;
             /** @description What invoices call it. */
             name: components["schemas"]["Title"];
             /** @description How much, in percent. */
@@ -4077,10 +4416,10 @@ export interface components {
          */
         UsageEventBatch: {
             /** @description The events. If one is malformed, none is stored. */
-            events: components["schemas"]["UsageEventCreateItem"][];
+            events: components["schemas"]["UsageEventCreate"][];
         };
         /**
-         * @description What is sent to create: UsageEvent. Read-only members are accepted and ignored; `null` means absent.
+         * @description What is sent to record a usage event. Read-only members are accepted and ignored; `null` means absent.
          * @example {
          *       "feature_key": "api_calls",
          *       "quantity": 250,
@@ -4098,52 +4437,19 @@ export interface components {
              * @description How much of it; negative to correct.
              * @default 1
              */
-            quantity?: components["schemas"]["Quantity"];
+            quantity?: components["schemas"]["Quantity"] | undefined;
             /**
              * @description A key of the caller's for the event, unique in the tenant and app: the same event sent twice is stored once.
              * @default null
              */
-            idempotency_key?: components["schemas"]["IdempotencyKey"] | null;
+            idempotency_key?: (components["schemas"]["IdempotencyKey"] | null) | undefined;
             /**
              * @description Free data of the tenant's own.
              * @default {}
              */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | undefined;
             /** @description When it happened, at most 35 days ago and 5 minutes ahead; the server's time when absent. It decides the period that bills it. */
-            timestamp?: components["schemas"]["Timestamp"];
-        };
-        /**
-         * @description What is sent to create: UsageEvent. Read-only members are accepted and ignored; `null` means absent.
-         * @example {
-         *       "feature_key": "api_calls",
-         *       "quantity": 250,
-         *       "idempotency_key": "req-7f3a",
-         *       "metadata": {
-         *         "region": "eu"
-         *       },
-         *       "timestamp": "2026-01-20T08:30:00.000Z"
-         *     }
-         */
-        UsageEventCreateItem: {
-            /** @description The feature that was used. */
-            feature_key: components["schemas"]["FeatureKey"];
-            /**
-             * @description How much of it; negative to correct.
-             * @default 1
-             */
-            quantity?: components["schemas"]["Quantity"];
-            /**
-             * @description A key of the caller's for the event, unique in the tenant and app: the same event sent twice is stored once.
-             * @default null
-             */
-            idempotency_key?: components["schemas"]["IdempotencyKey"] | null;
-            /**
-             * @description Free data of the tenant's own.
-             * @default {}
-             */
-            metadata?: components["schemas"]["Metadata"];
-            /** @description When it happened, at most 35 days ago and 5 minutes ahead; the server's time when absent. It decides the period that bills it. */
-            timestamp?: components["schemas"]["Timestamp"];
+            timestamp?: components["schemas"]["Timestamp"] | undefined;
         };
         /**
          * @description Why an event of a batch is not stored.
@@ -4257,6 +4563,21 @@ export interface components {
             results: components["schemas"]["UsageEventResult"][];
         };
         /**
+         * @description A field or parameter is missing, malformed, out of its bounds or unknown, or the event is older than the late window.
+         * @example {
+         *       "error": {
+         *         "code": "event_too_old",
+         *         "message": "timestamp: older than the late window",
+         *         "type": "validation",
+         *         "param": "timestamp"
+         *       }
+         *     }
+         */
+        UsageEventRefused: {
+            /** @description What went wrong. */
+            error: components["schemas"]["ErrorInfo"];
+        };
+        /**
          * @description What became of one event of a batch.
          * @example {
          *       "id": "uevt_01kfd8cst0fj5vkzcgddzs58zr",
@@ -4278,6 +4599,20 @@ export interface components {
          */
         UsageEventStatus: "buffered" | "counted" | "voided";
         /**
+         * @description A field or parameter is missing, malformed, out of its bounds or unknown, or the event was taken back before.
+         * @example {
+         *       "error": {
+         *         "code": "invalid_state",
+         *         "message": "usage event is voided",
+         *         "type": "validation"
+         *       }
+         *     }
+         */
+        UsageEventVoided: {
+            /** @description What went wrong. */
+            error: components["schemas"]["ErrorInfo"];
+        };
+        /**
          * @description Why a usage event is taken back.
          * @example {
          *       "reason": "test traffic"
@@ -4288,7 +4623,7 @@ export interface components {
              * @description Why.
              * @default null
              */
-            reason?: components["schemas"]["Reason"] | null;
+            reason?: (components["schemas"]["Reason"] | null) | undefined;
         };
         /**
          * @description The use of a feature over time.
@@ -4328,12 +4663,17 @@ export interface components {
              * @description Why.
              * @default null
              */
-            reason?: components["schemas"]["Reason"] | null;
+            reason?: (components["schemas"]["Reason"] | null) | undefined;
             /**
              * @description Whether its charges are owed again, so that the next invoice bills them.
              * @default false
              */
-            rebill?: boolean;
+            rebill?: boolean | undefined;
+        };
+        /** @description The error envelope of the service. */
+        Error: {
+            /** @description What went wrong. */
+            error: components["schemas"]["ErrorInfo"];
         };
     };
     responses: never;
@@ -4367,9 +4707,11 @@ export type CouponNotFound = components['schemas']['CouponNotFound'];
 export type CouponOrSubscriptionNotFound = components['schemas']['CouponOrSubscriptionNotFound'];
 export type CouponPage = components['schemas']['CouponPage'];
 export type CouponRef = components['schemas']['CouponRef'];
+export type CouponRefused = components['schemas']['CouponRefused'];
 export type CouponType = components['schemas']['CouponType'];
 export type CouponUpdate = components['schemas']['CouponUpdate'];
 export type Credit = components['schemas']['Credit'];
+export type CreditRefused = components['schemas']['CreditRefused'];
 export type CreditedCustomer = components['schemas']['CreditedCustomer'];
 export type Currency = components['schemas']['Currency'];
 export type Customer = components['schemas']['Customer'];
@@ -4380,6 +4722,8 @@ export type CustomerFeatureUsage = components['schemas']['CustomerFeatureUsage']
 export type CustomerId = components['schemas']['CustomerId'];
 export type CustomerNotFound = components['schemas']['CustomerNotFound'];
 export type CustomerPage = components['schemas']['CustomerPage'];
+export type CustomerRefused = components['schemas']['CustomerRefused'];
+export type CustomerSubscribed = components['schemas']['CustomerSubscribed'];
 export type CustomerUpdate = components['schemas']['CustomerUpdate'];
 export type CustomerUsage = components['schemas']['CustomerUsage'];
 export type Day = components['schemas']['Day'];
@@ -4395,7 +4739,6 @@ export type EntitlementBatchCheck = components['schemas']['EntitlementBatchCheck
 export type EntitlementBatchResult = components['schemas']['EntitlementBatchResult'];
 export type EntitlementCheck = components['schemas']['EntitlementCheck'];
 export type EntitlementResult = components['schemas']['EntitlementResult'];
-export type Error = components['schemas']['Error'];
 export type ErrorCode = components['schemas']['ErrorCode'];
 export type ErrorDetails = components['schemas']['ErrorDetails'];
 export type ErrorInfo = components['schemas']['ErrorInfo'];
@@ -4407,6 +4750,7 @@ export type FeatureKey = components['schemas']['FeatureKey'];
 export type FeaturePeriod = components['schemas']['FeaturePeriod'];
 export type FeatureType = components['schemas']['FeatureType'];
 export type FeatureUsage = components['schemas']['FeatureUsage'];
+export type FinalizingRefused = components['schemas']['FinalizingRefused'];
 export type Forbidden = components['schemas']['Forbidden'];
 export type Granularity = components['schemas']['Granularity'];
 export type IdempotencyKey = components['schemas']['IdempotencyKey'];
@@ -4415,6 +4759,7 @@ export type InternalError = components['schemas']['InternalError'];
 export type InvalidPayload = components['schemas']['InvalidPayload'];
 export type InvalidSignature = components['schemas']['InvalidSignature'];
 export type Invoice = components['schemas']['Invoice'];
+export type InvoiceClosed = components['schemas']['InvoiceClosed'];
 export type InvoiceCreate = components['schemas']['InvoiceCreate'];
 export type InvoiceId = components['schemas']['InvoiceId'];
 export type InvoiceNotFound = components['schemas']['InvoiceNotFound'];
@@ -4451,24 +4796,32 @@ export type PaymentMethod = components['schemas']['PaymentMethod'];
 export type PaymentMethodCreate = components['schemas']['PaymentMethodCreate'];
 export type PaymentMethodId = components['schemas']['PaymentMethodId'];
 export type PaymentMethodList = components['schemas']['PaymentMethodList'];
+export type PaymentMethodNeeded = components['schemas']['PaymentMethodNeeded'];
 export type PaymentMethodNotFound = components['schemas']['PaymentMethodNotFound'];
 export type PaymentMethodType = components['schemas']['PaymentMethodType'];
 export type PaymentNotFound = components['schemas']['PaymentNotFound'];
 export type PaymentPage = components['schemas']['PaymentPage'];
 export type PaymentReference = components['schemas']['PaymentReference'];
+export type PaymentRefused = components['schemas']['PaymentRefused'];
+export type PaymentStateRefused = components['schemas']['PaymentStateRefused'];
 export type PaymentStatus = components['schemas']['PaymentStatus'];
 export type Percent = components['schemas']['Percent'];
 export type Percentage = components['schemas']['Percentage'];
 export type Plan = components['schemas']['Plan'];
+export type PlanArchived = components['schemas']['PlanArchived'];
 export type PlanChange = components['schemas']['PlanChange'];
 export type PlanChangeRefusal = components['schemas']['PlanChangeRefusal'];
+export type PlanChangeRefused = components['schemas']['PlanChangeRefused'];
 export type PlanChangeTime = components['schemas']['PlanChangeTime'];
 export type PlanCreate = components['schemas']['PlanCreate'];
+export type PlanEditRefused = components['schemas']['PlanEditRefused'];
 export type PlanId = components['schemas']['PlanId'];
+export type PlanInUse = components['schemas']['PlanInUse'];
 export type PlanNotFound = components['schemas']['PlanNotFound'];
 export type PlanOrCustomerNotFound = components['schemas']['PlanOrCustomerNotFound'];
 export type PlanPage = components['schemas']['PlanPage'];
 export type PlanRef = components['schemas']['PlanRef'];
+export type PlanRefused = components['schemas']['PlanRefused'];
 export type PlanStatus = components['schemas']['PlanStatus'];
 export type PlanUpdate = components['schemas']['PlanUpdate'];
 export type Pricing = components['schemas']['Pricing'];
@@ -4488,18 +4841,21 @@ export type RedeemedCoupon = components['schemas']['RedeemedCoupon'];
 export type Redemption = components['schemas']['Redemption'];
 export type Refund = components['schemas']['Refund'];
 export type RefundInput = components['schemas']['RefundInput'];
+export type RefundRefused = components['schemas']['RefundRefused'];
 export type Remaining = components['schemas']['Remaining'];
 export type SentMinorUnits = components['schemas']['SentMinorUnits'];
 export type Slug = components['schemas']['Slug'];
 export type SlugExists = components['schemas']['SlugExists'];
 export type Subscription = components['schemas']['Subscription'];
 export type SubscriptionCreate = components['schemas']['SubscriptionCreate'];
+export type SubscriptionEnded = components['schemas']['SubscriptionEnded'];
 export type SubscriptionExists = components['schemas']['SubscriptionExists'];
 export type SubscriptionId = components['schemas']['SubscriptionId'];
 export type SubscriptionNotFound = components['schemas']['SubscriptionNotFound'];
 export type SubscriptionOrFeatureNotFound = components['schemas']['SubscriptionOrFeatureNotFound'];
 export type SubscriptionOrPlanNotFound = components['schemas']['SubscriptionOrPlanNotFound'];
 export type SubscriptionPage = components['schemas']['SubscriptionPage'];
+export type SubscriptionStateRefused = components['schemas']['SubscriptionStateRefused'];
 export type SubscriptionStatus = components['schemas']['SubscriptionStatus'];
 export type SubscriptionUpdate = components['schemas']['SubscriptionUpdate'];
 export type Tax = components['schemas']['Tax'];
@@ -4527,15 +4883,17 @@ export type UsageDifference = components['schemas']['UsageDifference'];
 export type UsageEvent = components['schemas']['UsageEvent'];
 export type UsageEventBatch = components['schemas']['UsageEventBatch'];
 export type UsageEventCreate = components['schemas']['UsageEventCreate'];
-export type UsageEventCreateItem = components['schemas']['UsageEventCreateItem'];
 export type UsageEventError = components['schemas']['UsageEventError'];
 export type UsageEventId = components['schemas']['UsageEventId'];
 export type UsageEventNotFound = components['schemas']['UsageEventNotFound'];
 export type UsageEventOutcome = components['schemas']['UsageEventOutcome'];
 export type UsageEventPage = components['schemas']['UsageEventPage'];
 export type UsageEventReceipt = components['schemas']['UsageEventReceipt'];
+export type UsageEventRefused = components['schemas']['UsageEventRefused'];
 export type UsageEventResult = components['schemas']['UsageEventResult'];
 export type UsageEventStatus = components['schemas']['UsageEventStatus'];
+export type UsageEventVoided = components['schemas']['UsageEventVoided'];
 export type UsageEventVoiding = components['schemas']['UsageEventVoiding'];
 export type UsageHistory = components['schemas']['UsageHistory'];
 export type Voiding = components['schemas']['Voiding'];
+export type Error = components['schemas']['Error'];

@@ -15,7 +15,7 @@ export interface Operations {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its
+   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its quota is used up, or the operation is for the operator.
    * - 404: What the path or the body names does not exist for this tenant.
    * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
@@ -42,7 +42,7 @@ export interface Operations {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its
+   * - 403: The credentials lack the scope that the operation needs or name a tenant that is not theirs, the tenant is suspended, its quota is used up, or the operation is for the operator.
    * - 404: What the path or the body names does not exist for this tenant.
    * - 409: It is there already, or its state does not allow it.
    * - 429: It was asked for too often, or the API key that the request carries has used up its rate.

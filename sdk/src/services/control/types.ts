@@ -3,7 +3,7 @@ export interface components {
     schemas: {
         /**
          * @description Who did it: the id of a user or key, `root` or `system`.
-         * @example user_01h455vb4pex5vsknk084sn02v
+         * @example user_01m7w6qgepfq9s8v7qdkvzwn91
          */
         ActorId: string;
         /**
@@ -32,7 +32,7 @@ export interface components {
          * @example {
          *       "id": "aud_01h455vb4pex5vsknk084sn036",
          *       "tenant_id": "ten_01h455vb4pex5vsknk084sn02q",
-         *       "actor_id": "user_01h455vb4pex5vsknk084sn02v",
+         *       "actor_id": "user_01m7w6qgepfq9s8v7qdkvzwn91",
          *       "actor_type": "user",
          *       "resource": "instance",
          *       "resource_id": "inst_01h455vb4pex5vsknk084sn02r",
@@ -84,7 +84,7 @@ export interface components {
          *         {
          *           "id": "aud_01h455vb4pex5vsknk084sn036",
          *           "tenant_id": "ten_01h455vb4pex5vsknk084sn02q",
-         *           "actor_id": "user_01h455vb4pex5vsknk084sn02v",
+         *           "actor_id": "user_01m7w6qgepfq9s8v7qdkvzwn91",
          *           "actor_type": "user",
          *           "resource": "instance",
          *           "resource_id": "inst_01h455vb4pex5vsknk084sn02r",
@@ -256,7 +256,7 @@ export interface components {
              * @description Whether to order one even if the present one has more than a third of its time left.
              * @default false
              */
-            force?: boolean;
+            force?: boolean | undefined;
         };
         /**
          * @description How far a certificate is.
@@ -368,32 +368,32 @@ export interface components {
          */
         DeployInput: {
             /** @description What to run; the current image when absent. */
-            image?: components["schemas"]["Image"];
+            image?: components["schemas"]["Image"] | undefined;
             /**
              * @description How the new release takes the place of the old one.
              * @default rolling
              */
-            strategy?: components["schemas"]["Strategy"];
+            strategy?: components["schemas"]["Strategy"] | undefined;
             /** @description Environment variables, all of them, that become the instance's when it succeeds; the instance's when absent. */
-            env?: components["schemas"]["Env"];
+            env?: components["schemas"]["Env"] | undefined;
             /** @description What is to be said about the release. */
-            notes?: components["schemas"]["Notes"];
+            notes?: components["schemas"]["Notes"] | undefined;
             /** @description The commit of the source. */
-            commit_sha?: components["schemas"]["CommitSha"];
+            commit_sha?: components["schemas"]["CommitSha"] | undefined;
             /**
              * @description When it is given up: `10s` to `1h`.
              * @default 10m
              */
-            timeout?: components["schemas"]["Duration"];
+            timeout?: components["schemas"]["Duration"] | undefined;
             /**
              * @description How long a replica may take to be ready: `1s` to `30m`.
              * @default 2m
              */
-            ready_timeout?: components["schemas"]["Duration"];
+            ready_timeout?: components["schemas"]["Duration"] | undefined;
             /** @description How long the old release stays beside the new one: `0s` to `1h`; `30s` for `blue-green` when absent. */
-            soak?: components["schemas"]["Duration"];
+            soak?: components["schemas"]["Duration"] | undefined;
             /** @description How a canary goes on; for `canary` only. */
-            canary?: components["schemas"]["Canary"];
+            canary?: components["schemas"]["Canary"] | undefined;
         };
         /**
          * @description The act of making a release active. Every deployment ends: by its deadline at the latest.
@@ -412,7 +412,7 @@ export interface components {
          *       },
          *       "notes": "second release",
          *       "commit_sha": "9f2c1ab",
-         *       "initiator": "user_01h455vb4pex5vsknk084sn02v",
+         *       "initiator": "user_01m7w6qgepfq9s8v7qdkvzwn91",
          *       "rollback_of": null,
          *       "timeout": "10m",
          *       "ready_timeout": "2m",
@@ -522,7 +522,7 @@ export interface components {
          *           },
          *           "notes": "second release",
          *           "commit_sha": "9f2c1ab",
-         *           "initiator": "user_01h455vb4pex5vsknk084sn02v",
+         *           "initiator": "user_01m7w6qgepfq9s8v7qdkvzwn91",
          *           "rollback_of": null,
          *           "timeout": "10m",
          *           "ready_timeout": "2m",
@@ -687,7 +687,7 @@ export interface components {
              * @description Whether a certificate is ordered once it is verified.
              * @default true
              */
-            tls_enabled?: boolean;
+            tls_enabled?: boolean | undefined;
         };
         /**
          * @description Id of a domain.
@@ -808,16 +808,6 @@ export interface components {
          */
         EnvValue: string;
         /**
-         * @description The error envelope of the service.
-         * @example {
-         *       "message": "instance not found"
-         *     }
-         */
-        Error: {
-            /** @description What went wrong; for a bad field `<field>: <reason>`. */
-            message: string;
-        };
-        /**
          * @description Why a replica ended.
          * @enum {string}
          */
@@ -829,7 +819,7 @@ export interface components {
         ExpectedStatus: string;
         /**
          * @description The tenant of callers' credentials that this tenant stands for.
-         * @example org_01h455vb4pex5vsknk084sn035
+         * @example org_01m7w6qgepfq9s8v9m3zmg852m
          */
         ExternalId: string;
         /**
@@ -937,39 +927,39 @@ export interface components {
              * @description Arguments of the program of a `command`.
              * @default []
              */
-            args?: components["schemas"]["Arguments"];
+            args?: components["schemas"]["Arguments"] | undefined;
             /**
              * @description Between questions: `1s` to `1h`.
              * @default 30s
              */
-            interval?: components["schemas"]["Duration"];
+            interval?: components["schemas"]["Duration"] | undefined;
             /** @description Time for an answer: `100ms` to `60s`, not more than the interval; `5s` or the shorter interval when absent. */
-            timeout?: components["schemas"]["Duration"];
+            timeout?: components["schemas"]["Duration"] | undefined;
             /**
              * @description Failures in a row that make a replica unhealthy; 0 counts as 1.
              * @default 3
              */
-            retries?: components["schemas"]["Retries"];
+            retries?: components["schemas"]["Retries"] | undefined;
             /**
              * @description Passes in a row that make it healthy.
              * @default 1
              */
-            success_threshold?: components["schemas"]["SuccessThreshold"];
+            success_threshold?: components["schemas"]["SuccessThreshold"] | undefined;
             /**
              * @description What a failure does.
              * @default readiness
              */
-            kind?: components["schemas"]["CheckKind"];
+            kind?: components["schemas"]["CheckKind"] | undefined;
             /**
              * @description The statuses that pass, for `http`.
              * @default 200-399
              */
-            expected_status?: components["schemas"]["ExpectedStatus"];
+            expected_status?: components["schemas"]["ExpectedStatus"] | undefined;
             /**
              * @description Whether it asks.
              * @default true
              */
-            enabled?: boolean;
+            enabled?: boolean | undefined;
         };
         /**
          * @description A page of checks.
@@ -1029,27 +1019,27 @@ export interface components {
          */
         HealthCheckUpdate: {
             /** @description Its name, unique in the instance. */
-            name?: components["schemas"]["CheckName"];
+            name?: components["schemas"]["CheckName"] | undefined;
             /** @description How it asks. */
-            type?: components["schemas"]["CheckType"];
+            type?: components["schemas"]["CheckType"] | undefined;
             /** @description What it asks. */
-            target?: components["schemas"]["CheckTarget"];
+            target?: components["schemas"]["CheckTarget"] | undefined;
             /** @description Arguments of the program of a `command`. */
-            args?: components["schemas"]["Arguments"] | null;
+            args?: (components["schemas"]["Arguments"] | null) | undefined;
             /** @description Between questions: `1s` to `1h`. */
-            interval?: components["schemas"]["Duration"] | null;
+            interval?: (components["schemas"]["Duration"] | null) | undefined;
             /** @description Time for an answer: `100ms` to `60s`, not more than the interval. */
-            timeout?: components["schemas"]["Duration"] | null;
+            timeout?: (components["schemas"]["Duration"] | null) | undefined;
             /** @description Failures in a row that make a replica unhealthy; 0 counts as 1. */
-            retries?: components["schemas"]["Retries"] | null;
+            retries?: (components["schemas"]["Retries"] | null) | undefined;
             /** @description Passes in a row that make it healthy. */
-            success_threshold?: components["schemas"]["SuccessThreshold"] | null;
+            success_threshold?: (components["schemas"]["SuccessThreshold"] | null) | undefined;
             /** @description What a failure does. */
-            kind?: components["schemas"]["CheckKind"] | null;
+            kind?: (components["schemas"]["CheckKind"] | null) | undefined;
             /** @description The statuses that pass, for `http`. */
-            expected_status?: components["schemas"]["ExpectedStatus"] | null;
+            expected_status?: (components["schemas"]["ExpectedStatus"] | null) | undefined;
             /** @description Whether it asks. */
-            enabled?: boolean | null;
+            enabled?: (boolean | null) | undefined;
         };
         /**
          * @description What a check of a replica came to.
@@ -1284,38 +1274,38 @@ export interface components {
          */
         InstanceCreate: {
             /** @description The tenant it belongs to; the caller's own when absent. Another one may be named by the operator only. */
-            tenant_id?: components["schemas"]["TenantId"];
+            tenant_id?: components["schemas"]["TenantId"] | undefined;
             /** @description Its name. */
             name: components["schemas"]["DisplayName"];
             /** @description What it runs. Changed by deploying only. */
             image: components["schemas"]["Image"];
             /** @description What runs it; the configured provider when absent. Fixed. */
-            provider_name?: components["schemas"]["ProviderName"];
+            provider_name?: components["schemas"]["ProviderName"] | undefined;
             /**
              * @description What it gets. Changed by scaling only.
              * @default {}
              */
-            resources?: components["schemas"]["Resources"];
+            resources?: components["schemas"]["Resources"] | undefined;
             /**
              * @description The ports that its replicas listen on; none for a worker without traffic.
              * @default []
              */
-            ports?: components["schemas"]["InstancePort"][];
+            ports?: components["schemas"]["InstancePort"][] | undefined;
             /**
              * @description Environment variables of its replicas.
              * @default {}
              */
-            env?: components["schemas"]["Env"];
+            env?: components["schemas"]["Env"] | undefined;
             /**
              * @description Free labels.
              * @default {}
              */
-            labels?: components["schemas"]["Labels"];
+            labels?: components["schemas"]["Labels"] | undefined;
             /**
              * @description Whether a replica that ended is started again.
              * @default always
              */
-            restart_policy?: components["schemas"]["RestartPolicy"];
+            restart_policy?: components["schemas"]["RestartPolicy"] | undefined;
         };
         /**
          * @description An instance at a glance. Rates and latencies are those of the gateway, and null without one.
@@ -1529,21 +1519,21 @@ export interface components {
          */
         InstanceUpdate: {
             /** @description Its name. */
-            name?: components["schemas"]["DisplayName"];
+            name?: components["schemas"]["DisplayName"] | undefined;
             /** @description As stored; changed by deploying only. */
-            image?: components["schemas"]["Image"];
+            image?: components["schemas"]["Image"] | undefined;
             /** @description As stored; fixed. */
-            provider_name?: components["schemas"]["ProviderName"];
+            provider_name?: components["schemas"]["ProviderName"] | undefined;
             /** @description As stored; changed by scaling only. */
-            resources?: components["schemas"]["Resources"];
+            resources?: (components["schemas"]["Resources"] | null) | undefined;
             /** @description The ports that its replicas listen on. The next deploy applies them. */
-            ports?: components["schemas"]["InstancePort"][] | null;
+            ports?: (components["schemas"]["InstancePort"][] | null) | undefined;
             /** @description Environment variables of its replicas, all of them. The next deploy applies them. */
-            env?: components["schemas"]["Env"] | null;
+            env?: (components["schemas"]["Env"] | null) | undefined;
             /** @description Free labels, all of them. */
-            labels?: components["schemas"]["Labels"] | null;
+            labels?: (components["schemas"]["Labels"] | null) | undefined;
             /** @description Whether a replica that ended is started again. */
-            restart_policy?: components["schemas"]["RestartPolicy"] | null;
+            restart_policy?: (components["schemas"]["RestartPolicy"] | null) | undefined;
         };
         /**
          * @description Something failed that is not the caller's fault; the log has the cause under the request id.
@@ -1663,6 +1653,12 @@ export interface components {
          * @enum {string}
          */
         LogSource: "stdout" | "stderr" | "otlp" | "plane";
+        /**
+         * @description Events named `log` and `ping`.
+         * @example event: ping
+         *     data: {"timestamp":"2026-01-05T11:00:15.000Z"}
+         */
+        LogText: string;
         /**
          * Format: int32
          * @description Memory in MiB, per replica.
@@ -1841,11 +1837,11 @@ export interface components {
          */
         OtlpRequest: {
             /** @description Spans by resource; of the signal `traces`. */
-            resourceSpans?: components["schemas"]["OtlpResource"][];
+            resourceSpans?: components["schemas"]["OtlpResource"][] | undefined;
             /** @description Measurements by resource; of the signal `metrics`. */
-            resourceMetrics?: components["schemas"]["OtlpResource"][];
+            resourceMetrics?: components["schemas"]["OtlpResource"][] | undefined;
             /** @description Lines by resource; of the signal `logs`. */
-            resourceLogs?: components["schemas"]["OtlpResource"][];
+            resourceLogs?: components["schemas"]["OtlpResource"][] | undefined;
         } & {
             [key: string]: unknown;
         };
@@ -2083,17 +2079,17 @@ export interface components {
          */
         QuotaInput: {
             /** @description Instances. 5 in the plan `free`. */
-            max_instances?: components["schemas"]["QuotaLimit"];
+            max_instances?: components["schemas"]["QuotaLimit"] | undefined;
             /** @description Thousandths of a processor. 4000 in the plan `free`. */
-            max_cpu_millis?: components["schemas"]["QuotaLimit"];
+            max_cpu_millis?: components["schemas"]["QuotaLimit"] | undefined;
             /** @description Memory in MiB. 8192 in the plan `free`. */
-            max_memory_mb?: components["schemas"]["QuotaLimit"];
+            max_memory_mb?: components["schemas"]["QuotaLimit"] | undefined;
             /** @description Disk in MiB. 20480 in the plan `free`. */
-            max_disk_mb?: components["schemas"]["QuotaLimit"];
+            max_disk_mb?: components["schemas"]["QuotaLimit"] | undefined;
             /** @description Domains. 10 in the plan `free`. */
-            max_domains?: components["schemas"]["QuotaLimit"];
+            max_domains?: components["schemas"]["QuotaLimit"] | undefined;
             /** @description Secrets. 50 in the plan `free`. */
-            max_secrets?: components["schemas"]["QuotaLimit"];
+            max_secrets?: components["schemas"]["QuotaLimit"] | undefined;
         };
         /**
          * Format: int32
@@ -2171,7 +2167,7 @@ export interface components {
          *       "secret_versions": {
          *         "DATABASE_URL": 1
          *       },
-         *       "created_by": "user_01h455vb4pex5vsknk084sn02v",
+         *       "created_by": "user_01m7w6qgepfq9s8v7qdkvzwn91",
          *       "created_at": "2026-01-05T10:00:00.000Z",
          *       "updated_at": "2026-01-05T10:00:00.000Z"
          *     }
@@ -2247,7 +2243,7 @@ export interface components {
          *           "secret_versions": {
          *             "DATABASE_URL": 1
          *           },
-         *           "created_by": "user_01h455vb4pex5vsknk084sn02v",
+         *           "created_by": "user_01m7w6qgepfq9s8v7qdkvzwn91",
          *           "created_at": "2026-01-05T10:00:00.000Z",
          *           "updated_at": "2026-01-05T10:00:00.000Z"
          *         }
@@ -2447,13 +2443,13 @@ export interface components {
          */
         ResourceChanges: {
             /** @description Thousandths of a processor, per replica. */
-            cpu_millis?: components["schemas"]["CpuMillis"];
+            cpu_millis?: components["schemas"]["CpuMillis"] | undefined;
             /** @description Memory in MiB, per replica. */
-            memory_mb?: components["schemas"]["MemoryMb"];
+            memory_mb?: components["schemas"]["MemoryMb"] | undefined;
             /** @description How many replicas run. */
-            replicas?: components["schemas"]["ReplicaCount"];
+            replicas?: components["schemas"]["ReplicaCount"] | undefined;
             /** @description Disk in MiB, per replica. */
-            disk_mb?: components["schemas"]["DiskMb"];
+            disk_mb?: components["schemas"]["DiskMb"] | undefined;
         };
         /**
          * @description What an instance uses, over all replicas.
@@ -2546,17 +2542,17 @@ export interface components {
          */
         RollbackInput: {
             /** @description The release; the one that was active before when absent. */
-            release_id?: components["schemas"]["ReleaseId"];
+            release_id?: components["schemas"]["ReleaseId"] | undefined;
             /**
              * @description How it takes the place of the current one.
              * @default rolling
              */
-            strategy?: components["schemas"]["Strategy"];
+            strategy?: components["schemas"]["Strategy"] | undefined;
             /**
              * @description When it is given up: `10s` to `1h`.
              * @default 10m
              */
-            timeout?: components["schemas"]["Duration"];
+            timeout?: components["schemas"]["Duration"] | undefined;
         };
         /**
          * @description Leads a host name and a path to a port of an instance. Routes of equal host name and path share the traffic by weight and
@@ -2612,29 +2608,29 @@ export interface components {
          */
         RouteCreate: {
             /** @description A verified domain of the instance; its default host, `<slug>.<tenant slug>.<base domain>`, when absent. */
-            hostname?: components["schemas"]["Hostname"];
+            hostname?: components["schemas"]["Hostname"] | undefined;
             /**
              * @description What paths begin with.
              * @default /
              */
-            path?: components["schemas"]["PathPrefix"];
+            path?: components["schemas"]["PathPrefix"] | undefined;
             /** @description The port: one of the instance's. */
             port: components["schemas"]["Port"];
             /**
              * @description How it is spoken to.
              * @default http
              */
-            protocol?: components["schemas"]["TrafficProtocol"];
+            protocol?: components["schemas"]["TrafficProtocol"] | undefined;
             /**
              * @description What it gets of the traffic, relative to the others of its host name and path.
              * @default 100
              */
-            weight?: components["schemas"]["Weight"];
+            weight?: components["schemas"]["Weight"] | undefined;
             /**
              * @description Whether `path` is removed before the instance sees the request.
              * @default false
              */
-            strip_prefix?: boolean;
+            strip_prefix?: boolean | undefined;
         };
         /**
          * @description Id of a route.
@@ -2685,17 +2681,17 @@ export interface components {
          */
         RouteUpdate: {
             /** @description A verified domain of the instance; its default host when null. */
-            hostname?: components["schemas"]["Hostname"] | null;
+            hostname?: (components["schemas"]["Hostname"] | null) | undefined;
             /** @description What paths begin with. */
-            path?: components["schemas"]["PathPrefix"] | null;
+            path?: (components["schemas"]["PathPrefix"] | null) | undefined;
             /** @description The port: one of the instance's. */
-            port?: components["schemas"]["Port"];
+            port?: components["schemas"]["Port"] | undefined;
             /** @description How it is spoken to. */
-            protocol?: components["schemas"]["TrafficProtocol"] | null;
+            protocol?: (components["schemas"]["TrafficProtocol"] | null) | undefined;
             /** @description What it gets of the traffic, relative to the others of its host name and path. */
-            weight?: components["schemas"]["Weight"] | null;
+            weight?: (components["schemas"]["Weight"] | null) | undefined;
             /** @description Whether `path` is removed before the instance sees the request. */
-            strip_prefix?: boolean | null;
+            strip_prefix?: (boolean | null) | undefined;
         };
         /**
          * @description What an instance is to get.
@@ -2762,7 +2758,7 @@ export interface components {
              * @description How replicas get it.
              * @default env
              */
-            type?: components["schemas"]["SecretType"];
+            type?: components["schemas"]["SecretType"] | undefined;
         };
         /**
          * @description A page of secrets, without their values.
@@ -2913,7 +2909,7 @@ export interface components {
          */
         SuspendInput: {
             /** @description Why. */
-            reason?: components["schemas"]["Reason"];
+            reason?: components["schemas"]["Reason"] | undefined;
         };
         /**
          * @description An owner of instances.
@@ -2922,7 +2918,7 @@ export interface components {
          *       "name": "Acme",
          *       "slug": "acme",
          *       "plan": "free",
-         *       "external_id": "org_01h455vb4pex5vsknk084sn035",
+         *       "external_id": "org_01m7w6qgepfq9s8v9m3zmg852m",
          *       "metadata": {},
          *       "status": "active",
          *       "quota": {
@@ -2979,7 +2975,7 @@ export interface components {
          *       "name": "Acme",
          *       "slug": "acme",
          *       "plan": "free",
-         *       "external_id": "org_01h455vb4pex5vsknk084sn035",
+         *       "external_id": "org_01m7w6qgepfq9s8v9m3zmg852m",
          *       "metadata": {},
          *       "quota": {
          *         "max_instances": 5,
@@ -2995,24 +2991,24 @@ export interface components {
             /** @description Its name. */
             name: components["schemas"]["DisplayName"];
             /** @description Its name in host names, unique and fixed; made from the name when absent. */
-            slug?: components["schemas"]["Slug"];
+            slug?: components["schemas"]["Slug"] | undefined;
             /**
              * @description Its plan, which sets its quota.
              * @default free
              */
-            plan?: components["schemas"]["PlanName"];
+            plan?: components["schemas"]["PlanName"] | undefined;
             /**
              * @description The tenant of callers' credentials that it stands for; unique and fixed.
              * @default null
              */
-            external_id?: components["schemas"]["ExternalId"] | null;
+            external_id?: (components["schemas"]["ExternalId"] | null) | undefined;
             /**
              * @description Free data.
              * @default {}
              */
-            metadata?: components["schemas"]["TenantMetadata"];
+            metadata?: components["schemas"]["TenantMetadata"] | undefined;
             /** @description What it may have; absent members are as in its plan. */
-            quota?: components["schemas"]["QuotaInput"];
+            quota?: components["schemas"]["QuotaInput"] | undefined;
         };
         /**
          * @description A page of tenants.
@@ -3023,7 +3019,7 @@ export interface components {
          *           "name": "Acme",
          *           "slug": "acme",
          *           "plan": "free",
-         *           "external_id": "org_01h455vb4pex5vsknk084sn035",
+         *           "external_id": "org_01m7w6qgepfq9s8v9m3zmg852m",
          *           "metadata": {},
          *           "status": "active",
          *           "quota": {
@@ -3101,12 +3097,12 @@ export interface components {
          */
         TenantSuspendInput: {
             /** @description Why. */
-            reason?: components["schemas"]["Reason"];
+            reason?: components["schemas"]["Reason"] | undefined;
             /**
              * @description Whether its instances are suspended too, or with the end of the suspension wake up again.
              * @default true
              */
-            stop_instances?: boolean;
+            stop_instances?: boolean | undefined;
         };
         /**
          * @description What is to change of a tenant: absent members keep their value, null restores the default. A new plan sets its quota.
@@ -3119,11 +3115,11 @@ export interface components {
          */
         TenantUpdate: {
             /** @description Its name. */
-            name?: components["schemas"]["DisplayName"];
+            name?: components["schemas"]["DisplayName"] | undefined;
             /** @description Its plan. */
-            plan?: components["schemas"]["PlanName"] | null;
+            plan?: (components["schemas"]["PlanName"] | null) | undefined;
             /** @description Free data, all of it. */
-            metadata?: components["schemas"]["TenantMetadata"] | null;
+            metadata?: (components["schemas"]["TenantMetadata"] | null) | undefined;
         };
         /**
          * Format: date-time
@@ -3198,6 +3194,11 @@ export interface components {
          * @example 100
          */
         Weight: number;
+        /** @description The error envelope of the service. */
+        Error: {
+            /** @description What went wrong; for a bad field `<field>: <reason>`. */
+            message: string;
+        };
     };
     responses: never;
     parameters: never;
@@ -3260,7 +3261,6 @@ export type Endpoint = components['schemas']['Endpoint'];
 export type EndpointProtocol = components['schemas']['EndpointProtocol'];
 export type Env = components['schemas']['Env'];
 export type EnvValue = components['schemas']['EnvValue'];
-export type Error = components['schemas']['Error'];
 export type ExitReason = components['schemas']['ExitReason'];
 export type ExpectedStatus = components['schemas']['ExpectedStatus'];
 export type ExternalId = components['schemas']['ExternalId'];
@@ -3296,6 +3296,7 @@ export type LogLevel = components['schemas']['LogLevel'];
 export type LogLine = components['schemas']['LogLine'];
 export type LogLineList = components['schemas']['LogLineList'];
 export type LogSource = components['schemas']['LogSource'];
+export type LogText = components['schemas']['LogText'];
 export type MemoryMb = components['schemas']['MemoryMb'];
 export type Metric = components['schemas']['Metric'];
 export type MetricLabels = components['schemas']['MetricLabels'];
@@ -3392,3 +3393,4 @@ export type UnsupportedMediaType = components['schemas']['UnsupportedMediaType']
 export type VariableName = components['schemas']['VariableName'];
 export type Version = components['schemas']['Version'];
 export type Weight = components['schemas']['Weight'];
+export type Error = components['schemas']['Error'];

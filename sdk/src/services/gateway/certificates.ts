@@ -13,7 +13,7 @@ export interface Certificates {
    *
    * `POST /gateway/api/certificates`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered route would have been changed, or discovery is off.
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
    * - 413: The body is larger than the operation takes.
@@ -39,7 +39,7 @@ export interface Certificates {
    *
    * `GET /gateway/api/certificates`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered route would have been changed, or discovery is off.
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
    * - 429: The API key that the request carries has used up its rate.
@@ -68,7 +68,7 @@ export interface Certificates {
    *
    * `GET /gateway/api/certificates/{id}`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered route would have been changed, or discovery is off.
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
    * - 404: What the path names does not exist.
@@ -93,7 +93,7 @@ export interface Certificates {
    *
    * `DELETE /gateway/api/certificates/{id}`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered route would have been changed, or discovery is off.
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
    * - 404: What the path names does not exist.

@@ -13,7 +13,7 @@ export interface Challenges {
    *
    * `PUT /gateway/api/challenges/{token}`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered route would have been changed, or discovery is off.
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
    * - 413: The body is larger than the operation takes.
@@ -40,7 +40,7 @@ export interface Challenges {
    *
    * `DELETE /gateway/api/challenges/{token}`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered route would have been changed, or discovery is off.
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
    * - 429: The API key that the request carries has used up its rate.

@@ -11,9 +11,9 @@ export interface Dashboard {
   /**
    * Answers the page of the dashboard. It holds no data; it asks for a token and reads everything with that.
    *
-   * `GET /gateway`
+   * `GET /gateway`, which needs no credentials
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered route would have been changed, or discovery is off.
    * - 404: What the path names does not exist.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The gateway is draining and takes no writes, the database is away, or what was asked for is off or not yet made.
@@ -28,9 +28,9 @@ export interface Dashboard {
   /**
    * Answers the script or the style of the dashboard.
    *
-   * `GET /gateway/assets/{file}`
+   * `GET /gateway/assets/{file}`, which needs no credentials
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered route would have been changed, or discovery is off.
    * - 404: What the path names does not exist.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The gateway is draining and takes no writes, the database is away, or what was asked for is off or not yet made.

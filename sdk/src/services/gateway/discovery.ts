@@ -13,7 +13,7 @@ export interface Discovery {
    *
    * `POST /gateway/api/discovery/refresh`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered route would have been changed, or discovery is off.
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
    * - 429: The API key that the request carries has used up its rate.
@@ -36,7 +36,7 @@ export interface Discovery {
    *
    * `POST /gateway/api/discovery/register`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered route would have been changed, or discovery is off.
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
    * - 409: It is there already, or would be ambiguous; or the prefix belongs to another service.
@@ -63,7 +63,7 @@ export interface Discovery {
    *
    * `GET /gateway/api/discovery/services`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered route would have been changed, or discovery is off.
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
    * - 429: The API key that the request carries has used up its rate.
@@ -92,7 +92,7 @@ export interface Discovery {
    *
    * `DELETE /gateway/api/discovery/services/{name}`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered route would have been changed, or discovery is off.
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
    * - 404: What the path names does not exist.
@@ -117,7 +117,7 @@ export interface Discovery {
    *
    * `DELETE /gateway/api/discovery/services/{name}/instances/{instanceId}`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered route would have been changed, or discovery is off.
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
    * - 404: What the path names does not exist.

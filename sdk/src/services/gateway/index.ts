@@ -13,7 +13,6 @@ import { openApiOf, type OpenApi } from './open-api.ts';
 import { routesOf, type Routes } from './routes.ts';
 import { statsOf, type Stats } from './stats.ts';
 import { upstreamsOf, type Upstreams } from './upstreams.ts';
-import { feedOf, type Feed } from './feed.ts';
 
 export type * from './types.ts';
 export type {
@@ -29,7 +28,6 @@ export type {
   Routes,
   Stats,
   Upstreams,
-  Feed,
 };
 
 /**
@@ -50,7 +48,6 @@ export interface GatewayService {
   readonly routes: Routes;
   readonly stats: Stats;
   readonly upstreams: Upstreams;
-  readonly feed: Feed;
 }
 
 /** The service over a client of one's own. */
@@ -67,5 +64,4 @@ export const gateway = (client: Client): GatewayService => ({
   routes: routesOf(client),
   stats: statsOf(client),
   upstreams: upstreamsOf(client),
-  feed: feedOf(client),
 });

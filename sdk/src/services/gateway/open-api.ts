@@ -13,7 +13,7 @@ export interface OpenApi {
    *
    * `POST /gateway/api/openapi/refresh`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered route would have been changed, or discovery is off.
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
    * - 429: The API key that the request carries has used up its rate.
@@ -35,7 +35,7 @@ export interface OpenApi {
    *
    * `GET /gateway/api/openapi/services`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered route would have been changed, or discovery is off.
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
    * - 429: The API key that the request carries has used up its rate.
@@ -57,7 +57,7 @@ export interface OpenApi {
    *
    * `GET /gateway/api/openapi/services/{service}`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered route would have been changed, or discovery is off.
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
    * - 404: What the path names does not exist.
@@ -82,9 +82,9 @@ export interface OpenApi {
    * Answers the merged OpenAPI 3.1 document of all services. Public unless `openapi.public` is off, when it needs
    * `gateway:read`. The same services give the same bytes but for `generatedAt`.
    *
-   * `GET /gateway/openapi.json`
+   * `GET /gateway/openapi.json`, which needs no credentials
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered route would have been changed, or discovery is off.
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
@@ -101,14 +101,14 @@ export interface OpenApi {
       'If-None-Match'?: string | undefined;
     },
     options?: RequestOptions,
-  ) => Answer<Response, T.Error>;
+  ) => Answer<T.MergedDocument | undefined, T.Error>;
 
   /**
    * Answers an interactive page of the merged document. It loads nothing from elsewhere. As public as the document.
    *
-   * `GET /gateway/swagger`
+   * `GET /gateway/swagger`, which needs no credentials
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered route would have been changed, or discovery is off.
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
@@ -128,6 +128,6 @@ export const openApiOf = (client: Client): OpenApi =>
     refresh: { verb: 'POST', path: '/gateway/api/openapi/refresh' },
     services: { verb: 'GET', path: '/gateway/api/openapi/services' },
     service: { verb: 'GET', path: '/gateway/api/openapi/services/{service}' },
-    document: { verb: 'GET', path: '/gateway/openapi.json', headers: ['If-None-Match'], unread: true },
+    document: { verb: 'GET', path: '/gateway/openapi.json', headers: ['If-None-Match'] },
     page: { verb: 'GET', path: '/gateway/swagger', unread: true },
   });

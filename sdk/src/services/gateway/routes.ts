@@ -13,7 +13,7 @@ export interface Routes {
    *
    * `GET /gateway/api/routes`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered route would have been changed, or discovery is off.
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
    * - 429: The API key that the request carries has used up its rate.
@@ -51,7 +51,7 @@ export interface Routes {
    *
    * `POST /gateway/api/routes`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered route would have been changed, or discovery is off.
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
    * - 409: It is there already, or would be ambiguous; or the prefix belongs to another service.
@@ -78,7 +78,7 @@ export interface Routes {
    *
    * `POST /gateway/api/routes/match`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered route would have been changed, or discovery is off.
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
    * - 413: The body is larger than the operation takes.
@@ -104,7 +104,7 @@ export interface Routes {
    *
    * `GET /gateway/api/routes/{+id}`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered route would have been changed, or discovery is off.
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
    * - 404: What the path names does not exist.
@@ -130,7 +130,7 @@ export interface Routes {
    *
    * `PUT /gateway/api/routes/{+id}`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered route would have been changed, or discovery is off.
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
    * - 404: What the path names does not exist.
@@ -163,7 +163,7 @@ export interface Routes {
    *
    * `DELETE /gateway/api/routes/{+id}`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered route would have been changed, or discovery is off.
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
    * - 404: What the path names does not exist.
@@ -189,7 +189,7 @@ export interface Routes {
    *
    * `POST /gateway/api/routes/{+id}/disable`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered route would have been changed, or discovery is off.
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
    * - 404: What the path names does not exist.
@@ -215,7 +215,7 @@ export interface Routes {
    *
    * `POST /gateway/api/routes/{+id}/enable`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered route would have been changed, or discovery is off.
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
    * - 404: What the path names does not exist.

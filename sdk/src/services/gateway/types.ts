@@ -38,9 +38,9 @@ export interface components {
          */
         AccessLoggingChange: {
             /** @description Which requests. */
-            mode?: components["schemas"]["AccessLogMode"] | null;
+            mode?: (components["schemas"]["AccessLogMode"] | null) | undefined;
             /** @description Headers whose values are not logged. */
-            redactHeaders?: components["schemas"]["HeaderNames"] | null;
+            redactHeaders?: (components["schemas"]["HeaderNames"] | null) | undefined;
         };
         /**
          * @description A host name or an IP address, without a scheme.
@@ -137,11 +137,11 @@ export interface components {
          */
         CachingChange: {
             /** @description Bytes that it holds. */
-            maxBytes?: components["schemas"]["Count"] | null;
+            maxBytes?: (components["schemas"]["Count"] | null) | undefined;
             /** @description Answers that it holds. */
-            maxEntries?: components["schemas"]["SmallCount"] | null;
+            maxEntries?: (components["schemas"]["SmallCount"] | null) | undefined;
             /** @description Whether equal misses at once wait for one fetch. */
-            coalesce?: boolean | null;
+            coalesce?: (boolean | null) | undefined;
         };
         /**
          * @description Something that a service can do.
@@ -209,7 +209,7 @@ export interface components {
              * @description Free labels.
              * @default {}
              */
-            labels?: components["schemas"]["Labels"];
+            labels?: components["schemas"]["Labels"] | undefined;
         };
         /** @description A page of certificates. */
         CertificateList: components["schemas"]["Certificate"][];
@@ -222,7 +222,7 @@ export interface components {
          */
         ChallengeInput: {
             /** @description The token; as in the path, or absent. */
-            token?: components["schemas"]["ChallengeToken"];
+            token?: components["schemas"]["ChallengeToken"] | undefined;
             /** @description What is answered. */
             body: string;
             /** @description When it ends: at most 24 hours ahead. */
@@ -354,37 +354,37 @@ export interface components {
          */
         ConfigChange: {
             /** @description How long the gateway waits. */
-            timeouts?: components["schemas"]["TimeoutsOverrides"] | null;
+            timeouts?: (components["schemas"]["TimeoutsOverrides"] | null) | undefined;
             /** @description What the data plane takes. */
-            limits?: components["schemas"]["LimitsChange"] | null;
+            limits?: (components["schemas"]["LimitsChange"] | null) | undefined;
             /** @description Whether and when a request is tried again. */
-            retry?: components["schemas"]["RetriesChange"] | null;
+            retry?: (components["schemas"]["RetriesChange"] | null) | undefined;
             /** @description When a failing target is left alone for a while. */
-            circuitBreaker?: components["schemas"]["CircuitBreakingOverrides"] | null;
+            circuitBreaker?: (components["schemas"]["CircuitBreakingOverrides"] | null) | undefined;
             /** @description How the health of targets is found out. */
-            healthCheck?: components["schemas"]["HealthCheckingOverrides"] | null;
+            healthCheck?: (components["schemas"]["HealthCheckingOverrides"] | null) | undefined;
             /** @description How a target is chosen. */
-            loadBalancing?: components["schemas"]["LoadBalancingOverrides"] | null;
+            loadBalancing?: (components["schemas"]["LoadBalancingOverrides"] | null) | undefined;
             /** @description A limit on all requests, and where limits are counted. */
-            rateLimiting?: components["schemas"]["RateLimitingChange"] | null;
+            rateLimiting?: (components["schemas"]["RateLimitingChange"] | null) | undefined;
             /** @description The cache of each node. */
-            caching?: components["schemas"]["CachingChange"] | null;
+            caching?: (components["schemas"]["CachingChange"] | null) | undefined;
             /** @description What pages of other origins may do (CORS). */
-            cors?: components["schemas"]["CrossOriginOverrides"] | null;
+            cors?: (components["schemas"]["CrossOriginOverrides"] | null) | undefined;
             /** @description Who may connect. What is denied is denied even if allowed. */
-            ipFilter?: components["schemas"]["IpFilterChange"] | null;
+            ipFilter?: (components["schemas"]["IpFilterChange"] | null) | undefined;
             /** @description How services are discovered. */
-            discovery?: components["schemas"]["DiscoverySettingsChange"] | null;
+            discovery?: (components["schemas"]["DiscoverySettingsChange"] | null) | undefined;
             /** @description How the merged document is made. */
-            openapi?: components["schemas"]["OpenApiSettingsChange"] | null;
+            openapi?: (components["schemas"]["OpenApiSettingsChange"] | null) | undefined;
             /** @description WebSockets that pass through. */
-            webSocket?: components["schemas"]["WebSocketsChange"] | null;
+            webSocket?: (components["schemas"]["WebSocketsChange"] | null) | undefined;
             /** @description How a node leaves. */
-            draining?: components["schemas"]["DrainingChange"] | null;
+            draining?: (components["schemas"]["DrainingChange"] | null) | undefined;
             /** @description What is logged of requests. */
-            accessLog?: components["schemas"]["AccessLoggingChange"] | null;
+            accessLog?: (components["schemas"]["AccessLoggingChange"] | null) | undefined;
             /** @description Proxies in front of the gateway whose forwarded headers count. */
-            trustedProxies?: components["schemas"]["TrustedProxies"] | null;
+            trustedProxies?: (components["schemas"]["TrustedProxies"] | null) | undefined;
         };
         /**
          * @description The whole configuration: what the environment decides, and what can be changed here.
@@ -848,15 +848,15 @@ export interface components {
          */
         DiscoverySettingsChange: {
             /** @description Whether they are. */
-            enabled?: boolean | null;
+            enabled?: (boolean | null) | undefined;
             /** @description Between scans. */
-            pollInterval?: components["schemas"]["Duration"] | null;
+            pollInterval?: (components["schemas"]["Duration"] | null) | undefined;
             /** @description How long the routes of a service whose last instance expired answer 503 before they go. */
-            removalGracePeriod?: components["schemas"]["Duration"] | null;
+            removalGracePeriod?: (components["schemas"]["Duration"] | null) | undefined;
             /** @description Time for a manifest or a specification. */
-            fetchTimeout?: components["schemas"]["Duration"] | null;
+            fetchTimeout?: (components["schemas"]["Duration"] | null) | undefined;
             /** @description Addresses that are never fetched from. */
-            denyAddresses?: components["schemas"]["AddressRanges"] | null;
+            denyAddresses?: (components["schemas"]["AddressRanges"] | null) | undefined;
         };
         /**
          * @description The entity tag of a document.
@@ -945,9 +945,9 @@ export interface components {
          */
         DrainingChange: {
             /** @description How long everything is still served. */
-            delay?: components["schemas"]["Duration"] | null;
+            delay?: (components["schemas"]["Duration"] | null) | undefined;
             /** @description How long requests in flight have after that. */
-            timeout?: components["schemas"]["Duration"] | null;
+            timeout?: (components["schemas"]["Duration"] | null) | undefined;
         };
         /**
          * @description A length of time such as `720h`, `30s` or `1h30m`.
@@ -967,16 +967,6 @@ export interface components {
          */
         Equalities: {
             [key: string]: components["schemas"]["HeaderValue"];
-        };
-        /**
-         * @description The error envelope of the service.
-         * @example {
-         *       "error": "route not found"
-         *     }
-         */
-        Error: {
-            /** @description What went wrong; for a bad field `<field>: <reason>`. */
-            error: string;
         };
         /**
          * @description The SHA-256 of a certificate.
@@ -1262,9 +1252,9 @@ export interface components {
          */
         IpFilterChange: {
             /** @description Addresses that may; all when empty. */
-            allow?: components["schemas"]["AddressRanges"] | null;
+            allow?: (components["schemas"]["AddressRanges"] | null) | undefined;
             /** @description Addresses that may not. */
-            deny?: components["schemas"]["AddressRanges"] | null;
+            deny?: (components["schemas"]["AddressRanges"] | null) | undefined;
         };
         /**
          * @description The value of a label.
@@ -1329,21 +1319,21 @@ export interface components {
          */
         LimitsChange: {
             /** @description Bytes of all headers of a request. */
-            maxHeaderBytes?: components["schemas"]["SmallCount"] | null;
+            maxHeaderBytes?: (components["schemas"]["SmallCount"] | null) | undefined;
             /** @description Headers of a request. */
-            maxHeaders?: components["schemas"]["SmallCount"] | null;
+            maxHeaders?: (components["schemas"]["SmallCount"] | null) | undefined;
             /** @description Bytes of a request's target. */
-            maxUrlBytes?: components["schemas"]["SmallCount"] | null;
+            maxUrlBytes?: (components["schemas"]["SmallCount"] | null) | undefined;
             /** @description Connections of clients. */
-            maxConnections?: components["schemas"]["SmallCount"] | null;
+            maxConnections?: (components["schemas"]["SmallCount"] | null) | undefined;
             /** @description Requests that one target works on at once. */
-            maxPerTarget?: number | null;
+            maxPerTarget?: (number | null) | undefined;
             /** @description Requests that wait for one target. */
-            maxPending?: components["schemas"]["SmallCount"] | null;
+            maxPending?: (components["schemas"]["SmallCount"] | null) | undefined;
             /** @description Time for the headers of a request. */
-            headersTimeout?: components["schemas"]["Duration"] | null;
+            headersTimeout?: (components["schemas"]["Duration"] | null) | undefined;
             /** @description Time that an idle connection of a client stays open. */
-            keepAliveTimeout?: components["schemas"]["Duration"] | null;
+            keepAliveTimeout?: (components["schemas"]["Duration"] | null) | undefined;
         };
         /**
          * @description Where the data plane listens.
@@ -1406,7 +1396,7 @@ export interface components {
              * @description Its headers.
              * @default {}
              */
-            headers?: components["schemas"]["RequestHeaders"];
+            headers?: components["schemas"]["RequestHeaders"] | undefined;
         };
         /**
          * @description The route that a request would take.
@@ -1742,21 +1732,21 @@ export interface components {
          */
         OpenApiSettingsChange: {
             /** @description Whether it is. */
-            enabled?: boolean | null;
+            enabled?: (boolean | null) | undefined;
             /** @description Its title. */
-            title?: components["schemas"]["DocumentTitle"] | null;
+            title?: (components["schemas"]["DocumentTitle"] | null) | undefined;
             /** @description Its version. */
-            version?: components["schemas"]["ServiceVersion"] | null;
+            version?: (components["schemas"]["ServiceVersion"] | null) | undefined;
             /** @description Its description. */
-            description?: components["schemas"]["Description"] | null;
+            description?: (components["schemas"]["Description"] | null) | undefined;
             /** @description Between fetches of the specifications. */
-            refreshInterval?: components["schemas"]["Duration"] | null;
+            refreshInterval?: (components["schemas"]["Duration"] | null) | undefined;
             /** @description How components are named. */
-            mergeStrategy?: components["schemas"]["MergeStrategy"] | null;
+            mergeStrategy?: (components["schemas"]["MergeStrategy"] | null) | undefined;
             /** @description Services that are left out. */
-            excludeServices?: components["schemas"]["ServiceNames"] | null;
+            excludeServices?: (components["schemas"]["ServiceNames"] | null) | undefined;
             /** @description Whether document and page need no credentials. */
-            public?: boolean | null;
+            public?: (boolean | null) | undefined;
         };
         /**
          * @description An origin such as `https://shop.example.com`, or `*`.
@@ -1894,17 +1884,17 @@ export interface components {
          */
         RateLimitingChange: {
             /** @description Whether all requests together are limited. */
-            enabled?: boolean | null;
+            enabled?: (boolean | null) | undefined;
             /** @description Requests in a second; at least 0.01 when it is on. */
-            requestsPerSec?: number | null;
+            requestsPerSec?: (number | null) | undefined;
             /** @description Requests at once; at least 1 when it is on. */
-            burst?: components["schemas"]["SmallCount"] | null;
+            burst?: (components["schemas"]["SmallCount"] | null) | undefined;
             /** @description Whose requests are counted together. */
-            key?: components["schemas"]["RateLimitKey"] | null;
+            key?: (components["schemas"]["RateLimitKey"] | null) | undefined;
             /** @description Where limits are counted, those of routes too. */
-            store?: components["schemas"]["RateLimitStore"] | null;
+            store?: (components["schemas"]["RateLimitStore"] | null) | undefined;
             /** @description Keys that a node keeps count of. */
-            maxKeys?: components["schemas"]["SmallCount"] | null;
+            maxKeys?: (components["schemas"]["SmallCount"] | null) | undefined;
         };
         /**
          * @description The instance is registered.
@@ -1950,14 +1940,14 @@ export interface components {
          */
         RegistrationInput: {
             /** @description The instance; `<address>:<port>` when absent. */
-            service_id?: components["schemas"]["InstanceId"];
+            service_id?: components["schemas"]["InstanceId"] | undefined;
             /** @description The service. */
             service_name: components["schemas"]["ServiceName"];
             /**
              * @description Its version.
              * @default
              */
-            service_version?: components["schemas"]["ServiceVersion"];
+            service_version?: components["schemas"]["ServiceVersion"] | undefined;
             /** @description Where the instance is: a host name or an IP address, without a scheme. */
             address: components["schemas"]["Address"];
             /** @description The port that it listens on. */
@@ -1966,19 +1956,19 @@ export interface components {
              * @description Free tags.
              * @default []
              */
-            tags?: components["schemas"]["ServiceTag"][];
+            tags?: components["schemas"]["ServiceTag"][] | undefined;
             /**
              * @description What it says of itself.
              * @default {}
              */
-            metadata?: components["schemas"]["ServiceMetadata"];
+            metadata?: components["schemas"]["ServiceMetadata"] | undefined;
             /**
              * @description Whether the service declares its routes in a manifest.
              * @default false
              */
-            farp_enabled?: boolean;
+            farp_enabled?: boolean | undefined;
             /** @description How long the registration lasts without another one: `5s` to `1h`; until it is deregistered when absent. */
-            ttl?: components["schemas"]["Duration"];
+            ttl?: components["schemas"]["Duration"] | undefined;
         };
         /**
          * @description Headers of a request by name.
@@ -2056,27 +2046,27 @@ export interface components {
          */
         RetriesChange: {
             /** @description Whether it is. */
-            enabled?: boolean | null;
+            enabled?: (boolean | null) | undefined;
             /** @description Tries in all, the first included; 0 counts as 1. */
-            maxAttempts?: number | null;
+            maxAttempts?: (number | null) | undefined;
             /** @description Longest wait before the second try. */
-            initialDelay?: components["schemas"]["Duration"] | null;
+            initialDelay?: (components["schemas"]["Duration"] | null) | undefined;
             /** @description Longest wait before any try. */
-            maxDelay?: components["schemas"]["Duration"] | null;
+            maxDelay?: (components["schemas"]["Duration"] | null) | undefined;
             /** @description What each try multiplies the wait by. */
-            multiplier?: number | null;
+            multiplier?: (number | null) | undefined;
             /** @description Methods that may be tried again after something was sent. */
-            methods?: components["schemas"]["HttpMethods"] | null;
+            methods?: (components["schemas"]["HttpMethods"] | null) | undefined;
             /** @description Statuses that count as failures. */
-            statuses?: components["schemas"]["StatusCodes"] | null;
+            statuses?: (components["schemas"]["StatusCodes"] | null) | undefined;
             /** @description Retries for each 100 requests, over 10 seconds. */
-            budgetPercent?: number | null;
+            budgetPercent?: (number | null) | undefined;
             /** @description Retries in a second that are allowed whatever the budget. */
-            minRetriesPerSec?: components["schemas"]["SmallCount"] | null;
+            minRetriesPerSec?: (components["schemas"]["SmallCount"] | null) | undefined;
             /** @description Bytes of a request's body that are kept for another try. */
-            bufferBytes?: components["schemas"]["SmallCount"] | null;
+            bufferBytes?: (components["schemas"]["SmallCount"] | null) | undefined;
             /** @description Whether requests with an `Idempotency-Key` may be tried again whatever their method. */
-            idempotencyKey?: boolean | null;
+            idempotencyKey?: (boolean | null) | undefined;
         };
         /**
          * Format: int64
@@ -2433,129 +2423,129 @@ export interface components {
              * @description Tells several routes of one path apart; fixed.
              * @default null
              */
-            name?: components["schemas"]["RouteName"] | null;
+            name?: (components["schemas"]["RouteName"] | null) | undefined;
             /** @description The paths that it is for; fixed. Answers carry the configured base path in front, requests may. */
             path: components["schemas"]["RoutePath"];
             /**
              * @description The methods that it is for; all when empty. `GET` includes `HEAD`.
              * @default []
              */
-            methods?: components["schemas"]["HttpMethods"];
+            methods?: components["schemas"]["HttpMethods"] | undefined;
             /**
              * @description The hosts that it is for; any when empty.
              * @default []
              */
-            hosts?: components["schemas"]["HostPattern"][];
+            hosts?: components["schemas"]["HostPattern"][] | undefined;
             /**
              * @description What a request must carry besides.
              * @default null
              */
-            match?: components["schemas"]["RouteMatch"] | null;
+            match?: (components["schemas"]["RouteMatch"] | null) | undefined;
             /**
              * @description Whether the literal segments before the first `:name` or `*` are removed: `/a/*` makes `/b` of `/a/b`.
              * @default false
              */
-            stripPrefix?: boolean;
+            stripPrefix?: boolean | undefined;
             /**
              * @description What is put in front of the path after that.
              * @default null
              */
-            addPrefix?: components["schemas"]["PathPrefix"] | null;
+            addPrefix?: (components["schemas"]["PathPrefix"] | null) | undefined;
             /**
              * @description How it is forwarded.
              * @default http
              */
-            protocol?: components["schemas"]["Protocol"];
+            protocol?: components["schemas"]["Protocol"] | undefined;
             /**
              * @description The service behind it; a mere label on manual routes.
              * @default null
              */
-            serviceName?: components["schemas"]["ServiceName"] | null;
+            serviceName?: (components["schemas"]["ServiceName"] | null) | undefined;
             /**
              * @description Which route comes first where several fit: the highest.
              * @default 0
              */
-            priority?: components["schemas"]["Priority"];
+            priority?: components["schemas"]["Priority"] | undefined;
             /**
              * @description Whether it gets traffic.
              * @default true
              */
-            enabled?: boolean;
+            enabled?: boolean | undefined;
             /**
              * @description What is done to headers.
              * @default null
              */
-            headers?: components["schemas"]["RouteHeaders"] | null;
+            headers?: (components["schemas"]["RouteHeaders"] | null) | undefined;
             /**
              * @description Whether requests are tried again; as configured when null.
              * @default null
              */
-            retry?: components["schemas"]["RouteRetry"] | null;
+            retry?: (components["schemas"]["RouteRetry"] | null) | undefined;
             /**
              * @description How many requests it takes; any number when null.
              * @default null
              */
-            rateLimit?: components["schemas"]["RouteRateLimit"] | null;
+            rateLimit?: (components["schemas"]["RouteRateLimit"] | null) | undefined;
             /**
              * @description How long the gateway waits; as configured when null.
              * @default null
              */
-            timeouts?: components["schemas"]["RouteTimeouts"] | null;
+            timeouts?: (components["schemas"]["RouteTimeouts"] | null) | undefined;
             /**
              * @description Whether the gateway judges credentials; it does not when null.
              * @default null
              */
-            auth?: components["schemas"]["RouteAuth"] | null;
+            auth?: (components["schemas"]["RouteAuth"] | null) | undefined;
             /**
              * @description Whether answers are cached; they are not when null.
              * @default null
              */
-            cache?: components["schemas"]["RouteCache"] | null;
+            cache?: (components["schemas"]["RouteCache"] | null) | undefined;
             /**
              * @description When a failing target is left alone; as configured when null.
              * @default null
              */
-            circuitBreaker?: components["schemas"]["CircuitBreakingOverrides"] | null;
+            circuitBreaker?: (components["schemas"]["CircuitBreakingOverrides"] | null) | undefined;
             /**
              * @description How the health of its targets is found out; as configured when null.
              * @default null
              */
-            healthCheck?: components["schemas"]["HealthCheckingOverrides"] | null;
+            healthCheck?: (components["schemas"]["HealthCheckingOverrides"] | null) | undefined;
             /**
              * @description How a target is chosen; as configured when null.
              * @default null
              */
-            loadBalancing?: components["schemas"]["LoadBalancingOverrides"] | null;
+            loadBalancing?: (components["schemas"]["LoadBalancingOverrides"] | null) | undefined;
             /**
              * @description What pages of other origins may do; as configured when null.
              * @default null
              */
-            cors?: components["schemas"]["CrossOriginOverrides"] | null;
+            cors?: (components["schemas"]["CrossOriginOverrides"] | null) | undefined;
             /**
              * @description Bytes of the largest body of a request; 0 for no limit.
              * @default 0
              */
-            maxBodyBytes?: components["schemas"]["Count"];
+            maxBodyBytes?: components["schemas"]["Count"] | undefined;
             /**
              * @description Whether the target sees the client's `Host`.
              * @default false
              */
-            preserveHost?: boolean;
+            preserveHost?: boolean | undefined;
             /**
              * @description Whether unhealthy targets are used when none is healthy.
              * @default false
              */
-            failOpen?: boolean;
+            failOpen?: boolean | undefined;
             /**
              * @description Whether requests without TLS are answered with a 308 to `https`.
              * @default false
              */
-            redirectHttps?: boolean;
+            redirectHttps?: boolean | undefined;
             /**
              * @description Free labels.
              * @default {}
              */
-            labels?: components["schemas"]["Labels"];
+            labels?: components["schemas"]["Labels"] | undefined;
             /** @description Where requests go; each URL once. */
             targets: components["schemas"]["TargetInput"][];
         };
@@ -2691,129 +2681,129 @@ export interface components {
              * @description Tells several routes of one path apart; fixed.
              * @default null
              */
-            name?: components["schemas"]["RouteName"] | null;
+            name?: (components["schemas"]["RouteName"] | null) | undefined;
             /**
              * @description The methods that it is for; all when empty. `GET` includes `HEAD`.
              * @default []
              */
-            methods?: components["schemas"]["HttpMethods"];
+            methods?: components["schemas"]["HttpMethods"] | undefined;
             /**
              * @description The hosts that it is for; any when empty.
              * @default []
              */
-            hosts?: components["schemas"]["HostPattern"][];
+            hosts?: components["schemas"]["HostPattern"][] | undefined;
             /**
              * @description What a request must carry besides.
              * @default null
              */
-            match?: components["schemas"]["RouteMatch"] | null;
+            match?: (components["schemas"]["RouteMatch"] | null) | undefined;
             /**
              * @description Whether the literal segments before the first `:name` or `*` are removed: `/a/*` makes `/b` of `/a/b`.
              * @default false
              */
-            stripPrefix?: boolean;
+            stripPrefix?: boolean | undefined;
             /**
              * @description What is put in front of the path after that.
              * @default null
              */
-            addPrefix?: components["schemas"]["PathPrefix"] | null;
+            addPrefix?: (components["schemas"]["PathPrefix"] | null) | undefined;
             /**
              * @description How it is forwarded.
              * @default http
              */
-            protocol?: components["schemas"]["Protocol"];
+            protocol?: components["schemas"]["Protocol"] | undefined;
             /**
              * @description The service behind it; a mere label on manual routes.
              * @default null
              */
-            serviceName?: components["schemas"]["ServiceName"] | null;
+            serviceName?: (components["schemas"]["ServiceName"] | null) | undefined;
             /**
              * @description Which route comes first where several fit: the highest.
              * @default 0
              */
-            priority?: components["schemas"]["Priority"];
+            priority?: components["schemas"]["Priority"] | undefined;
             /**
              * @description Whether it gets traffic.
              * @default true
              */
-            enabled?: boolean;
+            enabled?: boolean | undefined;
             /**
              * @description What is done to headers.
              * @default null
              */
-            headers?: components["schemas"]["RouteHeaders"] | null;
+            headers?: (components["schemas"]["RouteHeaders"] | null) | undefined;
             /**
              * @description Whether requests are tried again; as configured when null.
              * @default null
              */
-            retry?: components["schemas"]["RouteRetry"] | null;
+            retry?: (components["schemas"]["RouteRetry"] | null) | undefined;
             /**
              * @description How many requests it takes; any number when null.
              * @default null
              */
-            rateLimit?: components["schemas"]["RouteRateLimit"] | null;
+            rateLimit?: (components["schemas"]["RouteRateLimit"] | null) | undefined;
             /**
              * @description How long the gateway waits; as configured when null.
              * @default null
              */
-            timeouts?: components["schemas"]["RouteTimeouts"] | null;
+            timeouts?: (components["schemas"]["RouteTimeouts"] | null) | undefined;
             /**
              * @description Whether the gateway judges credentials; it does not when null.
              * @default null
              */
-            auth?: components["schemas"]["RouteAuth"] | null;
+            auth?: (components["schemas"]["RouteAuth"] | null) | undefined;
             /**
              * @description Whether answers are cached; they are not when null.
              * @default null
              */
-            cache?: components["schemas"]["RouteCache"] | null;
+            cache?: (components["schemas"]["RouteCache"] | null) | undefined;
             /**
              * @description When a failing target is left alone; as configured when null.
              * @default null
              */
-            circuitBreaker?: components["schemas"]["CircuitBreakingOverrides"] | null;
+            circuitBreaker?: (components["schemas"]["CircuitBreakingOverrides"] | null) | undefined;
             /**
              * @description How the health of its targets is found out; as configured when null.
              * @default null
              */
-            healthCheck?: components["schemas"]["HealthCheckingOverrides"] | null;
+            healthCheck?: (components["schemas"]["HealthCheckingOverrides"] | null) | undefined;
             /**
              * @description How a target is chosen; as configured when null.
              * @default null
              */
-            loadBalancing?: components["schemas"]["LoadBalancingOverrides"] | null;
+            loadBalancing?: (components["schemas"]["LoadBalancingOverrides"] | null) | undefined;
             /**
              * @description What pages of other origins may do; as configured when null.
              * @default null
              */
-            cors?: components["schemas"]["CrossOriginOverrides"] | null;
+            cors?: (components["schemas"]["CrossOriginOverrides"] | null) | undefined;
             /**
              * @description Bytes of the largest body of a request; 0 for no limit.
              * @default 0
              */
-            maxBodyBytes?: components["schemas"]["Count"];
+            maxBodyBytes?: components["schemas"]["Count"] | undefined;
             /**
              * @description Whether the target sees the client's `Host`.
              * @default false
              */
-            preserveHost?: boolean;
+            preserveHost?: boolean | undefined;
             /**
              * @description Whether unhealthy targets are used when none is healthy.
              * @default false
              */
-            failOpen?: boolean;
+            failOpen?: boolean | undefined;
             /**
              * @description Whether requests without TLS are answered with a 308 to `https`.
              * @default false
              */
-            redirectHttps?: boolean;
+            redirectHttps?: boolean | undefined;
             /**
              * @description Free labels.
              * @default {}
              */
-            labels?: components["schemas"]["Labels"];
+            labels?: components["schemas"]["Labels"] | undefined;
             /** @description The path; as stored, or absent. */
-            path?: components["schemas"]["RoutePath"];
+            path?: components["schemas"]["RoutePath"] | undefined;
             /** @description Where requests go; each URL once. A target whose URL stays keeps its id, health and streams. */
             targets: components["schemas"]["TargetInput"][];
         };
@@ -3245,12 +3235,12 @@ export interface components {
              * @description What it gets of the route's traffic, relative to the others; 0 for no new requests.
              * @default 1
              */
-            weight?: components["schemas"]["Weight"];
+            weight?: components["schemas"]["Weight"] | undefined;
             /**
              * @description How the gateway is to speak TLS to it; null for the usual way.
              * @default null
              */
-            tls?: components["schemas"]["TargetTlsInput"] | null;
+            tls?: (components["schemas"]["TargetTlsInput"] | null) | undefined;
         };
         /**
          * @description How the gateway speaks TLS to a target. The private key is never answered.
@@ -3298,27 +3288,27 @@ export interface components {
              * @description The name that the target's certificate must have; the host of its URL when null.
              * @default null
              */
-            serverName?: components["schemas"]["Hostname"] | null;
+            serverName?: (components["schemas"]["Hostname"] | null) | undefined;
             /**
              * @description Certificates that are trusted besides the usual ones.
              * @default null
              */
-            caPem?: components["schemas"]["Pem"] | null;
+            caPem?: (components["schemas"]["Pem"] | null) | undefined;
             /**
              * @description The certificate that the gateway shows.
              * @default null
              */
-            certPem?: components["schemas"]["Pem"] | null;
+            certPem?: (components["schemas"]["Pem"] | null) | undefined;
             /**
              * @description Whether the target's certificate is taken unseen.
              * @default false
              */
-            insecureSkipVerify?: boolean;
+            insecureSkipVerify?: boolean | undefined;
             /**
              * @description The private key of `certPem`. Stored sealed, never answered; kept when absent beside an unchanged `certPem`.
              * @default null
              */
-            keyPem?: components["schemas"]["Pem"] | null;
+            keyPem?: (components["schemas"]["Pem"] | null) | undefined;
         };
         /**
          * @description The origin of an upstream, with a path if need be: no user, query or fragment; `ws` means `http`.
@@ -3357,15 +3347,15 @@ export interface components {
          */
         TimeoutsOverrides: {
             /** @description For a connection. */
-            connect?: components["schemas"]["Duration"] | null;
+            connect?: (components["schemas"]["Duration"] | null) | undefined;
             /** @description For the headers of the answer, and between chunks of its body. */
-            read?: components["schemas"]["Duration"] | null;
+            read?: (components["schemas"]["Duration"] | null) | undefined;
             /** @description Between chunks of the request's body. */
-            write?: components["schemas"]["Duration"] | null;
+            write?: (components["schemas"]["Duration"] | null) | undefined;
             /** @description With a pooled connection that is not in use. */
-            idle?: components["schemas"]["Duration"] | null;
+            idle?: (components["schemas"]["Duration"] | null) | undefined;
             /** @description With silence on WebSocket, server-sent events and gRPC. */
-            stream?: components["schemas"]["Duration"] | null;
+            stream?: (components["schemas"]["Duration"] | null) | undefined;
         };
         /**
          * Format: date-time
@@ -3521,7 +3511,7 @@ export interface components {
          */
         WebSocketsChange: {
             /** @description Bytes of a frame. */
-            maxFrameBytes?: components["schemas"]["Count"] | null;
+            maxFrameBytes?: (components["schemas"]["Count"] | null) | undefined;
         };
         /**
          * Format: int32
@@ -3529,6 +3519,11 @@ export interface components {
          * @example 3
          */
         Weight: number;
+        /** @description The error envelope of the service. */
+        Error: {
+            /** @description What went wrong; for a bad field `<field>: <reason>`. */
+            error: string;
+        };
     };
     responses: never;
     parameters: never;
@@ -3591,7 +3586,6 @@ export type DrainingChange = components['schemas']['DrainingChange'];
 export type Duration = components['schemas']['Duration'];
 export type ETag = components['schemas']['ETag'];
 export type Equalities = components['schemas']['Equalities'];
-export type Error = components['schemas']['Error'];
 export type Fingerprint = components['schemas']['Fingerprint'];
 export type Forbidden = components['schemas']['Forbidden'];
 export type GatewayStats = components['schemas']['GatewayStats'];
@@ -3724,3 +3718,4 @@ export type UpstreamList = components['schemas']['UpstreamList'];
 export type WebSockets = components['schemas']['WebSockets'];
 export type WebSocketsChange = components['schemas']['WebSocketsChange'];
 export type Weight = components['schemas']['Weight'];
+export type Error = components['schemas']['Error'];

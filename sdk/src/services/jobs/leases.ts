@@ -89,7 +89,7 @@ export interface Leases {
   ) => Answer<T.HeartbeatResult, T.Error>;
 
   /**
-   * Ends the attempts of several jobs of a lease, and says which of them it no longer held.
+   * Ends the attempts of several jobs of a lease; says which of them it no longer held.
    *
    * `POST /v1/leases/{leaseId}/settle`
    *

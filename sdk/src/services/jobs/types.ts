@@ -41,17 +41,17 @@ export interface components {
              * @description How the wait grows.
              * @default exponential
              */
-            type?: components["schemas"]["BackoffType"];
+            type?: components["schemas"]["BackoffType"] | undefined;
             /**
              * @description The wait, or the bound of the first one, from `1s` to `1h`.
              * @default 2s
              */
-            delay?: components["schemas"]["Duration"];
+            delay?: components["schemas"]["Duration"] | undefined;
             /**
              * @description The longest wait, from `1s` to `24h`.
              * @default 1h
              */
-            max?: components["schemas"]["Duration"];
+            max?: components["schemas"]["Duration"] | undefined;
         };
         /**
          * @description How the wait before the next attempt grows.
@@ -90,7 +90,7 @@ export interface components {
              * @description What came of it: any JSON of at most 64 KiB.
              * @default null
              */
-            output?: unknown;
+            output?: unknown | undefined;
         };
         /**
          * @description The end of an attempt that succeeded.
@@ -108,7 +108,7 @@ export interface components {
              * @description What came of it: any JSON of at most 64 KiB.
              * @default null
              */
-            output?: unknown;
+            output?: unknown | undefined;
         };
         /**
          * @description The lease does not hold the job, the name is taken, or the `Idempotency-Key` was used with another body or is in use.
@@ -220,52 +220,52 @@ export interface components {
              * @description Whether it fires.
              * @default true
              */
-            enabled?: boolean;
+            enabled?: boolean | undefined;
             /**
              * @description The time zone of the schedule. An hour that a clock skips fires at its end, one that a clock repeats fires once.
              * @default UTC
              */
-            timezone?: components["schemas"]["TimeZone"];
+            timezone?: components["schemas"]["TimeZone"] | undefined;
             /** @description The name of its jobs; `name` when absent. */
-            job_name?: components["schemas"]["JobName"];
+            job_name?: components["schemas"]["JobName"] | undefined;
             /**
              * @description The queue of its jobs.
              * @default default
              */
-            queue?: components["schemas"]["QueueName"];
+            queue?: components["schemas"]["QueueName"] | undefined;
             /**
              * @description What its jobs are to work on.
              * @default {}
              */
-            payload?: components["schemas"]["Payload"];
+            payload?: components["schemas"]["Payload"] | undefined;
             /**
              * @description Which jobs of the queue come first.
              * @default 0
              */
-            priority?: components["schemas"]["Priority"];
+            priority?: components["schemas"]["Priority"] | undefined;
             /**
              * @description Most attempts of its jobs.
              * @default 5
              */
-            max_attempts?: components["schemas"]["MaxAttempts"];
+            max_attempts?: components["schemas"]["MaxAttempts"] | undefined;
             /**
              * @description The longest that an attempt of its jobs may take, from `1s` to `24h`.
              * @default 5m
              */
-            timeout?: components["schemas"]["Duration"];
+            timeout?: components["schemas"]["Duration"] | undefined;
             /**
              * @description What happens about missed ticks.
              * @default once
              */
-            misfire?: components["schemas"]["Misfire"];
+            misfire?: components["schemas"]["Misfire"] | undefined;
             /**
              * @description What happens at a tick while its last job is live.
              * @default allow
              */
-            overlap?: components["schemas"]["Overlap"];
+            overlap?: components["schemas"]["Overlap"] | undefined;
         };
         /**
-         * @description What is sent to change: CronEntry. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: CronEntry. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "schedule": "30 2 * * *",
          *       "enabled": true,
@@ -284,27 +284,27 @@ export interface components {
          */
         CronEntryUpdate: {
             /** @description When it fires. */
-            schedule?: components["schemas"]["Schedule"];
+            schedule?: components["schemas"]["Schedule"] | undefined;
             /** @description Whether it fires. */
-            enabled?: boolean;
+            enabled?: (boolean | null) | undefined;
             /** @description The time zone of the schedule. An hour that a clock skips fires at its end, one that a clock repeats fires once. */
-            timezone?: components["schemas"]["TimeZone"];
+            timezone?: (components["schemas"]["TimeZone"] | null) | undefined;
             /** @description The name of its jobs; `name` when absent. */
-            job_name?: components["schemas"]["JobName"];
+            job_name?: components["schemas"]["JobName"] | undefined;
             /** @description The queue of its jobs. */
-            queue?: components["schemas"]["QueueName"];
+            queue?: (components["schemas"]["QueueName"] | null) | undefined;
             /** @description What its jobs are to work on. */
-            payload?: components["schemas"]["Payload"];
+            payload?: (components["schemas"]["Payload"] | null) | undefined;
             /** @description Which jobs of the queue come first. */
-            priority?: components["schemas"]["Priority"];
+            priority?: (components["schemas"]["Priority"] | null) | undefined;
             /** @description Most attempts of its jobs. */
-            max_attempts?: components["schemas"]["MaxAttempts"];
+            max_attempts?: (components["schemas"]["MaxAttempts"] | null) | undefined;
             /** @description The longest that an attempt of its jobs may take, from `1s` to `24h`. */
-            timeout?: components["schemas"]["Duration"];
+            timeout?: (components["schemas"]["Duration"] | null) | undefined;
             /** @description What happens about missed ticks. */
-            misfire?: components["schemas"]["Misfire"];
+            misfire?: (components["schemas"]["Misfire"] | null) | undefined;
             /** @description What happens at a tick while its last job is live. */
-            overlap?: components["schemas"]["Overlap"];
+            overlap?: (components["schemas"]["Overlap"] | null) | undefined;
         };
         /**
          * @description Id of a cron entry.
@@ -395,9 +395,9 @@ export interface components {
              * @description Only those that failed longer ago than this, from `0s` for all to `87600h`.
              * @default 720h
              */
-            older_than?: components["schemas"]["Duration"];
+            older_than?: components["schemas"]["Duration"] | undefined;
             /** @description Only those of this queue. */
-            queue?: components["schemas"]["QueueName"];
+            queue?: components["schemas"]["QueueName"] | undefined;
         };
         /**
          * @description How many dead letters were removed.
@@ -420,16 +420,6 @@ export interface components {
          */
         Duration: string;
         /**
-         * @description The error envelope of the service.
-         * @example {
-         *       "error": "job not found"
-         *     }
-         */
-        Error: {
-            /** @description What went wrong; for a bad field `<field>: <what is wrong>`. */
-            error: string;
-        };
-        /**
          * @description A job of a lease whose attempt failed.
          * @example {
          *       "id": "job_01h455vb4pex5vsknk084sn02r",
@@ -446,9 +436,9 @@ export interface components {
              * @description Whether another attempt may help; without one the job fails now.
              * @default true
              */
-            retryable?: boolean;
+            retryable?: boolean | undefined;
             /** @description When to try again, from `0s` to `24h`; as the back-off of the job says when absent. */
-            retry_in?: components["schemas"]["Duration"];
+            retry_in?: components["schemas"]["Duration"] | undefined;
         };
         /**
          * @description The end of an attempt that failed.
@@ -468,9 +458,9 @@ export interface components {
              * @description Whether another attempt may help; without one the job fails now.
              * @default true
              */
-            retryable?: boolean;
+            retryable?: boolean | undefined;
             /** @description When to try again, from `0s` to `24h`; as the back-off of the job says when absent. */
-            retry_in?: components["schemas"]["Duration"];
+            retry_in?: components["schemas"]["Duration"] | undefined;
         };
         /**
          * @description Why it failed.
@@ -495,7 +485,7 @@ export interface components {
          */
         Heartbeat: {
             /** @description How long it lasts from now on, from `5s` to `15m`; as long as it was given when absent. */
-            duration?: components["schemas"]["Duration"];
+            duration?: components["schemas"]["Duration"] | undefined;
         };
         /**
          * @description A renewed lease.
@@ -763,6 +753,14 @@ export interface components {
          *       },
          *       "unique_key": null
          *     }
+         * @example {
+         *       "name": "email.send",
+         *       "queue": "emails",
+         *       "payload": {
+         *         "to": "ada@example.com",
+         *         "template": "welcome"
+         *       }
+         *     }
          */
         JobInput: {
             /** @description What kind of work it is. */
@@ -771,34 +769,34 @@ export interface components {
              * @description The queue it is in.
              * @default default
              */
-            queue?: components["schemas"]["QueueName"];
+            queue?: components["schemas"]["QueueName"] | undefined;
             /**
              * @description What to work on.
              * @default {}
              */
-            payload?: components["schemas"]["Payload"];
+            payload?: components["schemas"]["Payload"] | undefined;
             /**
              * @description Most attempts.
              * @default 5
              */
-            max_attempts?: components["schemas"]["MaxAttempts"];
+            max_attempts?: components["schemas"]["MaxAttempts"] | undefined;
             /** @description When it is due: now when absent or past, at most 5 years ahead. */
-            run_at?: components["schemas"]["Timestamp"];
+            run_at?: components["schemas"]["Timestamp"] | undefined;
             /**
              * @description Which jobs of the queue come first.
              * @default 0
              */
-            priority?: components["schemas"]["Priority"];
+            priority?: components["schemas"]["Priority"] | undefined;
             /**
              * @description The longest that an attempt may take, from `1s` to `24h`.
              * @default 5m
              */
-            timeout?: components["schemas"]["Duration"];
+            timeout?: components["schemas"]["Duration"] | undefined;
             /**
              * @description The caller's name for it: while it is live there is no other job of that name in the tenant and app.
              * @default null
              */
-            unique_key?: components["schemas"]["UniqueKey"] | null;
+            unique_key?: (components["schemas"]["UniqueKey"] | null) | undefined;
             /**
              * @description How long it waits after an attempt that failed.
              * @default {
@@ -807,11 +805,11 @@ export interface components {
              *       "max": "1h"
              *     }
              */
-            backoff?: components["schemas"]["BackoffCreate"];
+            backoff?: components["schemas"]["BackoffCreate"] | undefined;
             /** @description In how long it is due, from `0s` to `8760h`. Not together with `run_at`. */
-            delay?: components["schemas"]["Duration"];
+            delay?: components["schemas"]["Duration"] | undefined;
             /** @description How long `unique_key` is held, from `1s` to `720h`, whatever becomes of the job; while the job is live when absent. */
-            unique_for?: components["schemas"]["Duration"];
+            unique_for?: components["schemas"]["Duration"] | undefined;
         };
         /** @description A page of jobs. */
         JobList: components["schemas"]["Job"][];
@@ -902,22 +900,22 @@ export interface components {
              * @description Most jobs to take.
              * @default 10
              */
-            max_jobs?: number;
+            max_jobs?: number | undefined;
             /**
              * @description How long the lease lasts unless it is renewed, from `5s` to `15m`.
              * @default 30s
              */
-            duration?: components["schemas"]["Duration"];
+            duration?: components["schemas"]["Duration"] | undefined;
             /**
              * @description How long to wait for a job when none is due, from `0s` to `20s`.
              * @default 0s
              */
-            wait?: components["schemas"]["Duration"];
+            wait?: components["schemas"]["Duration"] | undefined;
             /**
              * @description How the worker calls itself.
              * @default null
              */
-            worker?: components["schemas"]["WorkerName"] | null;
+            worker?: (components["schemas"]["WorkerName"] | null) | undefined;
         };
         /**
          * Format: int32
@@ -1034,7 +1032,7 @@ export interface components {
          */
         QueueName: string;
         /**
-         * @description What is sent to change: Queue. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Queue. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "max_concurrency": 50,
          *       "tenant_concurrency": 5,
@@ -1043,23 +1041,14 @@ export interface components {
          *     }
          */
         QueueUpdate: {
-            /**
-             * Format: int32
-             * @description Most jobs that run at once; 0 for no limit.
-             */
-            max_concurrency?: number;
-            /**
-             * Format: int32
-             * @description Most jobs of one tenant that run at once; 0 for no limit.
-             */
-            tenant_concurrency?: number;
-            /**
-             * Format: int32
-             * @description Most jobs that start in a second; 0 for no limit.
-             */
-            rate_limit?: number;
+            /** @description Most jobs that run at once; 0 for no limit. */
+            max_concurrency?: (number | null) | undefined;
+            /** @description Most jobs of one tenant that run at once; 0 for no limit. */
+            tenant_concurrency?: (number | null) | undefined;
+            /** @description Most jobs that start in a second; 0 for no limit. */
+            rate_limit?: (number | null) | undefined;
             /** @description Whether no job of it starts. */
-            paused?: boolean;
+            paused?: (boolean | null) | undefined;
         };
         /**
          * @description The API key that the request carries has used up its rate.
@@ -1082,11 +1071,11 @@ export interface components {
          */
         ReplayInput: {
             /** @description Those with these ids. */
-            ids?: components["schemas"]["DeadLetterId"][];
+            ids?: components["schemas"]["DeadLetterId"][] | undefined;
             /** @description Those of this queue. */
-            queue?: components["schemas"]["QueueName"];
+            queue?: components["schemas"]["QueueName"] | undefined;
             /** @description Those of jobs of this name. */
-            job_name?: components["schemas"]["JobName"];
+            job_name?: components["schemas"]["JobName"] | undefined;
         };
         /**
          * @description What was replayed.
@@ -1147,24 +1136,24 @@ export interface components {
             /** @description The workflow. */
             name: components["schemas"]["WorkflowName"];
             /** @description The version of the workflow; the highest one when absent. It stays to the end of the run. */
-            version?: components["schemas"]["WorkflowVersion"];
+            version?: components["schemas"]["WorkflowVersion"] | undefined;
             /**
              * @description What it is to work on: any JSON of at most 64 KiB.
              * @default null
              */
-            input?: unknown;
+            input?: unknown | undefined;
             /**
              * @description The caller's name for it, unique among the runs of the workflow in the tenant and app.
              * @default null
              */
-            key?: components["schemas"]["UniqueKey"] | null;
+            key?: (components["schemas"]["UniqueKey"] | null) | undefined;
             /**
              * @description Which jobs of the queue come before its own.
              * @default 0
              */
-            priority?: components["schemas"]["Priority"];
+            priority?: components["schemas"]["Priority"] | undefined;
             /** @description When it begins: now when absent or past, at most 5 years ahead. */
-            run_at?: components["schemas"]["Timestamp"];
+            run_at?: components["schemas"]["Timestamp"] | undefined;
         };
         /** @description A page of runs. */
         RunList: components["schemas"]["WorkflowRun"][];
@@ -1205,12 +1194,12 @@ export interface components {
              * @description Jobs that were done.
              * @default []
              */
-            completed?: components["schemas"]["CompletedJob"][];
+            completed?: components["schemas"]["CompletedJob"][] | undefined;
             /**
              * @description Jobs whose attempt failed.
              * @default []
              */
-            failed?: components["schemas"]["FailedJob"][];
+            failed?: components["schemas"]["FailedJob"][] | undefined;
         };
         /**
          * @description What was settled.
@@ -1244,12 +1233,12 @@ export interface components {
              * @description What it says: any JSON of at most 64 KiB.
              * @default null
              */
-            payload?: unknown;
+            payload?: unknown | undefined;
             /**
              * @description The sender's name for it: a second one with the same id in the run is passed over.
              * @default null
              */
-            id?: components["schemas"]["UniqueKey"] | null;
+            id?: (components["schemas"]["UniqueKey"] | null) | undefined;
         };
         /**
          * @description The name of a signal.
@@ -1280,13 +1269,13 @@ export interface components {
             /** @description The lease that holds the job. */
             lease_id: components["schemas"]["LeaseId"];
             /** @description Until when. */
-            until?: components["schemas"]["Timestamp"];
+            until?: components["schemas"]["Timestamp"] | undefined;
             /** @description How long. */
-            delay?: components["schemas"]["Duration"];
+            delay?: components["schemas"]["Duration"] | undefined;
             /** @description For the job of a workflow run: the signal that ends the wait early. Needs `step`. */
-            signal?: components["schemas"]["SignalName"];
+            signal?: components["schemas"]["SignalName"] | undefined;
             /** @description For the job of a workflow run: the step that receives the signal. Needs `signal`. */
-            step?: components["schemas"]["StepName"];
+            step?: components["schemas"]["StepName"] | undefined;
         };
         /**
          * @description Numbers of what is kept.
@@ -1371,7 +1360,7 @@ export interface components {
              * @description What came of it: any JSON of at most 64 KiB.
              * @default null
              */
-            output?: unknown;
+            output?: unknown | undefined;
         };
         /**
          * @description How far a step is.
@@ -1494,22 +1483,22 @@ export interface components {
              * @description Its version. Runs keep the version with which they began.
              * @default 1
              */
-            version?: components["schemas"]["WorkflowVersion"];
+            version?: components["schemas"]["WorkflowVersion"] | undefined;
             /**
              * @description What it does.
              * @default
              */
-            description?: components["schemas"]["Description"];
+            description?: components["schemas"]["Description"] | undefined;
             /**
              * @description Most attempts of the jobs of its runs.
              * @default 5
              */
-            max_attempts?: components["schemas"]["MaxAttempts"];
+            max_attempts?: components["schemas"]["MaxAttempts"] | undefined;
             /**
              * @description The longest that an attempt may take, from `1s` to `24h`.
              * @default 5m
              */
-            timeout?: components["schemas"]["Duration"];
+            timeout?: components["schemas"]["Duration"] | undefined;
         };
         /**
          * @description The name of a workflow.
@@ -1597,6 +1586,11 @@ export interface components {
          * @example 1
          */
         WorkflowVersion: number;
+        /** @description The error envelope of the service. */
+        Error: {
+            /** @description What went wrong; for a bad field `<field>: <what is wrong>`. */
+            error: string;
+        };
     };
     responses: never;
     parameters: never;
@@ -1630,7 +1624,6 @@ export type DeadLetterPurge = components['schemas']['DeadLetterPurge'];
 export type DeadLetterPurgeResult = components['schemas']['DeadLetterPurgeResult'];
 export type Description = components['schemas']['Description'];
 export type Duration = components['schemas']['Duration'];
-export type Error = components['schemas']['Error'];
 export type FailedJob = components['schemas']['FailedJob'];
 export type Failing = components['schemas']['Failing'];
 export type FailureText = components['schemas']['FailureText'];
@@ -1700,3 +1693,4 @@ export type WorkflowNames = components['schemas']['WorkflowNames'];
 export type WorkflowRun = components['schemas']['WorkflowRun'];
 export type WorkflowSource = components['schemas']['WorkflowSource'];
 export type WorkflowVersion = components['schemas']['WorkflowVersion'];
+export type Error = components['schemas']['Error'];

@@ -9,7 +9,7 @@ import type * as T from './types.ts';
 /** `plinth.jobs.workflows` */
 export interface Workflows {
   /**
-   * Answers the names of the registered workflows, those of the platform too for the operator.
+   * Answers the names of the registered workflows; for the operator those of the platform too.
    *
    * `GET /v1/workflows`
    *

@@ -56,6 +56,13 @@ export interface components {
          */
         ChangeKind: "key" | "policy" | "tenant";
         /**
+         * @description Events named `change`.
+         * @example event: change
+         *     id: 42
+         *     data: {"seq":42,"kind":"key","id":"key_01m7w6qgepfq9s8vbpxf0zva73"}
+         */
+        ChangeText: string;
+        /**
          * @description The change collides with what is stored, or the state of the key does not allow it.
          * @example {
          *       "error": "key is revoked",
@@ -105,19 +112,6 @@ export interface components {
          * @example live
          */
         Environment: string;
-        /**
-         * @description The error envelope of the service.
-         * @example {
-         *       "error": "key not found",
-         *       "code": "NOT_FOUND"
-         *     }
-         */
-        Error: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
-            error: string;
-            /** @description What kind of failure it is. */
-            code: components["schemas"]["ErrorCode"];
-        };
         /**
          * @description What kind of failure it is, for programs.
          * @enum {string}
@@ -334,42 +328,42 @@ export interface components {
              * @description What it is for.
              * @default
              */
-            description?: components["schemas"]["Description"];
+            description?: components["schemas"]["Description"] | undefined;
             /**
              * @description What its raw keys begin with; fixed.
              * @default sk
              */
-            prefix?: components["schemas"]["Prefix"];
+            prefix?: components["schemas"]["Prefix"] | undefined;
             /**
              * @description The environment it is for; fixed.
              * @default live
              */
-            environment?: components["schemas"]["Environment"];
+            environment?: components["schemas"]["Environment"] | undefined;
             /**
              * @description What it may do, sorted; changed by assigning and removing.
              * @default []
              */
-            scopes?: components["schemas"]["ScopeName"][];
+            scopes?: components["schemas"]["ScopeName"][] | undefined;
             /**
              * @description The policy that limits it.
              * @default null
              */
-            policy_id?: components["schemas"]["PolicyId"] | null;
+            policy_id?: (components["schemas"]["PolicyId"] | null) | undefined;
             /**
              * @description Whose key it is.
              * @default null
              */
-            owner_id?: components["schemas"]["OwnerId"] | null;
+            owner_id?: (components["schemas"]["OwnerId"] | null) | undefined;
             /**
              * @description Free data of the tenant's own; a validation answers it.
              * @default {}
              */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | undefined;
             /**
              * @description When it ends; in the future when set.
              * @default null
              */
-            expires_at?: components["schemas"]["Timestamp"] | null;
+            expires_at?: (components["schemas"]["Timestamp"] | null) | undefined;
         };
         /**
          * @description Id of a key.
@@ -384,7 +378,7 @@ export interface components {
          */
         KeyState: "active" | "suspended" | "expired" | "revoked";
         /**
-         * @description What is sent to change: Key. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Key. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "name": "Reporting job",
          *       "description": "",
@@ -404,23 +398,23 @@ export interface components {
          */
         KeyUpdate: {
             /** @description Its name. */
-            name?: components["schemas"]["Name"];
+            name?: components["schemas"]["Name"] | undefined;
             /** @description What it is for. */
-            description?: components["schemas"]["Description"];
+            description?: (components["schemas"]["Description"] | null) | undefined;
             /** @description What its raw keys begin with; fixed. */
-            prefix?: components["schemas"]["Prefix"];
+            prefix?: (components["schemas"]["Prefix"] | null) | undefined;
             /** @description The environment it is for; fixed. */
-            environment?: components["schemas"]["Environment"];
+            environment?: (components["schemas"]["Environment"] | null) | undefined;
             /** @description What it may do, sorted; changed by assigning and removing. */
-            scopes?: components["schemas"]["ScopeName"][];
+            scopes?: (components["schemas"]["ScopeName"][] | null) | undefined;
             /** @description The policy that limits it. */
-            policy_id?: components["schemas"]["PolicyId"] | null;
+            policy_id?: (components["schemas"]["PolicyId"] | null) | undefined;
             /** @description Whose key it is. */
-            owner_id?: components["schemas"]["OwnerId"] | null;
+            owner_id?: (components["schemas"]["OwnerId"] | null) | undefined;
             /** @description Free data of the tenant's own; a validation answers it. */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: (components["schemas"]["Metadata"] | null) | undefined;
             /** @description When it ends; in the future when set. */
-            expires_at?: components["schemas"]["Timestamp"] | null;
+            expires_at?: (components["schemas"]["Timestamp"] | null) | undefined;
         };
         /**
          * Format: int32
@@ -674,48 +668,48 @@ export interface components {
              * @description What it is for.
              * @default
              */
-            description?: components["schemas"]["Description"];
+            description?: components["schemas"]["Description"] | undefined;
             /**
              * Format: int32
              * @description Units that each of its keys may use in any interval of `rate_window`; 0 is no limit.
              * @default 0
              */
-            rate_limit?: number;
+            rate_limit?: number | undefined;
             /**
              * @description The interval of `rate_limit`, from `1s` to `720h`.
              * @default 1m
              */
-            rate_window?: components["schemas"]["Duration"];
+            rate_window?: components["schemas"]["Duration"] | undefined;
             /**
              * @description Addresses from which its keys may be used; empty is any.
              * @default []
              */
-            allowed_ips?: components["schemas"]["AddressRange"][];
+            allowed_ips?: components["schemas"]["AddressRange"][] | undefined;
             /**
              * @description Origins from which its keys may be used; empty is any.
              * @default []
              */
-            allowed_origins?: components["schemas"]["OriginRule"][];
+            allowed_origins?: components["schemas"]["OriginRule"][] | undefined;
             /**
              * @description How old the current secret of a key may become, from `1h` to `87600h`; rotation makes a key young again.
              * @default null
              */
-            max_key_age?: components["schemas"]["Duration"] | null;
+            max_key_age?: (components["schemas"]["Duration"] | null) | undefined;
             /**
              * @description Scopes that its keys may hold, `a:*` for all below `a:`; empty is any.
              * @default []
              */
-            allowed_scopes?: components["schemas"]["ScopeName"][];
+            allowed_scopes?: components["schemas"]["ScopeName"][] | undefined;
             /**
              * @description How long an older secret works after a rotation that names no period, from `0s` to `720h`.
              * @default 24h
              */
-            grace_period?: components["schemas"]["Duration"];
+            grace_period?: components["schemas"]["Duration"] | undefined;
             /**
              * @description Whether a validation is refused that omits the address or origin which the policy has to check.
              * @default false
              */
-            require_context?: boolean;
+            require_context?: boolean | undefined;
         };
         /**
          * @description Id of a policy.
@@ -725,7 +719,7 @@ export interface components {
         /** @description A page of policies. */
         PolicyList: components["schemas"]["Policy"][];
         /**
-         * @description What is sent to change: Policy. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Policy. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "name": "Partners",
          *       "description": "",
@@ -748,28 +742,25 @@ export interface components {
          */
         PolicyUpdate: {
             /** @description Its name, unique in the tenant. */
-            name?: components["schemas"]["Name"];
+            name?: components["schemas"]["Name"] | undefined;
             /** @description What it is for. */
-            description?: components["schemas"]["Description"];
-            /**
-             * Format: int32
-             * @description Units that each of its keys may use in any interval of `rate_window`; 0 is no limit.
-             */
-            rate_limit?: number;
+            description?: (components["schemas"]["Description"] | null) | undefined;
+            /** @description Units that each of its keys may use in any interval of `rate_window`; 0 is no limit. */
+            rate_limit?: (number | null) | undefined;
             /** @description The interval of `rate_limit`, from `1s` to `720h`. */
-            rate_window?: components["schemas"]["Duration"];
+            rate_window?: (components["schemas"]["Duration"] | null) | undefined;
             /** @description Addresses from which its keys may be used; empty is any. */
-            allowed_ips?: components["schemas"]["AddressRange"][];
+            allowed_ips?: (components["schemas"]["AddressRange"][] | null) | undefined;
             /** @description Origins from which its keys may be used; empty is any. */
-            allowed_origins?: components["schemas"]["OriginRule"][];
+            allowed_origins?: (components["schemas"]["OriginRule"][] | null) | undefined;
             /** @description How old the current secret of a key may become, from `1h` to `87600h`; rotation makes a key young again. */
-            max_key_age?: components["schemas"]["Duration"] | null;
+            max_key_age?: (components["schemas"]["Duration"] | null) | undefined;
             /** @description Scopes that its keys may hold, `a:*` for all below `a:`; empty is any. */
-            allowed_scopes?: components["schemas"]["ScopeName"][];
+            allowed_scopes?: (components["schemas"]["ScopeName"][] | null) | undefined;
             /** @description How long an older secret works after a rotation that names no period, from `0s` to `720h`. */
-            grace_period?: components["schemas"]["Duration"];
+            grace_period?: (components["schemas"]["Duration"] | null) | undefined;
             /** @description Whether a validation is refused that omits the address or origin which the policy has to check. */
-            require_context?: boolean;
+            require_context?: (boolean | null) | undefined;
         };
         /**
          * @description What a raw key begins with. It may contain underscores and does not end with one.
@@ -864,52 +855,52 @@ export interface components {
             /** @description The key that was used. */
             key_id: components["schemas"]["KeyId"];
             /** @description An id that the caller made, at most 24 hours old: a repeated report is stored once. */
-            id?: components["schemas"]["UsageId"];
+            id?: components["schemas"]["UsageId"] | undefined;
             /**
              * @description What the use came to.
              * @default VALID
              */
-            outcome?: components["schemas"]["Outcome"];
+            outcome?: components["schemas"]["Outcome"] | undefined;
             /**
              * @description Units it cost.
              * @default 1
              */
-            cost?: components["schemas"]["Cost"];
+            cost?: components["schemas"]["Cost"] | undefined;
             /**
              * @description The HTTP method of the request.
              * @default null
              */
-            method?: components["schemas"]["HttpMethod"] | null;
+            method?: (components["schemas"]["HttpMethod"] | null) | undefined;
             /**
              * @description What the request called.
              * @default null
              */
-            endpoint?: components["schemas"]["Endpoint"] | null;
+            endpoint?: (components["schemas"]["Endpoint"] | null) | undefined;
             /**
              * @description The HTTP status of the answer.
              * @default null
              */
-            status_code?: components["schemas"]["StatusCode"] | null;
+            status_code?: (components["schemas"]["StatusCode"] | null) | undefined;
             /**
              * @description How long the answer took.
              * @default null
              */
-            latency_ms?: components["schemas"]["LatencyMs"] | null;
+            latency_ms?: (components["schemas"]["LatencyMs"] | null) | undefined;
             /**
              * @description Where the request came from.
              * @default null
              */
-            ip_address?: components["schemas"]["IpAddress"] | null;
+            ip_address?: (components["schemas"]["IpAddress"] | null) | undefined;
             /**
              * @description The `Origin` header of the request.
              * @default null
              */
-            origin?: components["schemas"]["Origin"] | null;
+            origin?: (components["schemas"]["Origin"] | null) | undefined;
             /**
              * @description The `User-Agent` header of the request.
              * @default null
              */
-            user_agent?: components["schemas"]["UserAgent"] | null;
+            user_agent?: (components["schemas"]["UserAgent"] | null) | undefined;
         };
         /**
          * @description Why a key is revoked.
@@ -919,7 +910,7 @@ export interface components {
          */
         Revocation: {
             /** @description Why. */
-            reason?: components["schemas"]["Reason"];
+            reason?: components["schemas"]["Reason"] | undefined;
         };
         /**
          * @description A key with a new raw key, which is shown here and never again.
@@ -1031,9 +1022,9 @@ export interface components {
              * @description Why; `compromise` and `compromised` end all older raw keys at once unless a period is given.
              * @default manual
              */
-            reason?: components["schemas"]["Reason"];
+            reason?: components["schemas"]["Reason"] | undefined;
             /** @description How long the old raw key goes on working, from `0s` to `720h`; else the policy's period, else `24h`. */
-            grace_period?: components["schemas"]["Duration"];
+            grace_period?: components["schemas"]["Duration"] | undefined;
         };
         /** @description A page of rotations. */
         RotationList: components["schemas"]["Rotation"][];
@@ -1076,7 +1067,7 @@ export interface components {
              * @description What it allows.
              * @default
              */
-            description?: string;
+            description?: string | undefined;
         };
         /**
          * @description Id of a scope.
@@ -1393,38 +1384,38 @@ export interface components {
              * @description Scopes that must all be covered.
              * @default []
              */
-            required_scopes?: components["schemas"]["ScopeName"][];
+            required_scopes?: components["schemas"]["ScopeName"][] | undefined;
             /** @description Where the request comes from. */
-            ip?: components["schemas"]["IpAddress"];
+            ip?: components["schemas"]["IpAddress"] | undefined;
             /** @description Its `Origin` header. */
-            origin?: components["schemas"]["Origin"];
+            origin?: components["schemas"]["Origin"] | undefined;
             /** @description The environment that the caller serves. */
-            environment?: components["schemas"]["Environment"];
+            environment?: components["schemas"]["Environment"] | undefined;
             /**
              * @description Units it costs; 0 asks without using any.
              * @default 1
              */
-            cost?: components["schemas"]["Cost"];
+            cost?: components["schemas"]["Cost"] | undefined;
             /**
              * @description Its HTTP method; recorded only.
              * @default null
              */
-            method?: components["schemas"]["HttpMethod"] | null;
+            method?: (components["schemas"]["HttpMethod"] | null) | undefined;
             /**
              * @description What it calls; recorded only.
              * @default null
              */
-            endpoint?: components["schemas"]["Endpoint"] | null;
+            endpoint?: (components["schemas"]["Endpoint"] | null) | undefined;
             /**
              * @description Its `User-Agent` header; recorded only.
              * @default null
              */
-            user_agent?: components["schemas"]["UserAgent"] | null;
+            user_agent?: (components["schemas"]["UserAgent"] | null) | undefined;
             /**
              * @description How it is recorded.
              * @default durable
              */
-            record?: components["schemas"]["Recording"];
+            record?: components["schemas"]["Recording"] | undefined;
         };
         /**
          * @description Whether the request may pass, and why.
@@ -1484,6 +1475,13 @@ export interface components {
             /** @description The record of this use. */
             usage_id: components["schemas"]["UsageId"] | null;
         };
+        /** @description The error envelope of the service. */
+        Error: {
+            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            error: string;
+            /** @description What kind of failure it is. */
+            code: components["schemas"]["ErrorCode"];
+        };
     };
     responses: never;
     parameters: never;
@@ -1498,6 +1496,7 @@ export type BadRequest = components['schemas']['BadRequest'];
 export type Change = components['schemas']['Change'];
 export type ChangeEvents = components['schemas']['ChangeEvents'];
 export type ChangeKind = components['schemas']['ChangeKind'];
+export type ChangeText = components['schemas']['ChangeText'];
 export type Conflict = components['schemas']['Conflict'];
 export type Cost = components['schemas']['Cost'];
 export type Count = components['schemas']['Count'];
@@ -1506,7 +1505,6 @@ export type Description = components['schemas']['Description'];
 export type Duration = components['schemas']['Duration'];
 export type Endpoint = components['schemas']['Endpoint'];
 export type Environment = components['schemas']['Environment'];
-export type Error = components['schemas']['Error'];
 export type ErrorCode = components['schemas']['ErrorCode'];
 export type Forbidden = components['schemas']['Forbidden'];
 export type Gone = components['schemas']['Gone'];
@@ -1578,3 +1576,4 @@ export type UserAgent = components['schemas']['UserAgent'];
 export type ValidatedKey = components['schemas']['ValidatedKey'];
 export type ValidationRequest = components['schemas']['ValidationRequest'];
 export type ValidationResult = components['schemas']['ValidationResult'];
+export type Error = components['schemas']['Error'];

@@ -37,7 +37,7 @@ export interface Search {
   ) => Answer<T.ScoredChunkList, T.Error>;
 
   /**
-   * Finds the chunks of several collections that answer a question, the best first, as if they were one.
+   * Finds the chunks of several collections that answer a question: the best first, as if they were one.
    *
    * `POST /v1/search`
    *

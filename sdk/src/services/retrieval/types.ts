@@ -138,22 +138,22 @@ export interface components {
              * @description Its MIME type.
              * @default text/plain
              */
-            source_type?: components["schemas"]["SourceType"];
+            source_type?: components["schemas"]["SourceType"] | undefined;
             /**
              * @description How it is cut.
              * @default recursive
              */
-            chunk_strategy?: components["schemas"]["ChunkStrategy"];
+            chunk_strategy?: components["schemas"]["ChunkStrategy"] | undefined;
             /**
              * @description The largest number of tokens of a chunk.
              * @default 512
              */
-            chunk_size?: components["schemas"]["ChunkSize"];
+            chunk_size?: components["schemas"]["ChunkSize"] | undefined;
             /**
              * @description The tokens that a chunk repeats of the one before. When absent, half of the chunk size for `sliding`, else a tenth of
              *     it and at most 50.
              */
-            chunk_overlap?: components["schemas"]["ChunkOverlap"];
+            chunk_overlap?: components["schemas"]["ChunkOverlap"] | undefined;
         };
         /**
          * Format: int32
@@ -263,39 +263,39 @@ export interface components {
              * @description What it is for.
              * @default
              */
-            description?: components["schemas"]["CollectionDescription"];
+            description?: components["schemas"]["CollectionDescription"] | undefined;
             /**
              * @description The embedding model that was asked for; `embedder` says which one makes the vectors.
              * @default text-embedding-3-small
              */
-            embedding_model?: components["schemas"]["EmbeddingModel"];
+            embedding_model?: components["schemas"]["EmbeddingModel"] | undefined;
             /** @description The length of its vectors; that of the embedder when absent on creation. */
-            embedding_dims?: components["schemas"]["Dimensions"];
+            embedding_dims?: components["schemas"]["Dimensions"] | undefined;
             /**
              * @description How its texts are cut into chunks.
              * @default recursive
              */
-            chunk_strategy?: components["schemas"]["ChunkStrategy"];
+            chunk_strategy?: components["schemas"]["ChunkStrategy"] | undefined;
             /**
              * @description The largest number of tokens of a chunk.
              * @default 512
              */
-            chunk_size?: components["schemas"]["ChunkSize"];
+            chunk_size?: components["schemas"]["ChunkSize"] | undefined;
             /**
              * @description The tokens that a chunk repeats of the one before. When absent on creation, half of the chunk size for `sliding`, else
              *     a tenth of it and at most 50.
              */
-            chunk_overlap?: components["schemas"]["ChunkOverlap"];
+            chunk_overlap?: components["schemas"]["ChunkOverlap"] | undefined;
             /**
              * @description How words become terms for the search by keywords.
              * @default english
              */
-            language?: components["schemas"]["Language"];
+            language?: components["schemas"]["Language"] | undefined;
             /**
              * @description Data of the tenant's own.
              * @default {}
              */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | undefined;
         };
         /**
          * @description What a collection is for.
@@ -368,7 +368,7 @@ export interface components {
             reindex: components["schemas"]["Reindex"] | null;
         };
         /**
-         * @description What is sent to change: Collection. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Collection. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "name": "help-center",
          *       "description": "Articles of the help center",
@@ -385,26 +385,26 @@ export interface components {
          */
         CollectionUpdate: {
             /** @description Its name. */
-            name?: components["schemas"]["CollectionName"];
+            name?: components["schemas"]["CollectionName"] | undefined;
             /** @description What it is for. */
-            description?: components["schemas"]["CollectionDescription"];
+            description?: (components["schemas"]["CollectionDescription"] | null) | undefined;
             /** @description The embedding model that was asked for; `embedder` says which one makes the vectors. */
-            embedding_model?: components["schemas"]["EmbeddingModel"];
+            embedding_model?: (components["schemas"]["EmbeddingModel"] | null) | undefined;
             /** @description The length of its vectors; that of the embedder when absent on creation. */
-            embedding_dims?: components["schemas"]["Dimensions"];
+            embedding_dims?: components["schemas"]["Dimensions"] | undefined;
             /** @description How its texts are cut into chunks. */
-            chunk_strategy?: components["schemas"]["ChunkStrategy"];
+            chunk_strategy?: (components["schemas"]["ChunkStrategy"] | null) | undefined;
             /** @description The largest number of tokens of a chunk. */
-            chunk_size?: components["schemas"]["ChunkSize"];
+            chunk_size?: (components["schemas"]["ChunkSize"] | null) | undefined;
             /**
              * @description The tokens that a chunk repeats of the one before. When absent on creation, half of the chunk size for `sliding`, else
              *     a tenth of it and at most 50.
              */
-            chunk_overlap?: components["schemas"]["ChunkOverlap"];
+            chunk_overlap?: components["schemas"]["ChunkOverlap"] | undefined;
             /** @description How words become terms for the search by keywords. */
-            language?: components["schemas"]["Language"];
+            language?: (components["schemas"]["Language"] | null) | undefined;
             /** @description Data of the tenant's own. */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: (components["schemas"]["Metadata"] | null) | undefined;
         };
         /**
          * @description The name of the collection is taken, or the idempotency key was used with another request.
@@ -554,27 +554,27 @@ export interface components {
              * @description The caller's own key, unique in the collection and fixed. Posting it again replaces the document.
              * @default null
              */
-            external_id?: components["schemas"]["ExternalId"] | null;
+            external_id?: (components["schemas"]["ExternalId"] | null) | undefined;
             /**
              * @description What it is called; when empty, what HTML or markdown call it themselves.
              * @default
              */
-            title?: components["schemas"]["Title"];
+            title?: components["schemas"]["Title"] | undefined;
             /**
              * @description Where it comes from.
              * @default
              */
-            source?: components["schemas"]["Source"];
+            source?: components["schemas"]["Source"] | undefined;
             /**
              * @description The MIME type of its content; changed only with a new content.
              * @default text/plain
              */
-            source_type?: components["schemas"]["SourceType"];
+            source_type?: components["schemas"]["SourceType"] | undefined;
             /**
              * @description Data of the tenant's own, by which it can be filtered.
              * @default {}
              */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | undefined;
             /** @description Its content: at most 10,485,760 bytes of UTF-8, not only white space, without U+0000. More bytes are a 413. */
             content: string;
         };
@@ -596,7 +596,7 @@ export interface components {
          */
         DocumentText: string;
         /**
-         * @description What is sent to change: Document. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Document. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "title": "Refunds",
          *       "source": "https://help.example.com/refunds",
@@ -610,11 +610,11 @@ export interface components {
          */
         DocumentUpdate: {
             /** @description What it is called; when empty, what HTML or markdown call it themselves. */
-            title?: components["schemas"]["Title"];
+            title?: (components["schemas"]["Title"] | null) | undefined;
             /** @description Where it comes from. */
-            source?: components["schemas"]["Source"];
+            source?: (components["schemas"]["Source"] | null) | undefined;
             /** @description Data of the tenant's own, by which it can be filtered. */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: (components["schemas"]["Metadata"] | null) | undefined;
         };
         /**
          * @description Documents by their state.
@@ -690,19 +690,6 @@ export interface components {
          */
         EmbeddingModel: string;
         /**
-         * @description The error envelope of the service.
-         * @example {
-         *       "error": "collection not found",
-         *       "code": "NOT_FOUND"
-         *     }
-         */
-        Error: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
-            error: string;
-            /** @description What kind of failure it is. */
-            code: components["schemas"]["ErrorCode"];
-        };
-        /**
          * @description What kind of failure it is, for programs.
          * @enum {string}
          */
@@ -726,11 +713,11 @@ export interface components {
          */
         Filter: {
             /** @description All of these are needed. */
-            $and?: components["schemas"]["Filter"][];
+            $and?: components["schemas"]["Filter"][] | undefined;
             /** @description One of these is enough. */
-            $or?: components["schemas"]["Filter"][];
+            $or?: components["schemas"]["Filter"][] | undefined;
             /** @description This must not be the case. */
-            $not?: components["schemas"]["Filter"];
+            $not?: components["schemas"]["Filter"] | undefined;
         } & {
             [key: string]: unknown;
         };
@@ -983,31 +970,31 @@ export interface components {
              * @description Most chunks to answer.
              * @default 10
              */
-            top_k?: number;
+            top_k?: number | undefined;
             /**
              * @description Only chunks with at least this score.
              * @default 0
              */
-            min_score?: components["schemas"]["Score"];
+            min_score?: components["schemas"]["Score"] | undefined;
             /**
              * @description How chunks are found. Across different embedding models, `hybrid` compares best.
              * @default similarity
              */
-            strategy?: components["schemas"]["SearchStrategy"];
+            strategy?: components["schemas"]["SearchStrategy"] | undefined;
             /** @description Only chunks of documents whose metadata fits. */
-            filter?: components["schemas"]["Filter"];
+            filter?: components["schemas"]["Filter"] | undefined;
             /** @description Only chunks of these documents. */
-            document_ids?: components["schemas"]["DocumentId"][];
+            document_ids?: components["schemas"]["DocumentId"][] | undefined;
             /**
              * @description Whether to compare all vectors; else the service chooses.
              * @default false
              */
-            exact?: boolean;
+            exact?: boolean | undefined;
             /**
              * Format: double
              * @description How much nearness counts against variety, 1 is nearness alone. Only with `mmr`; 0.7 when absent.
              */
-            mmr_lambda?: number;
+            mmr_lambda?: number | undefined;
         };
         /**
          * Format: double
@@ -1079,33 +1066,33 @@ export interface components {
              * @description Most chunks to answer.
              * @default 10
              */
-            top_k?: number;
+            top_k?: number | undefined;
             /**
              * @description Only chunks with at least this score.
              * @default 0
              */
-            min_score?: components["schemas"]["Score"];
+            min_score?: components["schemas"]["Score"] | undefined;
             /**
              * @description How chunks are found. Across different embedding models, `hybrid` compares best.
              * @default similarity
              */
-            strategy?: components["schemas"]["SearchStrategy"];
+            strategy?: components["schemas"]["SearchStrategy"] | undefined;
             /** @description Only chunks of documents whose metadata fits. */
-            filter?: components["schemas"]["Filter"];
+            filter?: components["schemas"]["Filter"] | undefined;
             /** @description Only chunks of these documents. */
-            document_ids?: components["schemas"]["DocumentId"][];
+            document_ids?: components["schemas"]["DocumentId"][] | undefined;
             /**
              * @description Whether to compare all vectors; else the service chooses.
              * @default false
              */
-            exact?: boolean;
+            exact?: boolean | undefined;
             /**
              * Format: double
              * @description How much nearness counts against variety, 1 is nearness alone. Only with `mmr`; 0.7 when absent.
              */
-            mmr_lambda?: number;
+            mmr_lambda?: number | undefined;
             /** @description The collections; all of the tenant in the caller's app when absent. */
-            collections?: components["schemas"]["CollectionId"][];
+            collections?: components["schemas"]["CollectionId"][] | undefined;
         };
         /**
          * @description How chunks are found.
@@ -1223,6 +1210,13 @@ export interface components {
             /** @description How words become terms. */
             language?: components["schemas"]["Language"];
         };
+        /** @description The error envelope of the service. */
+        Error: {
+            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            error: string;
+            /** @description What kind of failure it is. */
+            code: components["schemas"]["ErrorCode"];
+        };
     };
     responses: never;
     parameters: never;
@@ -1271,7 +1265,6 @@ export type Embedder = components['schemas']['Embedder'];
 export type EmbedderInfo = components['schemas']['EmbedderInfo'];
 export type EmbedderList = components['schemas']['EmbedderList'];
 export type EmbeddingModel = components['schemas']['EmbeddingModel'];
-export type Error = components['schemas']['Error'];
 export type ErrorCode = components['schemas']['ErrorCode'];
 export type ExternalId = components['schemas']['ExternalId'];
 export type Filter = components['schemas']['Filter'];
@@ -1315,3 +1308,4 @@ export type Unauthorized = components['schemas']['Unauthorized'];
 export type Unavailable = components['schemas']['Unavailable'];
 export type UnsupportedMediaType = components['schemas']['UnsupportedMediaType'];
 export type WantedSettings = components['schemas']['WantedSettings'];
+export type Error = components['schemas']['Error'];

@@ -159,7 +159,7 @@ export interface components {
             readonly updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description What is sent to create: AwarenessPrimitive. Read-only members are accepted and ignored; `null` means absent.
+         * @description What is sent to create an awareness. Read-only members are accepted and ignored; `null` means absent.
          * @example {
          *       "name": "customer-pii",
          *       "description": "",
@@ -195,12 +195,12 @@ export interface components {
              * @description What it is for.
              * @default
              */
-            description?: components["schemas"]["Description"];
+            description?: components["schemas"]["Description"] | undefined;
             /**
              * @description Whether it is used. A disabled primitive is skipped, a disabled profile is unknown, a disabled policy not in force.
              * @default true
              */
-            enabled?: boolean;
+            enabled?: boolean | undefined;
             /**
              * @description The ways of text that it looks at.
              * @default [
@@ -208,126 +208,42 @@ export interface components {
              *       "output"
              *     ]
              */
-            directions?: components["schemas"]["Direction"][];
+            directions?: components["schemas"]["Direction"][] | undefined;
             /** @description What it perceives. */
             focus: components["schemas"]["Focus"];
             /**
              * @description Which detectors it uses; all built-in ones of the focus when empty. `custom` needs at least one.
              * @default []
              */
-            detectors?: components["schemas"]["DetectorRule"][];
+            detectors?: components["schemas"]["DetectorRule"][] | undefined;
             /**
              * @description The score from which on it finds.
              * @default 0.5
              */
-            threshold?: components["schemas"]["Score"];
+            threshold?: components["schemas"]["Score"] | undefined;
             /**
              * @description What it does with what it finds; a profile may say otherwise.
              * @default redact
              */
-            action?: components["schemas"]["AwarenessAction"];
+            action?: components["schemas"]["AwarenessAction"] | undefined;
             /**
              * @description How it redacts; as the profile says when null.
              * @default null
              */
-            redaction?: components["schemas"]["Redaction"] | null;
+            redaction?: (components["schemas"]["Redaction"] | null) | undefined;
             /**
              * @description Texts that are never a finding, compared after normalisation.
              * @default []
              */
-            allow_list?: components["schemas"]["AllowedText"][];
+            allow_list?: components["schemas"]["AllowedText"][] | undefined;
             /**
              * @description Free data of the app's own.
              * @default {}
              */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | undefined;
         };
         /**
-         * @description What is sent to create: AwarenessPrimitive. Read-only members are accepted and ignored; `null` means absent.
-         * @example {
-         *       "name": "customer-pii",
-         *       "description": "",
-         *       "enabled": true,
-         *       "directions": [
-         *         "input",
-         *         "output"
-         *       ],
-         *       "focus": "pii",
-         *       "detectors": [
-         *         {
-         *           "name": "pii.email",
-         *           "patterns": [],
-         *           "keywords": [],
-         *           "match": "word",
-         *           "threshold": 0.5,
-         *           "config": {}
-         *         }
-         *       ],
-         *       "threshold": 0.5,
-         *       "action": "vault",
-         *       "redaction": null,
-         *       "allow_list": [
-         *         "support@example.com"
-         *       ],
-         *       "metadata": {}
-         *     }
-         */
-        AwarenessPrimitiveCreateItem: {
-            /** @description Its name; must not begin with `builtin/`. Renaming it renames it wherever it is referred to. */
-            name: components["schemas"]["RuleName"];
-            /**
-             * @description What it is for.
-             * @default
-             */
-            description?: components["schemas"]["Description"];
-            /**
-             * @description Whether it is used. A disabled primitive is skipped, a disabled profile is unknown, a disabled policy not in force.
-             * @default true
-             */
-            enabled?: boolean;
-            /**
-             * @description The ways of text that it looks at.
-             * @default [
-             *       "input",
-             *       "output"
-             *     ]
-             */
-            directions?: components["schemas"]["Direction"][];
-            /** @description What it perceives. */
-            focus: components["schemas"]["Focus"];
-            /**
-             * @description Which detectors it uses; all built-in ones of the focus when empty. `custom` needs at least one.
-             * @default []
-             */
-            detectors?: components["schemas"]["DetectorRule"][];
-            /**
-             * @description The score from which on it finds.
-             * @default 0.5
-             */
-            threshold?: components["schemas"]["Score"];
-            /**
-             * @description What it does with what it finds; a profile may say otherwise.
-             * @default redact
-             */
-            action?: components["schemas"]["AwarenessAction"];
-            /**
-             * @description How it redacts; as the profile says when null.
-             * @default null
-             */
-            redaction?: components["schemas"]["Redaction"] | null;
-            /**
-             * @description Texts that are never a finding, compared after normalisation.
-             * @default []
-             */
-            allow_list?: components["schemas"]["AllowedText"][];
-            /**
-             * @description Free data of the app's own.
-             * @default {}
-             */
-            metadata?: components["schemas"]["Metadata"];
-        };
-        /**
-         * @description What is sent to change: AwarenessPrimitive. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: AwarenessPrimitive. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "name": "customer-pii",
          *       "description": "",
@@ -358,27 +274,27 @@ export interface components {
          */
         AwarenessPrimitiveUpdate: {
             /** @description Its name; must not begin with `builtin/`. Renaming it renames it wherever it is referred to. */
-            name?: components["schemas"]["RuleName"];
+            name?: components["schemas"]["RuleName"] | undefined;
             /** @description What it is for. */
-            description?: components["schemas"]["Description"];
+            description?: (components["schemas"]["Description"] | null) | undefined;
             /** @description Whether it is used. A disabled primitive is skipped, a disabled profile is unknown, a disabled policy not in force. */
-            enabled?: boolean;
+            enabled?: (boolean | null) | undefined;
             /** @description The ways of text that it looks at. */
-            directions?: components["schemas"]["Direction"][];
+            directions?: (components["schemas"]["Direction"][] | null) | undefined;
             /** @description What it perceives. */
-            focus?: components["schemas"]["Focus"];
+            focus?: components["schemas"]["Focus"] | undefined;
             /** @description Which detectors it uses; all built-in ones of the focus when empty. `custom` needs at least one. */
-            detectors?: components["schemas"]["DetectorRule"][];
+            detectors?: (components["schemas"]["DetectorRule"][] | null) | undefined;
             /** @description The score from which on it finds. */
-            threshold?: components["schemas"]["Score"];
+            threshold?: (components["schemas"]["Score"] | null) | undefined;
             /** @description What it does with what it finds; a profile may say otherwise. */
-            action?: components["schemas"]["AwarenessAction"];
+            action?: (components["schemas"]["AwarenessAction"] | null) | undefined;
             /** @description How it redacts; as the profile says when null. */
-            redaction?: components["schemas"]["Redaction"] | null;
+            redaction?: (components["schemas"]["Redaction"] | null) | undefined;
             /** @description Texts that are never a finding, compared after normalisation. */
-            allow_list?: components["schemas"]["AllowedText"][];
+            allow_list?: (components["schemas"]["AllowedText"][] | null) | undefined;
             /** @description Free data of the app's own. */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: (components["schemas"]["Metadata"] | null) | undefined;
         };
         /**
          * @description A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
@@ -449,7 +365,7 @@ export interface components {
             readonly updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description What is sent to create: Boundary. Read-only members are accepted and ignored; `null` means absent.
+         * @description What is sent to create a boundary. Read-only members are accepted and ignored; `null` means absent.
          * @example {
          *       "name": "no-medical-advice",
          *       "description": "",
@@ -479,12 +395,12 @@ export interface components {
              * @description What it is for.
              * @default
              */
-            description?: components["schemas"]["Description"];
+            description?: components["schemas"]["Description"] | undefined;
             /**
              * @description Whether it is used. A disabled primitive is skipped, a disabled profile is unknown, a disabled policy not in force.
              * @default true
              */
-            enabled?: boolean;
+            enabled?: boolean | undefined;
             /**
              * @description The ways of text that it looks at.
              * @default [
@@ -492,77 +408,19 @@ export interface components {
              *       "output"
              *     ]
              */
-            directions?: components["schemas"]["Direction"][];
+            directions?: components["schemas"]["Direction"][] | undefined;
             /** @description The limits; one hit is enough. */
             limits: components["schemas"]["Limit"][];
             /**
              * @description What to show instead of a blocked text.
              * @default
              */
-            response?: components["schemas"]["Reply"];
+            response?: components["schemas"]["Reply"] | undefined;
             /**
              * @description Free data of the app's own.
              * @default {}
              */
-            metadata?: components["schemas"]["Metadata"];
-        };
-        /**
-         * @description What is sent to create: Boundary. Read-only members are accepted and ignored; `null` means absent.
-         * @example {
-         *       "name": "no-medical-advice",
-         *       "description": "",
-         *       "enabled": true,
-         *       "directions": [
-         *         "output"
-         *       ],
-         *       "limits": [
-         *         {
-         *           "scope": "topic",
-         *           "deny": [
-         *             "medical_advice"
-         *           ],
-         *           "allow": [],
-         *           "use_allow": false,
-         *           "match": "word"
-         *         }
-         *       ],
-         *       "response": "I cannot help with medical questions.",
-         *       "metadata": {}
-         *     }
-         */
-        BoundaryCreateItem: {
-            /** @description Its name; must not begin with `builtin/`. Renaming it renames it wherever it is referred to. */
-            name: components["schemas"]["RuleName"];
-            /**
-             * @description What it is for.
-             * @default
-             */
-            description?: components["schemas"]["Description"];
-            /**
-             * @description Whether it is used. A disabled primitive is skipped, a disabled profile is unknown, a disabled policy not in force.
-             * @default true
-             */
-            enabled?: boolean;
-            /**
-             * @description The ways of text that it looks at.
-             * @default [
-             *       "input",
-             *       "output"
-             *     ]
-             */
-            directions?: components["schemas"]["Direction"][];
-            /** @description The limits; one hit is enough. */
-            limits: components["schemas"]["Limit"][];
-            /**
-             * @description What to show instead of a blocked text.
-             * @default
-             */
-            response?: components["schemas"]["Reply"];
-            /**
-             * @description Free data of the app's own.
-             * @default {}
-             */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | undefined;
         };
         /**
          * @description Id of a boundary.
@@ -572,7 +430,7 @@ export interface components {
         /** @description A page of boundaries. */
         BoundaryList: components["schemas"]["Boundary"][];
         /**
-         * @description What is sent to change: Boundary. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Boundary. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "name": "no-medical-advice",
          *       "description": "",
@@ -597,19 +455,19 @@ export interface components {
          */
         BoundaryUpdate: {
             /** @description Its name; must not begin with `builtin/`. Renaming it renames it wherever it is referred to. */
-            name?: components["schemas"]["RuleName"];
+            name?: components["schemas"]["RuleName"] | undefined;
             /** @description What it is for. */
-            description?: components["schemas"]["Description"];
+            description?: (components["schemas"]["Description"] | null) | undefined;
             /** @description Whether it is used. A disabled primitive is skipped, a disabled profile is unknown, a disabled policy not in force. */
-            enabled?: boolean;
+            enabled?: (boolean | null) | undefined;
             /** @description The ways of text that it looks at. */
-            directions?: components["schemas"]["Direction"][];
+            directions?: (components["schemas"]["Direction"][] | null) | undefined;
             /** @description The limits; one hit is enough. */
-            limits?: components["schemas"]["Limit"][];
+            limits?: components["schemas"]["Limit"][] | undefined;
             /** @description What to show instead of a blocked text. */
-            response?: components["schemas"]["Reply"];
+            response?: (components["schemas"]["Reply"] | null) | undefined;
             /** @description Free data of the app's own. */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: (components["schemas"]["Metadata"] | null) | undefined;
         };
         /**
          * @description A marked string that must not turn up in a text.
@@ -810,14 +668,14 @@ export interface components {
          */
         EraseRequest: {
             /** @description Those of one scan. */
-            scan_id?: components["schemas"]["ScanId"];
+            scan_id?: components["schemas"]["ScanId"] | undefined;
             /** @description Those of the scans of one user. */
-            user_id?: components["schemas"]["UserId"];
+            user_id?: components["schemas"]["UserId"] | undefined;
             /**
              * @description All of the tenant.
              * @enum {boolean}
              */
-            all?: true;
+            all?: true | undefined;
         };
         /**
          * @description What was erased.
@@ -828,19 +686,6 @@ export interface components {
         EraseResult: {
             /** @description Tokens that cannot be restored any more. */
             erased: components["schemas"]["Count"];
-        };
-        /**
-         * @description The error envelope of the service.
-         * @example {
-         *       "error": "scan not found",
-         *       "code": "NOT_FOUND"
-         *     }
-         */
-        Error: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
-            error: string;
-            /** @description What kind of failure it is. */
-            code: components["schemas"]["ErrorCode"];
         };
         /**
          * @description What kind of failure it is, for programs.
@@ -951,32 +796,32 @@ export interface components {
              * @description Instincts.
              * @default []
              */
-            instincts?: components["schemas"]["InstinctCreateItem"][];
+            instincts?: components["schemas"]["InstinctCreate"][] | undefined;
             /**
              * @description Awarenesses.
              * @default []
              */
-            awareness?: components["schemas"]["AwarenessPrimitiveCreateItem"][];
+            awareness?: components["schemas"]["AwarenessPrimitiveCreate"][] | undefined;
             /**
              * @description Boundaries.
              * @default []
              */
-            boundaries?: components["schemas"]["BoundaryCreateItem"][];
+            boundaries?: components["schemas"]["BoundaryCreate"][] | undefined;
             /**
              * @description Values.
              * @default []
              */
-            values?: components["schemas"]["ValueCreateItem"][];
+            values?: components["schemas"]["ValueCreate"][] | undefined;
             /**
              * @description Judgments.
              * @default []
              */
-            judgments?: components["schemas"]["JudgmentCreateItem"][];
+            judgments?: components["schemas"]["JudgmentCreate"][] | undefined;
             /**
              * @description Reflexes.
              * @default []
              */
-            reflexes?: components["schemas"]["ReflexCreateItem"][];
+            reflexes?: components["schemas"]["ReflexCreate"][] | undefined;
         };
         /**
          * @description Recognises attacks: injection, jailbreak, exfiltration or manipulation.
@@ -1046,7 +891,7 @@ export interface components {
          */
         InstinctAction: "block" | "flag" | "alert";
         /**
-         * @description What is sent to create: Instinct. Read-only members are accepted and ignored; `null` means absent.
+         * @description What is sent to create an instinct. Read-only members are accepted and ignored; `null` means absent.
          * @example {
          *       "name": "prompt-injection",
          *       "description": "",
@@ -1079,12 +924,12 @@ export interface components {
              * @description What it is for.
              * @default
              */
-            description?: components["schemas"]["Description"];
+            description?: components["schemas"]["Description"] | undefined;
             /**
              * @description Whether it is used. A disabled primitive is skipped, a disabled profile is unknown, a disabled policy not in force.
              * @default true
              */
-            enabled?: boolean;
+            enabled?: boolean | undefined;
             /**
              * @description The ways of text that it looks at.
              * @default [
@@ -1092,7 +937,7 @@ export interface components {
              *       "output"
              *     ]
              */
-            directions?: components["schemas"]["Direction"][];
+            directions?: components["schemas"]["Direction"][] | undefined;
             /** @description The attack that it looks for. */
             category: components["schemas"]["AttackCategory"];
             /**
@@ -1120,114 +965,22 @@ export interface components {
              *       }
              *     ]
              */
-            strategies?: components["schemas"]["Strategy"][];
+            strategies?: components["schemas"]["Strategy"][] | undefined;
             /**
              * @description How little it takes; a profile may say otherwise.
              * @default balanced
              */
-            sensitivity?: components["schemas"]["Sensitivity"];
+            sensitivity?: components["schemas"]["Sensitivity"] | undefined;
             /**
              * @description What it does when it triggers.
              * @default block
              */
-            action?: components["schemas"]["InstinctAction"];
+            action?: components["schemas"]["InstinctAction"] | undefined;
             /**
              * @description Free data of the app's own.
              * @default {}
              */
-            metadata?: components["schemas"]["Metadata"];
-        };
-        /**
-         * @description What is sent to create: Instinct. Read-only members are accepted and ignored; `null` means absent.
-         * @example {
-         *       "name": "prompt-injection",
-         *       "description": "",
-         *       "enabled": true,
-         *       "directions": [
-         *         "input"
-         *       ],
-         *       "category": "injection",
-         *       "strategies": [
-         *         {
-         *           "name": "patterns",
-         *           "weight": 1,
-         *           "config": {}
-         *         },
-         *         {
-         *           "name": "hierarchy",
-         *           "weight": 0.9,
-         *           "config": {}
-         *         }
-         *       ],
-         *       "sensitivity": "balanced",
-         *       "action": "block",
-         *       "metadata": {}
-         *     }
-         */
-        InstinctCreateItem: {
-            /** @description Its name; must not begin with `builtin/`. Renaming it renames it wherever it is referred to. */
-            name: components["schemas"]["RuleName"];
-            /**
-             * @description What it is for.
-             * @default
-             */
-            description?: components["schemas"]["Description"];
-            /**
-             * @description Whether it is used. A disabled primitive is skipped, a disabled profile is unknown, a disabled policy not in force.
-             * @default true
-             */
-            enabled?: boolean;
-            /**
-             * @description The ways of text that it looks at.
-             * @default [
-             *       "input",
-             *       "output"
-             *     ]
-             */
-            directions?: components["schemas"]["Direction"][];
-            /** @description The attack that it looks for. */
-            category: components["schemas"]["AttackCategory"];
-            /**
-             * @description How it looks for it.
-             * @default [
-             *       {
-             *         "name": "patterns",
-             *         "weight": 1,
-             *         "config": {}
-             *       },
-             *       {
-             *         "name": "hierarchy",
-             *         "weight": 1,
-             *         "config": {}
-             *       },
-             *       {
-             *         "name": "obfuscation",
-             *         "weight": 0.8,
-             *         "config": {}
-             *       },
-             *       {
-             *         "name": "canary",
-             *         "weight": 1,
-             *         "config": {}
-             *       }
-             *     ]
-             */
-            strategies?: components["schemas"]["Strategy"][];
-            /**
-             * @description How little it takes; a profile may say otherwise.
-             * @default balanced
-             */
-            sensitivity?: components["schemas"]["Sensitivity"];
-            /**
-             * @description What it does when it triggers.
-             * @default block
-             */
-            action?: components["schemas"]["InstinctAction"];
-            /**
-             * @description Free data of the app's own.
-             * @default {}
-             */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | undefined;
         };
         /**
          * @description Id of an instinct.
@@ -1237,7 +990,7 @@ export interface components {
         /** @description A page of instincts. */
         InstinctList: components["schemas"]["Instinct"][];
         /**
-         * @description What is sent to change: Instinct. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Instinct. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "name": "prompt-injection",
          *       "description": "",
@@ -1265,23 +1018,23 @@ export interface components {
          */
         InstinctUpdate: {
             /** @description Its name; must not begin with `builtin/`. Renaming it renames it wherever it is referred to. */
-            name?: components["schemas"]["RuleName"];
+            name?: components["schemas"]["RuleName"] | undefined;
             /** @description What it is for. */
-            description?: components["schemas"]["Description"];
+            description?: (components["schemas"]["Description"] | null) | undefined;
             /** @description Whether it is used. A disabled primitive is skipped, a disabled profile is unknown, a disabled policy not in force. */
-            enabled?: boolean;
+            enabled?: (boolean | null) | undefined;
             /** @description The ways of text that it looks at. */
-            directions?: components["schemas"]["Direction"][];
+            directions?: (components["schemas"]["Direction"][] | null) | undefined;
             /** @description The attack that it looks for. */
-            category?: components["schemas"]["AttackCategory"];
+            category?: components["schemas"]["AttackCategory"] | undefined;
             /** @description How it looks for it. */
-            strategies?: components["schemas"]["Strategy"][];
+            strategies?: (components["schemas"]["Strategy"][] | null) | undefined;
             /** @description How little it takes; a profile may say otherwise. */
-            sensitivity?: components["schemas"]["Sensitivity"];
+            sensitivity?: (components["schemas"]["Sensitivity"] | null) | undefined;
             /** @description What it does when it triggers. */
-            action?: components["schemas"]["InstinctAction"];
+            action?: (components["schemas"]["InstinctAction"] | null) | undefined;
             /** @description Free data of the app's own. */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: (components["schemas"]["Metadata"] | null) | undefined;
         };
         /**
          * @description The store or the engine failed; the log has the cause under the request id.
@@ -1364,7 +1117,7 @@ export interface components {
          */
         JudgmentAction: "flag" | "block" | "warn";
         /**
-         * @description What is sent to create: Judgment. Read-only members are accepted and ignored; `null` means absent.
+         * @description What is sent to create a judgment. Read-only members are accepted and ignored; `null` means absent.
          * @example {
          *       "name": "facts",
          *       "description": "",
@@ -1395,12 +1148,12 @@ export interface components {
              * @description What it is for.
              * @default
              */
-            description?: components["schemas"]["Description"];
+            description?: components["schemas"]["Description"] | undefined;
             /**
              * @description Whether it is used. A disabled primitive is skipped, a disabled profile is unknown, a disabled policy not in force.
              * @default true
              */
-            enabled?: boolean;
+            enabled?: boolean | undefined;
             /**
              * @description The ways of text that it looks at.
              * @default [
@@ -1408,108 +1161,34 @@ export interface components {
              *       "output"
              *     ]
              */
-            directions?: components["schemas"]["Direction"][];
+            directions?: components["schemas"]["Direction"][] | undefined;
             /** @description The risk that it weighs. */
             domain: components["schemas"]["Domain"];
             /**
              * @description How it weighs it; as is usual for the domain when empty.
              * @default []
              */
-            assessors?: components["schemas"]["Assessor"][];
+            assessors?: components["schemas"]["Assessor"][] | undefined;
             /**
              * @description The risk from which on it finds; a profile may say otherwise.
              * @default 0.6
              */
-            threshold?: components["schemas"]["Score"];
+            threshold?: components["schemas"]["Score"] | undefined;
             /**
              * @description What it does then.
              * @default flag
              */
-            action?: components["schemas"]["JudgmentAction"];
+            action?: components["schemas"]["JudgmentAction"] | undefined;
             /**
              * @description What it does when the judge fails.
              * @default skip
              */
-            on_error?: components["schemas"]["JudgmentFallback"];
+            on_error?: components["schemas"]["JudgmentFallback"] | undefined;
             /**
              * @description Free data of the app's own.
              * @default {}
              */
-            metadata?: components["schemas"]["Metadata"];
-        };
-        /**
-         * @description What is sent to create: Judgment. Read-only members are accepted and ignored; `null` means absent.
-         * @example {
-         *       "name": "facts",
-         *       "description": "",
-         *       "enabled": true,
-         *       "directions": [
-         *         "output"
-         *       ],
-         *       "domain": "grounding",
-         *       "assessors": [
-         *         {
-         *           "name": "overlap",
-         *           "weight": 1,
-         *           "requires_context": true,
-         *           "guidelines": "",
-         *           "config": {}
-         *         }
-         *       ],
-         *       "threshold": 0.6,
-         *       "action": "flag",
-         *       "on_error": "skip",
-         *       "metadata": {}
-         *     }
-         */
-        JudgmentCreateItem: {
-            /** @description Its name; must not begin with `builtin/`. Renaming it renames it wherever it is referred to. */
-            name: components["schemas"]["RuleName"];
-            /**
-             * @description What it is for.
-             * @default
-             */
-            description?: components["schemas"]["Description"];
-            /**
-             * @description Whether it is used. A disabled primitive is skipped, a disabled profile is unknown, a disabled policy not in force.
-             * @default true
-             */
-            enabled?: boolean;
-            /**
-             * @description The ways of text that it looks at.
-             * @default [
-             *       "input",
-             *       "output"
-             *     ]
-             */
-            directions?: components["schemas"]["Direction"][];
-            /** @description The risk that it weighs. */
-            domain: components["schemas"]["Domain"];
-            /**
-             * @description How it weighs it; as is usual for the domain when empty.
-             * @default []
-             */
-            assessors?: components["schemas"]["Assessor"][];
-            /**
-             * @description The risk from which on it finds; a profile may say otherwise.
-             * @default 0.6
-             */
-            threshold?: components["schemas"]["Score"];
-            /**
-             * @description What it does then.
-             * @default flag
-             */
-            action?: components["schemas"]["JudgmentAction"];
-            /**
-             * @description What it does when the judge fails.
-             * @default skip
-             */
-            on_error?: components["schemas"]["JudgmentFallback"];
-            /**
-             * @description Free data of the app's own.
-             * @default {}
-             */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | undefined;
         };
         /**
          * @description What a judgment does when the judge fails.
@@ -1524,7 +1203,7 @@ export interface components {
         /** @description A page of judgments. */
         JudgmentList: components["schemas"]["Judgment"][];
         /**
-         * @description What is sent to change: Judgment. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Judgment. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "name": "facts",
          *       "description": "",
@@ -1550,25 +1229,25 @@ export interface components {
          */
         JudgmentUpdate: {
             /** @description Its name; must not begin with `builtin/`. Renaming it renames it wherever it is referred to. */
-            name?: components["schemas"]["RuleName"];
+            name?: components["schemas"]["RuleName"] | undefined;
             /** @description What it is for. */
-            description?: components["schemas"]["Description"];
+            description?: (components["schemas"]["Description"] | null) | undefined;
             /** @description Whether it is used. A disabled primitive is skipped, a disabled profile is unknown, a disabled policy not in force. */
-            enabled?: boolean;
+            enabled?: (boolean | null) | undefined;
             /** @description The ways of text that it looks at. */
-            directions?: components["schemas"]["Direction"][];
+            directions?: (components["schemas"]["Direction"][] | null) | undefined;
             /** @description The risk that it weighs. */
-            domain?: components["schemas"]["Domain"];
+            domain?: components["schemas"]["Domain"] | undefined;
             /** @description How it weighs it; as is usual for the domain when empty. */
-            assessors?: components["schemas"]["Assessor"][];
+            assessors?: (components["schemas"]["Assessor"][] | null) | undefined;
             /** @description The risk from which on it finds; a profile may say otherwise. */
-            threshold?: components["schemas"]["Score"];
+            threshold?: (components["schemas"]["Score"] | null) | undefined;
             /** @description What it does then. */
-            action?: components["schemas"]["JudgmentAction"];
+            action?: (components["schemas"]["JudgmentAction"] | null) | undefined;
             /** @description What it does when the judge fails. */
-            on_error?: components["schemas"]["JudgmentFallback"];
+            on_error?: (components["schemas"]["JudgmentFallback"] | null) | undefined;
             /** @description Free data of the app's own. */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: (components["schemas"]["Metadata"] | null) | undefined;
         };
         /**
          * @description A word or phrase; case, width and invisible characters do not count.
@@ -1781,37 +1460,37 @@ export interface components {
              * @description What it is for.
              * @default
              */
-            description?: components["schemas"]["Description"];
+            description?: components["schemas"]["Description"] | undefined;
             /**
              * @description Whether it is used. A disabled primitive is skipped, a disabled profile is unknown, a disabled policy not in force.
              * @default true
              */
-            enabled?: boolean;
+            enabled?: boolean | undefined;
             /**
              * @description For whom it is in force.
              * @default tenant
              */
-            scope_level?: components["schemas"]["ScopeLevel"];
+            scope_level?: components["schemas"]["ScopeLevel"] | undefined;
             /**
              * @description The profile that scans use which name none. The first policy in force that has one decides.
              * @default null
              */
-            profile?: components["schemas"]["RuleName"] | null;
+            profile?: (components["schemas"]["RuleName"] | null) | undefined;
             /**
              * @description Which policy comes first.
              * @default 0
              */
-            priority?: components["schemas"]["Priority"];
+            priority?: components["schemas"]["Priority"] | undefined;
             /**
              * @description Its rules. Decisions only rise.
              * @default []
              */
-            rules?: components["schemas"]["PolicyRule"][];
+            rules?: components["schemas"]["PolicyRule"][] | undefined;
             /**
              * @description Free data of the app's own.
              * @default {}
              */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | undefined;
         };
         /**
          * @description Id of a policy.
@@ -1861,10 +1540,10 @@ export interface components {
          */
         PolicyTarget: {
             /** @description The tenant; the caller's own when absent. Another one may be named by the operator only. */
-            tenant_id?: components["schemas"]["TenantId"];
+            tenant_id?: components["schemas"]["TenantId"] | undefined;
         };
         /**
-         * @description What is sent to change: Policy. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Policy. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "name": "bank-tenants",
          *       "description": "",
@@ -1886,21 +1565,21 @@ export interface components {
          */
         PolicyUpdate: {
             /** @description Its name; must not begin with `builtin/`. Renaming it renames it wherever it is referred to. */
-            name?: components["schemas"]["RuleName"];
+            name?: components["schemas"]["RuleName"] | undefined;
             /** @description What it is for. */
-            description?: components["schemas"]["Description"];
+            description?: (components["schemas"]["Description"] | null) | undefined;
             /** @description Whether it is used. A disabled primitive is skipped, a disabled profile is unknown, a disabled policy not in force. */
-            enabled?: boolean;
+            enabled?: (boolean | null) | undefined;
             /** @description For whom it is in force. */
-            scope_level?: components["schemas"]["ScopeLevel"];
+            scope_level?: (components["schemas"]["ScopeLevel"] | null) | undefined;
             /** @description The profile that scans use which name none. The first policy in force that has one decides. */
-            profile?: components["schemas"]["RuleName"] | null;
+            profile?: (components["schemas"]["RuleName"] | null) | undefined;
             /** @description Which policy comes first. */
-            priority?: components["schemas"]["Priority"];
+            priority?: (components["schemas"]["Priority"] | null) | undefined;
             /** @description Its rules. Decisions only rise. */
-            rules?: components["schemas"]["PolicyRule"][];
+            rules?: (components["schemas"]["PolicyRule"][] | null) | undefined;
             /** @description Free data of the app's own. */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: (components["schemas"]["Metadata"] | null) | undefined;
         };
         /**
          * @description A text to scan without a trace.
@@ -1917,24 +1596,24 @@ export interface components {
              * @description Facts about the text.
              * @default {}
              */
-            context?: components["schemas"]["ScanContext"];
+            context?: components["schemas"]["ScanContext"] | undefined;
             /**
              * @description Free data of the tenant's own; stored and answered.
              * @default {}
              */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | undefined;
             /**
              * @description The profile to use. When absent: that of the first policy in force that names one, else the app's profile named
              *     `default`, else the built-in `default`.
              */
-            profile?: components["schemas"]["RuleName"];
+            profile?: components["schemas"]["RuleName"] | undefined;
             /** @description The way that the text takes. */
             direction: components["schemas"]["Direction"];
             /**
              * @description Primitives to try.
              * @default {}
              */
-            primitives?: components["schemas"]["InlinePrimitives"];
+            primitives?: components["schemas"]["InlinePrimitives"] | undefined;
         };
         /**
          * @description What a rule of a value stands up for.
@@ -2098,42 +1777,42 @@ export interface components {
              * @description What it is for.
              * @default
              */
-            description?: components["schemas"]["Description"];
+            description?: components["schemas"]["Description"] | undefined;
             /**
              * @description Whether it is used. A disabled primitive is skipped, a disabled profile is unknown, a disabled policy not in force.
              * @default true
              */
-            enabled?: boolean;
+            enabled?: boolean | undefined;
             /**
              * @description The instincts that run.
              * @default []
              */
-            instincts?: components["schemas"]["ProfileInstinct"][];
+            instincts?: components["schemas"]["ProfileInstinct"][] | undefined;
             /**
              * @description The awarenesses that run.
              * @default []
              */
-            awareness?: components["schemas"]["ProfileAwareness"][];
+            awareness?: components["schemas"]["ProfileAwareness"][] | undefined;
             /**
              * @description The names of the boundaries that run.
              * @default []
              */
-            boundaries?: components["schemas"]["RuleName"][];
+            boundaries?: components["schemas"]["RuleName"][] | undefined;
             /**
              * @description The names of the values that run.
              * @default []
              */
-            values?: components["schemas"]["RuleName"][];
+            values?: components["schemas"]["RuleName"][] | undefined;
             /**
              * @description The judgments that run.
              * @default []
              */
-            judgments?: components["schemas"]["ProfileJudgment"][];
+            judgments?: components["schemas"]["ProfileJudgment"][] | undefined;
             /**
              * @description The names of the reflexes that run.
              * @default []
              */
-            reflexes?: components["schemas"]["RuleName"][];
+            reflexes?: components["schemas"]["RuleName"][] | undefined;
             /**
              * @description How is redacted where an awareness does not say.
              * @default {
@@ -2141,22 +1820,22 @@ export interface components {
              *       "config": {}
              *     }
              */
-            redaction?: components["schemas"]["Redaction"];
+            redaction?: components["schemas"]["Redaction"] | undefined;
             /**
              * @description Whether the layers up to judgment are skipped once one has decided to block.
              * @default true
              */
-            short_circuit?: boolean;
+            short_circuit?: boolean | undefined;
             /**
              * @description What becomes of a scan that takes too long.
              * @default fail
              */
-            on_error?: components["schemas"]["ScanFallback"];
+            on_error?: components["schemas"]["ScanFallback"] | undefined;
             /**
              * @description Free data of the app's own.
              * @default {}
              */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | undefined;
         };
         /**
          * @description Id of a profile.
@@ -2198,7 +1877,7 @@ export interface components {
         /** @description A page of profiles. */
         ProfileList: components["schemas"]["Profile"][];
         /**
-         * @description What is sent to change: Profile. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Profile. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "name": "customer-facing",
          *       "description": "",
@@ -2241,31 +1920,31 @@ export interface components {
          */
         ProfileUpdate: {
             /** @description Its name; must not begin with `builtin/`. Renaming it renames it wherever it is referred to. */
-            name?: components["schemas"]["RuleName"];
+            name?: components["schemas"]["RuleName"] | undefined;
             /** @description What it is for. */
-            description?: components["schemas"]["Description"];
+            description?: (components["schemas"]["Description"] | null) | undefined;
             /** @description Whether it is used. A disabled primitive is skipped, a disabled profile is unknown, a disabled policy not in force. */
-            enabled?: boolean;
+            enabled?: (boolean | null) | undefined;
             /** @description The instincts that run. */
-            instincts?: components["schemas"]["ProfileInstinct"][];
+            instincts?: (components["schemas"]["ProfileInstinct"][] | null) | undefined;
             /** @description The awarenesses that run. */
-            awareness?: components["schemas"]["ProfileAwareness"][];
+            awareness?: (components["schemas"]["ProfileAwareness"][] | null) | undefined;
             /** @description The names of the boundaries that run. */
-            boundaries?: components["schemas"]["RuleName"][];
+            boundaries?: (components["schemas"]["RuleName"][] | null) | undefined;
             /** @description The names of the values that run. */
-            values?: components["schemas"]["RuleName"][];
+            values?: (components["schemas"]["RuleName"][] | null) | undefined;
             /** @description The judgments that run. */
-            judgments?: components["schemas"]["ProfileJudgment"][];
+            judgments?: (components["schemas"]["ProfileJudgment"][] | null) | undefined;
             /** @description The names of the reflexes that run. */
-            reflexes?: components["schemas"]["RuleName"][];
+            reflexes?: (components["schemas"]["RuleName"][] | null) | undefined;
             /** @description How is redacted where an awareness does not say. */
-            redaction?: components["schemas"]["Redaction"];
+            redaction?: (components["schemas"]["Redaction"] | null) | undefined;
             /** @description Whether the layers up to judgment are skipped once one has decided to block. */
-            short_circuit?: boolean;
+            short_circuit?: (boolean | null) | undefined;
             /** @description What becomes of a scan that takes too long. */
-            on_error?: components["schemas"]["ScanFallback"];
+            on_error?: (components["schemas"]["ScanFallback"] | null) | undefined;
             /** @description Free data of the app's own. */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: (components["schemas"]["Metadata"] | null) | undefined;
         };
         /**
          * @description How parts of the text are replaced.
@@ -2397,7 +2076,7 @@ export interface components {
          */
         ReflexActionType: "block" | "flag" | "redact" | "rewrite" | "escalate" | "log" | "throttle";
         /**
-         * @description What is sent to create: Reflex. Read-only members are accepted and ignored; `null` means absent.
+         * @description What is sent to create a reflex. Read-only members are accepted and ignored; `null` means absent.
          * @example {
          *       "name": "slow-down-attackers",
          *       "description": "",
@@ -2430,12 +2109,12 @@ export interface components {
              * @description What it is for.
              * @default
              */
-            description?: components["schemas"]["Description"];
+            description?: components["schemas"]["Description"] | undefined;
             /**
              * @description Whether it is used. A disabled primitive is skipped, a disabled profile is unknown, a disabled policy not in force.
              * @default true
              */
-            enabled?: boolean;
+            enabled?: boolean | undefined;
             /**
              * @description The ways of text that it looks at.
              * @default [
@@ -2443,94 +2122,26 @@ export interface components {
              *       "output"
              *     ]
              */
-            directions?: components["schemas"]["Direction"][];
+            directions?: components["schemas"]["Direction"][] | undefined;
             /** @description What sets it off. */
             triggers: components["schemas"]["Trigger"][];
             /**
              * @description How many of the triggers must fire.
              * @default any
              */
-            match?: components["schemas"]["TriggerMatch"];
+            match?: components["schemas"]["TriggerMatch"] | undefined;
             /** @description What it does then, in this order. */
             actions: components["schemas"]["ReflexAction"][];
             /**
              * @description Which reflex comes first.
              * @default 0
              */
-            priority?: components["schemas"]["Priority"];
+            priority?: components["schemas"]["Priority"] | undefined;
             /**
              * @description Free data of the app's own.
              * @default {}
              */
-            metadata?: components["schemas"]["Metadata"];
-        };
-        /**
-         * @description What is sent to create: Reflex. Read-only members are accepted and ignored; `null` means absent.
-         * @example {
-         *       "name": "slow-down-attackers",
-         *       "description": "",
-         *       "enabled": true,
-         *       "directions": [
-         *         "input"
-         *       ],
-         *       "triggers": [
-         *         {
-         *           "type": "on_rate",
-         *           "threshold": 5,
-         *           "window": "1m"
-         *         }
-         *       ],
-         *       "match": "any",
-         *       "actions": [
-         *         {
-         *           "type": "throttle",
-         *           "value": "5m"
-         *         }
-         *       ],
-         *       "priority": 0,
-         *       "metadata": {}
-         *     }
-         */
-        ReflexCreateItem: {
-            /** @description Its name; must not begin with `builtin/`. Renaming it renames it wherever it is referred to. */
-            name: components["schemas"]["RuleName"];
-            /**
-             * @description What it is for.
-             * @default
-             */
-            description?: components["schemas"]["Description"];
-            /**
-             * @description Whether it is used. A disabled primitive is skipped, a disabled profile is unknown, a disabled policy not in force.
-             * @default true
-             */
-            enabled?: boolean;
-            /**
-             * @description The ways of text that it looks at.
-             * @default [
-             *       "input",
-             *       "output"
-             *     ]
-             */
-            directions?: components["schemas"]["Direction"][];
-            /** @description What sets it off. */
-            triggers: components["schemas"]["Trigger"][];
-            /**
-             * @description How many of the triggers must fire.
-             * @default any
-             */
-            match?: components["schemas"]["TriggerMatch"];
-            /** @description What it does then, in this order. */
-            actions: components["schemas"]["ReflexAction"][];
-            /**
-             * @description Which reflex comes first.
-             * @default 0
-             */
-            priority?: components["schemas"]["Priority"];
-            /**
-             * @description Free data of the app's own.
-             * @default {}
-             */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | undefined;
         };
         /**
          * @description Id of a reflex.
@@ -2540,7 +2151,7 @@ export interface components {
         /** @description A page of reflexes. */
         ReflexList: components["schemas"]["Reflex"][];
         /**
-         * @description What is sent to change: Reflex. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Reflex. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "name": "slow-down-attackers",
          *       "description": "",
@@ -2568,23 +2179,23 @@ export interface components {
          */
         ReflexUpdate: {
             /** @description Its name; must not begin with `builtin/`. Renaming it renames it wherever it is referred to. */
-            name?: components["schemas"]["RuleName"];
+            name?: components["schemas"]["RuleName"] | undefined;
             /** @description What it is for. */
-            description?: components["schemas"]["Description"];
+            description?: (components["schemas"]["Description"] | null) | undefined;
             /** @description Whether it is used. A disabled primitive is skipped, a disabled profile is unknown, a disabled policy not in force. */
-            enabled?: boolean;
+            enabled?: (boolean | null) | undefined;
             /** @description The ways of text that it looks at. */
-            directions?: components["schemas"]["Direction"][];
+            directions?: (components["schemas"]["Direction"][] | null) | undefined;
             /** @description What sets it off. */
-            triggers?: components["schemas"]["Trigger"][];
+            triggers?: components["schemas"]["Trigger"][] | undefined;
             /** @description How many of the triggers must fire. */
-            match?: components["schemas"]["TriggerMatch"];
+            match?: (components["schemas"]["TriggerMatch"] | null) | undefined;
             /** @description What it does then, in this order. */
-            actions?: components["schemas"]["ReflexAction"][];
+            actions?: components["schemas"]["ReflexAction"][] | undefined;
             /** @description Which reflex comes first. */
-            priority?: components["schemas"]["Priority"];
+            priority?: (components["schemas"]["Priority"] | null) | undefined;
             /** @description Free data of the app's own. */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: (components["schemas"]["Metadata"] | null) | undefined;
         };
         /**
          * @description An expression in RE2 syntax, inline flags allowed, no look-around; its program has at most 2,000 instructions.
@@ -2655,19 +2266,19 @@ export interface components {
          */
         ScanContext: {
             /** @description Whose text it is: a string of at most 256 characters; the caller's user or key when absent. */
-            user_id?: unknown;
+            user_id?: unknown | undefined;
             /** @description What the text answers: a string, cut at 32,768 characters. Read by judgments. */
-            question?: unknown;
+            question?: unknown | undefined;
             /** @description What the text must rest on: at most 200 strings, each cut at 65,536 characters. Read by judgments. */
-            sources?: unknown;
+            sources?: unknown | undefined;
             /** @description The model's instructions: a string, cut at 65,536 characters. Outputs must not repeat it. */
-            system_prompt?: unknown;
+            system_prompt?: unknown | undefined;
             /** @description Strings that must not turn up: at most 32 of 8 to 256 characters. */
-            canaries?: unknown;
+            canaries?: unknown | undefined;
             /** @description What is about to be done, such as names of tools: a string of at most 256 characters, or at most 256 of them. */
-            action?: unknown;
+            action?: unknown | undefined;
             /** @description The country whose phone numbers need no prefix: ISO 3166 alpha-2. */
-            region?: unknown;
+            region?: unknown | undefined;
         } & {
             [key: string]: unknown;
         };
@@ -2790,17 +2401,17 @@ export interface components {
              * @description Facts about the text.
              * @default {}
              */
-            context?: components["schemas"]["ScanContext"];
+            context?: components["schemas"]["ScanContext"] | undefined;
             /**
              * @description Free data of the tenant's own; stored and answered.
              * @default {}
              */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | undefined;
             /**
              * @description The profile to use. When absent: that of the first policy in force that names one, else the app's profile named
              *     `default`, else the built-in `default`.
              */
-            profile?: components["schemas"]["RuleName"];
+            profile?: components["schemas"]["RuleName"] | undefined;
         };
         /**
          * @description What a scan came to. A blocked text is no error: the decision is the answer.
@@ -3173,7 +2784,7 @@ export interface components {
         /** @description Settings of a rule; there are none yet. */
         ValueConfig: Record<string, never>;
         /**
-         * @description What is sent to create: Value. Read-only members are accepted and ignored; `null` means absent.
+         * @description What is sent to create a value. Read-only members are accepted and ignored; `null` means absent.
          * @example {
          *       "name": "be-kind",
          *       "description": "",
@@ -3206,12 +2817,12 @@ export interface components {
              * @description What it is for.
              * @default
              */
-            description?: components["schemas"]["Description"];
+            description?: components["schemas"]["Description"] | undefined;
             /**
              * @description Whether it is used. A disabled primitive is skipped, a disabled profile is unknown, a disabled policy not in force.
              * @default true
              */
-            enabled?: boolean;
+            enabled?: boolean | undefined;
             /**
              * @description The ways of text that it looks at.
              * @default [
@@ -3219,90 +2830,24 @@ export interface components {
              *       "output"
              *     ]
              */
-            directions?: components["schemas"]["Direction"][];
+            directions?: components["schemas"]["Direction"][] | undefined;
             /** @description The rules; one that is offended is enough. */
             rules: components["schemas"]["ValueRule"][];
             /**
              * @description How grave its findings are.
              * @default warning
              */
-            severity?: components["schemas"]["Severity"];
+            severity?: components["schemas"]["Severity"] | undefined;
             /**
              * @description What it does when it is offended.
              * @default flag
              */
-            action?: components["schemas"]["ValueAction"];
+            action?: components["schemas"]["ValueAction"] | undefined;
             /**
              * @description Free data of the app's own.
              * @default {}
              */
-            metadata?: components["schemas"]["Metadata"];
-        };
-        /**
-         * @description What is sent to create: Value. Read-only members are accepted and ignored; `null` means absent.
-         * @example {
-         *       "name": "be-kind",
-         *       "description": "",
-         *       "enabled": true,
-         *       "directions": [
-         *         "output"
-         *       ],
-         *       "rules": [
-         *         {
-         *           "principle": "toxicity",
-         *           "threshold": 0.7,
-         *           "categories": [
-         *             "insult",
-         *             "threat"
-         *           ],
-         *           "keywords": [],
-         *           "guidelines": "",
-         *           "config": {}
-         *         }
-         *       ],
-         *       "severity": "error",
-         *       "action": "block",
-         *       "metadata": {}
-         *     }
-         */
-        ValueCreateItem: {
-            /** @description Its name; must not begin with `builtin/`. Renaming it renames it wherever it is referred to. */
-            name: components["schemas"]["RuleName"];
-            /**
-             * @description What it is for.
-             * @default
-             */
-            description?: components["schemas"]["Description"];
-            /**
-             * @description Whether it is used. A disabled primitive is skipped, a disabled profile is unknown, a disabled policy not in force.
-             * @default true
-             */
-            enabled?: boolean;
-            /**
-             * @description The ways of text that it looks at.
-             * @default [
-             *       "input",
-             *       "output"
-             *     ]
-             */
-            directions?: components["schemas"]["Direction"][];
-            /** @description The rules; one that is offended is enough. */
-            rules: components["schemas"]["ValueRule"][];
-            /**
-             * @description How grave its findings are.
-             * @default warning
-             */
-            severity?: components["schemas"]["Severity"];
-            /**
-             * @description What it does when it is offended.
-             * @default flag
-             */
-            action?: components["schemas"]["ValueAction"];
-            /**
-             * @description Free data of the app's own.
-             * @default {}
-             */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | undefined;
         };
         /**
          * @description Id of a value.
@@ -3355,7 +2900,7 @@ export interface components {
             config?: components["schemas"]["ValueConfig"];
         };
         /**
-         * @description What is sent to change: Value. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Value. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "name": "be-kind",
          *       "description": "",
@@ -3383,21 +2928,28 @@ export interface components {
          */
         ValueUpdate: {
             /** @description Its name; must not begin with `builtin/`. Renaming it renames it wherever it is referred to. */
-            name?: components["schemas"]["RuleName"];
+            name?: components["schemas"]["RuleName"] | undefined;
             /** @description What it is for. */
-            description?: components["schemas"]["Description"];
+            description?: (components["schemas"]["Description"] | null) | undefined;
             /** @description Whether it is used. A disabled primitive is skipped, a disabled profile is unknown, a disabled policy not in force. */
-            enabled?: boolean;
+            enabled?: (boolean | null) | undefined;
             /** @description The ways of text that it looks at. */
-            directions?: components["schemas"]["Direction"][];
+            directions?: (components["schemas"]["Direction"][] | null) | undefined;
             /** @description The rules; one that is offended is enough. */
-            rules?: components["schemas"]["ValueRule"][];
+            rules?: components["schemas"]["ValueRule"][] | undefined;
             /** @description How grave its findings are. */
-            severity?: components["schemas"]["Severity"];
+            severity?: (components["schemas"]["Severity"] | null) | undefined;
             /** @description What it does when it is offended. */
-            action?: components["schemas"]["ValueAction"];
+            action?: (components["schemas"]["ValueAction"] | null) | undefined;
             /** @description Free data of the app's own. */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: (components["schemas"]["Metadata"] | null) | undefined;
+        };
+        /** @description The error envelope of the service. */
+        Error: {
+            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            error: string;
+            /** @description What kind of failure it is. */
+            code: components["schemas"]["ErrorCode"];
         };
     };
     responses: never;
@@ -3418,12 +2970,10 @@ export type AwarenessId = components['schemas']['AwarenessId'];
 export type AwarenessList = components['schemas']['AwarenessList'];
 export type AwarenessPrimitive = components['schemas']['AwarenessPrimitive'];
 export type AwarenessPrimitiveCreate = components['schemas']['AwarenessPrimitiveCreate'];
-export type AwarenessPrimitiveCreateItem = components['schemas']['AwarenessPrimitiveCreateItem'];
 export type AwarenessPrimitiveUpdate = components['schemas']['AwarenessPrimitiveUpdate'];
 export type BadRequest = components['schemas']['BadRequest'];
 export type Boundary = components['schemas']['Boundary'];
 export type BoundaryCreate = components['schemas']['BoundaryCreate'];
-export type BoundaryCreateItem = components['schemas']['BoundaryCreateItem'];
 export type BoundaryId = components['schemas']['BoundaryId'];
 export type BoundaryList = components['schemas']['BoundaryList'];
 export type BoundaryUpdate = components['schemas']['BoundaryUpdate'];
@@ -3448,7 +2998,6 @@ export type Domain = components['schemas']['Domain'];
 export type Duration = components['schemas']['Duration'];
 export type EraseRequest = components['schemas']['EraseRequest'];
 export type EraseResult = components['schemas']['EraseResult'];
-export type Error = components['schemas']['Error'];
 export type ErrorCode = components['schemas']['ErrorCode'];
 export type Finding = components['schemas']['Finding'];
 export type FindingLayer = components['schemas']['FindingLayer'];
@@ -3459,7 +3008,6 @@ export type InlinePrimitives = components['schemas']['InlinePrimitives'];
 export type Instinct = components['schemas']['Instinct'];
 export type InstinctAction = components['schemas']['InstinctAction'];
 export type InstinctCreate = components['schemas']['InstinctCreate'];
-export type InstinctCreateItem = components['schemas']['InstinctCreateItem'];
 export type InstinctId = components['schemas']['InstinctId'];
 export type InstinctList = components['schemas']['InstinctList'];
 export type InstinctUpdate = components['schemas']['InstinctUpdate'];
@@ -3467,7 +3015,6 @@ export type InternalError = components['schemas']['InternalError'];
 export type Judgment = components['schemas']['Judgment'];
 export type JudgmentAction = components['schemas']['JudgmentAction'];
 export type JudgmentCreate = components['schemas']['JudgmentCreate'];
-export type JudgmentCreateItem = components['schemas']['JudgmentCreateItem'];
 export type JudgmentFallback = components['schemas']['JudgmentFallback'];
 export type JudgmentId = components['schemas']['JudgmentId'];
 export type JudgmentList = components['schemas']['JudgmentList'];
@@ -3512,7 +3059,6 @@ export type Reflex = components['schemas']['Reflex'];
 export type ReflexAction = components['schemas']['ReflexAction'];
 export type ReflexActionType = components['schemas']['ReflexActionType'];
 export type ReflexCreate = components['schemas']['ReflexCreate'];
-export type ReflexCreateItem = components['schemas']['ReflexCreateItem'];
 export type ReflexId = components['schemas']['ReflexId'];
 export type ReflexList = components['schemas']['ReflexList'];
 export type ReflexUpdate = components['schemas']['ReflexUpdate'];
@@ -3556,8 +3102,8 @@ export type ValueAction = components['schemas']['ValueAction'];
 export type ValueCategory = components['schemas']['ValueCategory'];
 export type ValueConfig = components['schemas']['ValueConfig'];
 export type ValueCreate = components['schemas']['ValueCreate'];
-export type ValueCreateItem = components['schemas']['ValueCreateItem'];
 export type ValueId = components['schemas']['ValueId'];
 export type ValueList = components['schemas']['ValueList'];
 export type ValueRule = components['schemas']['ValueRule'];
 export type ValueUpdate = components['schemas']['ValueUpdate'];
+export type Error = components['schemas']['Error'];

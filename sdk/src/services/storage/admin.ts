@@ -13,11 +13,11 @@ export interface Admin {
    *
    * `GET /store/v1/admin/stats`
    *
-   * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is
+   * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials lack the scope, authorization denies it to the subject, or a signed link is invalid or expired.
    * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the
+   * - 500: Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the request id.
    * - 503: As many transfers run as may at once, or the store or authorization is away.
    *
    * @example
@@ -27,11 +27,6 @@ export interface Admin {
    */
   readonly stats: (
     request?: {
-      /**
-       * The subject that authorization judges, as `<kind>:<id>`; a bare id is a user. It is set by the authentication in
-       * front: from anyone but root or a trusted proxy it is replaced by the caller's own.
-       */
-      'X-Subject-ID'?: T.Subject | undefined;
       /** What it is about. */
       scope?: T.StatsScope | undefined;
     },
@@ -43,11 +38,11 @@ export interface Admin {
    *
    * `GET /store/v1/admin/tenants/{tenant}/quota`
    *
-   * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is
+   * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials lack the scope, authorization denies it to the subject, or a signed link is invalid or expired.
    * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the
+   * - 500: Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the request id.
    * - 503: As many transfers run as may at once, or the store or authorization is away.
    *
    * @example
@@ -57,11 +52,6 @@ export interface Admin {
    */
   readonly getQuota: (
     request: {
-      /**
-       * The subject that authorization judges, as `<kind>:<id>`; a bare id is a user. It is set by the authentication in
-       * front: from anyone but root or a trusted proxy it is replaced by the caller's own.
-       */
-      'X-Subject-ID'?: T.Subject | undefined;
       tenant: T.TenantId;
     },
     options?: RequestOptions,
@@ -72,13 +62,13 @@ export interface Admin {
    *
    * `PUT /store/v1/admin/tenants/{tenant}/quota`
    *
-   * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is
+   * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials lack the scope, authorization denies it to the subject, or a signed link is invalid or expired.
    * - 413: It would exceed the quota of the bucket or the tenant, or the object or body is larger than may be.
    * - 415: The bucket does not take this content type, or the operation does not read it.
    * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the
+   * - 500: Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the request id.
    * - 503: As many transfers run as may at once, or the store or authorization is away.
    *
    * @example
@@ -88,11 +78,6 @@ export interface Admin {
    */
   readonly setQuota: (
     request: {
-      /**
-       * The subject that authorization judges, as `<kind>:<id>`; a bare id is a user. It is set by the authentication in
-       * front: from anyone but root or a trusted proxy it is replaced by the caller's own.
-       */
-      'X-Subject-ID'?: T.Subject | undefined;
       tenant: T.TenantId;
       body: T.QuotaSettings;
     },
@@ -103,12 +88,7 @@ export interface Admin {
 /** The resource over a client of one's own. */
 export const adminOf = (client: Client): Admin =>
   resource<Admin>(client, 'storage.admin', {
-    stats: { verb: 'GET', path: '/store/v1/admin/stats', headers: ['X-Subject-ID'] },
-    getQuota: { verb: 'GET', path: '/store/v1/admin/tenants/{tenant}/quota', headers: ['X-Subject-ID'] },
-    setQuota: {
-      verb: 'PUT',
-      path: '/store/v1/admin/tenants/{tenant}/quota',
-      headers: ['X-Subject-ID'],
-      body: 'application/json',
-    },
+    stats: { verb: 'GET', path: '/store/v1/admin/stats' },
+    getQuota: { verb: 'GET', path: '/store/v1/admin/tenants/{tenant}/quota' },
+    setQuota: { verb: 'PUT', path: '/store/v1/admin/tenants/{tenant}/quota', body: 'application/json' },
   });

@@ -4,6 +4,7 @@ import type { Answer } from '../../runtime/answer.ts';
 import type { Client } from '../../runtime/client.ts';
 import type { RequestOptions } from '../../runtime/options.ts';
 import { resource } from '../../runtime/resource.ts';
+import type { RawBody } from '../../runtime/uploads.ts';
 import type * as T from './types.ts';
 
 /** `plinth.storage.cas` */
@@ -13,29 +14,24 @@ export interface Cas {
    *
    * `PUT /store/v1/cas`
    *
-   * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is
+   * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials lack the scope, authorization denies it to the subject, or a signed link is invalid or expired.
    * - 408: The body made no progress for 30 seconds.
-   * - 409: The bucket exists already or is not empty, the upload has ended, a limit of number is reached, or an idempotency key
+   * - 409: The bucket exists already or is not empty, the upload has ended, a limit of number is reached, or an idempotency key was used with another request.
    * - 413: It would exceed the quota of the bucket or the tenant, or the object or body is larger than may be.
    * - 415: The bucket does not take this content type, or the operation does not read it.
    * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the
+   * - 500: Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the request id.
    * - 503: As many transfers run as may at once, or the store or authorization is away.
    *
    * @example
    * ```ts
-   * await plinth.storage.cas.put({ body: {} });
+   * await plinth.storage.cas.put({ body: new Blob(['Hello'], { type: 'text/plain' }) });
    * ```
    */
   readonly put: (
     request?: {
-      /**
-       * The subject that authorization judges, as `<kind>:<id>`; a bare id is a user. It is set by the authentication in
-       * front: from anyone but root or a trusted proxy it is replaced by the caller's own.
-       */
-      'X-Subject-ID'?: T.Subject | undefined;
       /** How many bytes follow. A body of another size is refused. */
       'Content-Length'?: T.TransferBytes | undefined;
       /**
@@ -45,7 +41,7 @@ export interface Cas {
       'X-Store-Checksum'?: T.ExpectedChecksums | undefined;
       /** The reference that keeps it alive. */
       ref?: T.ReferenceName | undefined;
-      body?: BodyInit | undefined;
+      body?: RawBody | undefined;
     },
     options?: RequestOptions,
   ) => Answer<T.StoredContent, T.Error>;
@@ -55,14 +51,14 @@ export interface Cas {
    *
    * `GET /store/v1/cas/{hash}`
    *
-   * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is
+   * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials lack the scope, authorization denies it to the subject, or a signed link is invalid or expired.
    * - 404: The bucket, object, upload or content does not exist for this tenant.
    * - 412: A condition of the request, such as `If-Match`, does not hold; nothing was changed.
    * - 416: The range begins behind the end of the content.
    * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the
+   * - 500: Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the request id.
    * - 503: As many transfers run as may at once, or the store or authorization is away.
    *
    * @example
@@ -72,11 +68,6 @@ export interface Cas {
    */
   readonly get: (
     request: {
-      /**
-       * The subject that authorization judges, as `<kind>:<id>`; a bare id is a user. It is set by the authentication in
-       * front: from anyone but root or a trusted proxy it is replaced by the caller's own.
-       */
-      'X-Subject-ID'?: T.Subject | undefined;
       /** Only when the content has one of these entity tags, else 412. Weak tags never match. */
       'If-Match'?: T.EtagList | undefined;
       /** Only when the content has none of these entity tags, else 304. */
@@ -99,12 +90,12 @@ export interface Cas {
    *
    * `HEAD /store/v1/cas/{hash}`
    *
-   * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is
+   * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials lack the scope, authorization denies it to the subject, or a signed link is invalid or expired.
    * - 404: The bucket, object, upload or content does not exist for this tenant.
    * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the
+   * - 500: Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the request id.
    * - 503: As many transfers run as may at once, or the store or authorization is away.
    *
    * @example
@@ -114,27 +105,22 @@ export interface Cas {
    */
   readonly head: (
     request: {
-      /**
-       * The subject that authorization judges, as `<kind>:<id>`; a bare id is a user. It is set by the authentication in
-       * front: from anyone but root or a trusted proxy it is replaced by the caller's own.
-       */
-      'X-Subject-ID'?: T.Subject | undefined;
       hash: T.ContentHash;
     },
     options?: RequestOptions,
-  ) => Answer<void, unknown>;
+  ) => Answer<Response, unknown>;
 
   /**
    * Takes a reference away. With the last one the content is gone.
    *
    * `DELETE /store/v1/cas/{hash}`
    *
-   * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is
+   * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: No credentials, or credentials that are not valid.
    * - 403: The credentials lack the scope, authorization denies it to the subject, or a signed link is invalid or expired.
    * - 404: The bucket, object, upload or content does not exist for this tenant.
    * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the
+   * - 500: Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the request id.
    * - 503: As many transfers run as may at once, or the store or authorization is away.
    *
    * @example
@@ -144,11 +130,6 @@ export interface Cas {
    */
   readonly delete: (
     request: {
-      /**
-       * The subject that authorization judges, as `<kind>:<id>`; a bare id is a user. It is set by the authentication in
-       * front: from anyone but root or a trusted proxy it is replaced by the caller's own.
-       */
-      'X-Subject-ID'?: T.Subject | undefined;
       hash: T.ContentHash;
       /** The reference. */
       ref?: T.ReferenceName | undefined;
@@ -163,23 +144,15 @@ export const casOf = (client: Client): Cas =>
     put: {
       verb: 'PUT',
       path: '/store/v1/cas',
-      headers: ['X-Subject-ID', 'Content-Length', 'X-Store-Checksum'],
+      headers: ['Content-Length', 'X-Store-Checksum'],
       body: 'application/octet-stream',
     },
     get: {
       verb: 'GET',
       path: '/store/v1/cas/{hash}',
-      headers: [
-        'X-Subject-ID',
-        'If-Match',
-        'If-None-Match',
-        'If-Modified-Since',
-        'If-Unmodified-Since',
-        'Range',
-        'If-Range',
-      ],
+      headers: ['If-Match', 'If-None-Match', 'If-Modified-Since', 'If-Unmodified-Since', 'Range', 'If-Range'],
       unread: true,
     },
-    head: { verb: 'HEAD', path: '/store/v1/cas/{hash}', headers: ['X-Subject-ID'] },
-    delete: { verb: 'DELETE', path: '/store/v1/cas/{hash}', headers: ['X-Subject-ID'] },
+    head: { verb: 'HEAD', path: '/store/v1/cas/{hash}', unread: true },
+    delete: { verb: 'DELETE', path: '/store/v1/cas/{hash}' },
   });

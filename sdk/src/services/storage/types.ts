@@ -84,7 +84,10 @@ export interface components {
             readonly tenant_id: components["schemas"]["TenantId"];
             /** @description The app through which it was created; recorded, it does not isolate. */
             readonly app_id: components["schemas"]["AppId"];
-            /** @description Most bytes that its objects and open uploads may have together; 0 for no bound. */
+            /**
+             * @description Most bytes that its objects and open uploads may have together; 0 for no bound. A bound below what it holds only
+             *     stops growth.
+             */
             quota_bytes: components["schemas"]["Bound"];
             /** @description Most objects it may hold; 0 for no bound. */
             quota_objects: components["schemas"]["Bound"];
@@ -129,40 +132,41 @@ export interface components {
             /** @description Its name; fixed. */
             name: components["schemas"]["BucketName"];
             /**
-             * @description Most bytes that its objects and open uploads may have together; 0 for no bound.
+             * @description Most bytes that its objects and open uploads may have together; 0 for no bound. A bound below what it holds only
+             *     stops growth.
              * @default 0
              */
-            quota_bytes?: components["schemas"]["Bound"];
+            quota_bytes?: components["schemas"]["Bound"] | undefined;
             /**
              * @description Most objects it may hold; 0 for no bound.
              * @default 0
              */
-            quota_objects?: components["schemas"]["Bound"];
+            quota_objects?: components["schemas"]["Bound"] | undefined;
             /**
              * @description Most bytes that an object may have; 0 for the service's own bound.
              * @default 0
              */
-            max_object_bytes?: components["schemas"]["Bound"];
+            max_object_bytes?: components["schemas"]["Bound"] | undefined;
             /**
              * @description Content types that its objects may have; every type when empty.
              * @default []
              */
-            allowed_content_types?: components["schemas"]["MediaRange"][];
+            allowed_content_types?: components["schemas"]["MediaRange"][] | undefined;
             /**
              * @description Origins whose pages may read its answers in a browser; none when empty.
              * @default []
              */
-            cors_origins?: components["schemas"]["CorsOrigin"][];
+            cors_origins?: components["schemas"]["CorsOrigin"][] | undefined;
             /**
              * @description Whether changes of its objects are published as events.
              * @default true
              */
-            events?: boolean;
+            events?: boolean | undefined;
             /**
              * @description Free data of the tenant's own.
              * @default {}
              */
-            metadata?: components["schemas"]["BucketMetadata"];
+            metadata?: components["schemas"]["BucketMetadata"] | undefined;
         };
         /**
          * @description Id of a bucket.
@@ -239,8 +243,7 @@ export interface components {
          */
         BucketRef: string;
         /**
-         * @description What is sent to change a bucket: absent members keep their value, `null` gives the default back, arrays and maps
-         *     replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Bucket. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "quota_bytes": 10737418240,
          *       "quota_objects": 0,
@@ -263,19 +266,19 @@ export interface components {
              * @description Most bytes that its objects and open uploads may have together; 0 for no bound. A bound below what it holds only
              *     stops growth.
              */
-            quota_bytes?: components["schemas"]["Bound"] | null;
+            quota_bytes?: (components["schemas"]["Bound"] | null) | undefined;
             /** @description Most objects it may hold; 0 for no bound. */
-            quota_objects?: components["schemas"]["Bound"] | null;
+            quota_objects?: (components["schemas"]["Bound"] | null) | undefined;
             /** @description Most bytes that an object may have; 0 for the service's own bound. */
-            max_object_bytes?: components["schemas"]["Bound"] | null;
+            max_object_bytes?: (components["schemas"]["Bound"] | null) | undefined;
             /** @description Content types that its objects may have; every type when empty. */
-            allowed_content_types?: components["schemas"]["MediaRange"][] | null;
+            allowed_content_types?: (components["schemas"]["MediaRange"][] | null) | undefined;
             /** @description Origins whose pages may read its answers in a browser; none when empty. */
-            cors_origins?: components["schemas"]["CorsOrigin"][] | null;
+            cors_origins?: (components["schemas"]["CorsOrigin"][] | null) | undefined;
             /** @description Whether changes of its objects are published as events. */
-            events?: boolean | null;
+            events?: (boolean | null) | undefined;
             /** @description Free data of the tenant's own. */
-            metadata?: components["schemas"]["BucketMetadata"] | null;
+            metadata?: (components["schemas"]["BucketMetadata"] | null) | undefined;
         };
         /**
          * @description What a bucket holds.
@@ -328,22 +331,22 @@ export interface components {
              * @description Every uploaded part once, by ascending number, with its entity tag.
              * @default null
              */
-            parts?: components["schemas"]["PartRef"][] | null;
+            parts?: (components["schemas"]["PartRef"][] | null) | undefined;
             /**
              * @description The size that the object must have, in bytes.
              * @default null
              */
-            size?: components["schemas"]["Bytes"] | null;
+            size?: (components["schemas"]["Bytes"] | null) | undefined;
             /**
              * @description The checksum that the object must have.
              * @default null
              */
-            checksum?: components["schemas"]["Crc32c"] | null;
+            checksum?: (components["schemas"]["Crc32c"] | null) | undefined;
             /**
              * @description Whether `parts` may leave uploaded parts out; they are dropped.
              * @default false
              */
-            allow_subset?: boolean;
+            allow_subset?: boolean | undefined;
         };
         /**
          * @description The bucket exists already or is not empty, the upload has ended, a limit of number is reached, or an idempotency key
@@ -386,54 +389,54 @@ export interface components {
              * @description The bucket of the source; the target's when null. Only with `source_key`.
              * @default null
              */
-            source_bucket?: components["schemas"]["BucketRef"] | null;
+            source_bucket?: (components["schemas"]["BucketRef"] | null) | undefined;
             /**
              * @description The object to copy.
              * @default null
              */
-            source_key?: components["schemas"]["ObjectKey"] | null;
+            source_key?: (components["schemas"]["ObjectKey"] | null) | undefined;
             /**
              * @description The content-addressed entry to copy.
              * @default null
              */
-            source_hash?: components["schemas"]["ContentHash"] | null;
+            source_hash?: (components["schemas"]["ContentHash"] | null) | undefined;
             /** @description The key of the copy. */
             key: components["schemas"]["ObjectKey"];
             /**
              * @description Where the type, the headers and the metadata come from; must be `replace` with `source_hash`.
              * @default copy
              */
-            metadata_directive?: components["schemas"]["MetadataDirective"];
+            metadata_directive?: components["schemas"]["MetadataDirective"] | undefined;
             /**
              * @description The content type on `replace`; `application/octet-stream` when null.
              * @default null
              */
-            content_type?: components["schemas"]["MediaType"] | null;
+            content_type?: (components["schemas"]["MediaType"] | null) | undefined;
             /**
              * @description The `Cache-Control` to answer it with; `private, no-cache` when null.
              * @default null
              */
-            cache_control?: components["schemas"]["HeaderValue"] | null;
+            cache_control?: (components["schemas"]["HeaderValue"] | null) | undefined;
             /**
              * @description The `Content-Disposition` to answer it with.
              * @default null
              */
-            content_disposition?: components["schemas"]["HeaderValue"] | null;
+            content_disposition?: (components["schemas"]["HeaderValue"] | null) | undefined;
             /**
              * @description The `Content-Encoding` to answer it with; the content is never decoded.
              * @default null
              */
-            content_encoding?: components["schemas"]["HeaderValue"] | null;
+            content_encoding?: (components["schemas"]["HeaderValue"] | null) | undefined;
             /**
              * @description The `Content-Language` to answer it with.
              * @default null
              */
-            content_language?: components["schemas"]["HeaderValue"] | null;
+            content_language?: (components["schemas"]["HeaderValue"] | null) | undefined;
             /**
              * @description The metadata on `replace`; none when null.
              * @default null
              */
-            metadata?: components["schemas"]["ObjectMetadata"] | null;
+            metadata?: (components["schemas"]["ObjectMetadata"] | null) | undefined;
         };
         /**
          * @description An origin of pages that may use the bucket, or `*` for every origin.
@@ -524,22 +527,6 @@ export interface components {
          * @example 1h30m
          */
         Duration: string;
-        /**
-         * @description The error envelope of the service.
-         * @example {
-         *       "error": "object not found",
-         *       "code": 404
-         *     }
-         */
-        Error: {
-            /** @description What went wrong; the messages are stable. For a bad field `<field>: <problem>`. */
-            error: string;
-            /**
-             * Format: int32
-             * @description The HTTP status.
-             */
-            code: number;
-        };
         /**
          * @description The strong entity tag of content, quotes included, so that it can be pasted into `If-Match`: the SHA-256 of the
          *     content; for content in parts the SHA-256 of their digests and their number.
@@ -670,22 +657,22 @@ export interface components {
              * @description How long it is valid: `1s` to `168h`.
              * @default 15m
              */
-            expires_in?: components["schemas"]["Duration"];
+            expires_in?: components["schemas"]["Duration"] | undefined;
             /**
              * @description Most bytes that may be put; the bucket's bound when null. Only with `PUT`.
              * @default null
              */
-            max_bytes?: components["schemas"]["Bytes"] | null;
+            max_bytes?: (components["schemas"]["Bytes"] | null) | undefined;
             /**
              * @description The content type that must be put; any that the bucket takes when null. Only with `PUT`.
              * @default null
              */
-            content_type?: components["schemas"]["MediaType"] | null;
+            content_type?: (components["schemas"]["MediaType"] | null) | undefined;
             /**
              * @description `*`: the link may create the object and not replace it. Only with `PUT`.
              * @default null
              */
-            if_none_match?: "*" | null;
+            if_none_match?: ("*" | null) | undefined;
         };
         /**
          * @description The signature of a link.
@@ -1262,37 +1249,37 @@ export interface components {
              * @description The type of the content, which the bucket must allow.
              * @default application/octet-stream
              */
-            content_type?: components["schemas"]["MediaType"];
+            content_type?: components["schemas"]["MediaType"] | undefined;
             /**
              * @description The `Cache-Control` to answer it with; `private, no-cache` when null.
              * @default null
              */
-            cache_control?: components["schemas"]["HeaderValue"] | null;
+            cache_control?: (components["schemas"]["HeaderValue"] | null) | undefined;
             /**
              * @description The `Content-Disposition` to answer it with.
              * @default null
              */
-            content_disposition?: components["schemas"]["HeaderValue"] | null;
+            content_disposition?: (components["schemas"]["HeaderValue"] | null) | undefined;
             /**
              * @description The `Content-Encoding` to answer it with; the content is never decoded.
              * @default null
              */
-            content_encoding?: components["schemas"]["HeaderValue"] | null;
+            content_encoding?: (components["schemas"]["HeaderValue"] | null) | undefined;
             /**
              * @description The `Content-Language` to answer it with.
              * @default null
              */
-            content_language?: components["schemas"]["HeaderValue"] | null;
+            content_language?: (components["schemas"]["HeaderValue"] | null) | undefined;
             /**
              * @description Free data of the tenant's own, for the object.
              * @default {}
              */
-            metadata?: components["schemas"]["ObjectMetadata"];
+            metadata?: components["schemas"]["ObjectMetadata"] | undefined;
             /**
              * @description How long it may take: `1m` to `720h`.
              * @default 168h
              */
-            expires_in?: components["schemas"]["Duration"];
+            expires_in?: components["schemas"]["Duration"] | undefined;
         };
         /**
          * @description Id of an upload.
@@ -1346,6 +1333,16 @@ export interface components {
          * @example bytes *\/183042
          */
         WholeRange: string;
+        /** @description The error envelope of the service. */
+        Error: {
+            /** @description What went wrong; the messages are stable. For a bad field `<field>: <problem>`. */
+            error: string;
+            /**
+             * Format: int32
+             * @description The HTTP status.
+             */
+            code: number;
+        };
     };
     responses: never;
     parameters: never;
@@ -1386,7 +1383,6 @@ export type Delimiter = components['schemas']['Delimiter'];
 export type Disposition = components['schemas']['Disposition'];
 export type Driver = components['schemas']['Driver'];
 export type Duration = components['schemas']['Duration'];
-export type Error = components['schemas']['Error'];
 export type Etag = components['schemas']['Etag'];
 export type EtagList = components['schemas']['EtagList'];
 export type ExpectedChecksums = components['schemas']['ExpectedChecksums'];
@@ -1447,3 +1443,4 @@ export type UploadId = components['schemas']['UploadId'];
 export type UploadListing = components['schemas']['UploadListing'];
 export type UploadStatus = components['schemas']['UploadStatus'];
 export type WholeRange = components['schemas']['WholeRange'];
+export type Error = components['schemas']['Error'];

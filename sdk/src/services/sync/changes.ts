@@ -13,10 +13,10 @@ export interface Changes {
    *
    * `POST /pull`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or a change is ahead of the server's clock;
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or a change is ahead of the server's clock; the message names it. Nothing of a push is kept.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope or may not use the table, the node id belongs to another subject, or a hook rejects a
-   * - 410: Deletions that the node has not seen may have been forgotten: it pulls from zero, drops synced records that are not
+   * - 403: The credentials lack the scope or may not use the table, the node id belongs to another subject, or a hook rejects a change.
+   * - 410: Deletions that the node has not seen may have been forgotten: it pulls from zero, drops synced records that are not there any more, gives its own unacknowledged changes fresh clock readings and pushes them.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
    * - 429: The API key that the request carries has used up its rate.
@@ -40,11 +40,11 @@ export interface Changes {
    *
    * `POST /push`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or a change is ahead of the server's clock;
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or a change is ahead of the server's clock; the message names it. Nothing of a push is kept.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope or may not use the table, the node id belongs to another subject, or a hook rejects a
+   * - 403: The credentials lack the scope or may not use the table, the node id belongs to another subject, or a hook rejects a change.
    * - 409: As many tables, nodes of a topic or topics of a node as may be are there.
-   * - 410: Deletions that the node has not seen may have been forgotten: it pulls from zero, drops synced records that are not
+   * - 410: Deletions that the node has not seen may have been forgotten: it pulls from zero, drops synced records that are not there any more, gives its own unacknowledged changes fresh clock readings and pushes them.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
    * - 429: The API key that the request carries has used up its rate.
@@ -70,10 +70,10 @@ export interface Changes {
    *
    * `GET /stream`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or a change is ahead of the server's clock;
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or a change is ahead of the server's clock; the message names it. Nothing of a push is kept.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope or may not use the table, the node id belongs to another subject, or a hook rejects a
-   * - 410: Deletions that the node has not seen may have been forgotten: it pulls from zero, drops synced records that are not
+   * - 403: The credentials lack the scope or may not use the table, the node id belongs to another subject, or a hook rejects a change.
+   * - 410: Deletions that the node has not seen may have been forgotten: it pulls from zero, drops synced records that are not there any more, gives its own unacknowledged changes fresh clock readings and pushes them.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store is away, or as many pushes wait or streams are open as may.

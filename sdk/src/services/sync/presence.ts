@@ -14,9 +14,9 @@ export interface Presence {
    *
    * `POST /presence`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or a change is ahead of the server's clock;
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or a change is ahead of the server's clock; the message names it. Nothing of a push is kept.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope or may not use the table, the node id belongs to another subject, or a hook rejects a
+   * - 403: The credentials lack the scope or may not use the table, the node id belongs to another subject, or a hook rejects a change.
    * - 404: The record or node is not known, or presence is disabled.
    * - 409: As many tables, nodes of a topic or topics of a node as may be are there.
    * - 413: The body is larger than the operation takes.
@@ -42,9 +42,9 @@ export interface Presence {
    *
    * `GET /presence`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or a change is ahead of the server's clock;
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or a change is ahead of the server's clock; the message names it. Nothing of a push is kept.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope or may not use the table, the node id belongs to another subject, or a hook rejects a
+   * - 403: The credentials lack the scope or may not use the table, the node id belongs to another subject, or a hook rejects a change.
    * - 404: The record or node is not known, or presence is disabled.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.

@@ -13,9 +13,9 @@ export interface Tables {
    *
    * `GET /tables`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or a change is ahead of the server's clock;
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or a change is ahead of the server's clock; the message names it. Nothing of a push is kept.
    * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope or may not use the table, the node id belongs to another subject, or a hook rejects a
+   * - 403: The credentials lack the scope or may not use the table, the node id belongs to another subject, or a hook rejects a change.
    * - 429: The API key that the request carries has used up its rate.
    * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
    * - 503: The store is away, or as many pushes wait or streams are open as may.

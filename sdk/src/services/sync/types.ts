@@ -141,24 +141,24 @@ export interface components {
             /** @description The key of the record. */
             pk: components["schemas"]["RecordKey"];
             /** @description The field; required without `tombstone`, absent or empty beside it. */
-            field?: components["schemas"]["FieldNameOrEmpty"] | null;
+            field?: (components["schemas"]["FieldNameOrEmpty"] | null) | undefined;
             /** @description How the field merges; required without `tombstone`, ignored beside it. */
-            crdt_type?: components["schemas"]["CrdtType"] | null;
+            crdt_type?: (components["schemas"]["CrdtType"] | null) | undefined;
             /** @description When it was made, by the clock of its node; not zero, and at most 5 seconds ahead of the server. */
             hlc: components["schemas"]["Hlc"];
             /** @description The node that made it: the `NodeID` of the push, except from those that may push for others. */
             node_id: string;
             /** @description The value of an `lww` field: any JSON value of at most 262,144 bytes and 64 levels. Absent means `null`. */
-            value?: unknown;
+            value?: unknown | undefined;
             /**
              * @description Whether the record is deleted.
              * @default false
              */
-            tombstone?: boolean | null;
+            tombstone?: (boolean | null) | undefined;
             /** @description The totals of a `counter` field; required for it, and for it only. */
-            counter_delta?: components["schemas"]["CounterDeltaInput"] | null;
+            counter_delta?: (components["schemas"]["CounterDeltaInput"] | null) | undefined;
             /** @description The operation on a `set` field; required for it, and for it only. */
-            set_op?: components["schemas"]["SetOpInput"] | null;
+            set_op?: (components["schemas"]["SetOpInput"] | null) | undefined;
         };
         /**
          * @description As many tables, nodes of a topic or topics of a node as may be are there.
@@ -199,14 +199,14 @@ export interface components {
              * @description All it has added.
              * @default 0
              */
-            inc?: components["schemas"]["CounterTotal"] | null;
+            inc?: (components["schemas"]["CounterTotal"] | null) | undefined;
             /**
              * @description All it has taken away.
              * @default 0
              */
-            dec?: components["schemas"]["CounterTotal"] | null;
+            dec?: (components["schemas"]["CounterTotal"] | null) | undefined;
             /** @description The deletion of the record after which its totals began at 0 again; earlier than the change. Never when absent. */
-            since?: components["schemas"]["HlcText"] | null;
+            since?: (components["schemas"]["HlcText"] | null) | undefined;
         };
         /**
          * @description What a counter is made of.
@@ -256,15 +256,11 @@ export interface components {
          */
         Duration: string;
         /**
-         * @description The error envelope of the service.
-         * @example {
-         *       "error": "record not found"
-         *     }
+         * @description Events named `changes`, `presence` and `resync`.
+         * @example event: presence
+         *     data: {"Type":"join","NodeID":"phone-1","Topic":"notes:note-17","Data":{"cursor":42}}
          */
-        Error: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
-            error: string;
-        };
+        EventText: string;
         /**
          * @description A field of a record; empty beside `tombstone`.
          * @example title
@@ -536,7 +532,7 @@ export interface components {
             /** @description The topic. */
             Topic: components["schemas"]["Topic"];
             /** @description What others shall see: any JSON value of at most 10,240 bytes. The node leaves when it is null or absent. */
-            Data?: unknown;
+            Data?: unknown | undefined;
         };
         /**
          * @description What a node has and wants.
@@ -557,7 +553,7 @@ export interface components {
              * @description The tables it wants; all of them when empty.
              * @default []
              */
-            Tables?: components["schemas"]["TableName"][];
+            Tables?: components["schemas"]["TableName"][] | undefined;
             /**
              * @description The `LatestHLC` of its last pull of these tables or of its stream; from the beginning when zero.
              * @default {
@@ -566,20 +562,20 @@ export interface components {
              *       "node_id": ""
              *     }
              */
-            Since?: components["schemas"]["Hlc"];
+            Since?: components["schemas"]["Hlc"] | undefined;
             /** @description The node. */
-            NodeID?: components["schemas"]["NodeId"];
+            NodeID?: components["schemas"]["NodeId"] | undefined;
             /**
              * Format: int32
              * @description Most changes to answer.
              * @default 1000
              */
-            Limit?: number;
+            Limit?: number | undefined;
             /**
              * @description Whether to leave out what the node itself wrote. Needs `NodeID`; without effect in a pull from the beginning.
              * @default false
              */
-            ExcludeOwn?: boolean;
+            ExcludeOwn?: boolean | undefined;
         };
         /**
          * @description What has changed since, in the order in which it arrived at the server.
@@ -660,7 +656,7 @@ export interface components {
              * @description The changes; all of them are merged, or none.
              * @default []
              */
-            Changes?: components["schemas"]["ChangeInput"][];
+            Changes?: components["schemas"]["ChangeInput"][] | undefined;
             /** @description The node. */
             NodeID: components["schemas"]["NodeId"];
         };
@@ -848,7 +844,7 @@ export interface components {
              * @description The adds to take back, by their clock readings, each earlier than the change; required for `remove`, and for it
              *     only.
              */
-            tags?: components["schemas"]["HlcText"][] | null;
+            tags?: (components["schemas"]["HlcText"][] | null) | undefined;
         };
         /**
          * @description What is done to a set.
@@ -965,6 +961,11 @@ export interface components {
             /** @description What went wrong; for a bad field `<field>: <problem>`. */
             error: string;
         };
+        /** @description The error envelope of the service. */
+        Error: {
+            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            error: string;
+        };
     };
     responses: never;
     parameters: never;
@@ -985,7 +986,7 @@ export type CounterTotals = components['schemas']['CounterTotals'];
 export type CrdtType = components['schemas']['CrdtType'];
 export type Cursor = components['schemas']['Cursor'];
 export type Duration = components['schemas']['Duration'];
-export type Error = components['schemas']['Error'];
+export type EventText = components['schemas']['EventText'];
 export type FieldNameOrEmpty = components['schemas']['FieldNameOrEmpty'];
 export type FieldState = components['schemas']['FieldState'];
 export type FieldStates = components['schemas']['FieldStates'];
@@ -1029,3 +1030,4 @@ export type Topics = components['schemas']['Topics'];
 export type Unauthorized = components['schemas']['Unauthorized'];
 export type Unavailable = components['schemas']['Unavailable'];
 export type UnsupportedMediaType = components['schemas']['UnsupportedMediaType'];
+export type Error = components['schemas']['Error'];

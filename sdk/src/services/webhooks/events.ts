@@ -91,7 +91,7 @@ export interface Events {
    *
    * @example
    * ```ts
-   * await plinth.webhooks.events.createBatch({ body: { events: [{ type: 'invoice.paid', tenant_id: 'acme', data: { invoice_id: 'inv_01h455vb4pex5vsknk084sn02q', amount: 4900 }, idempotency_key: 'inv-4711-paid' }, { type: 'invoice.unknown', tenant_id: 'acme', data: {} }] } });
+   * await plinth.webhooks.events.createBatch({ body: { events: [{ type: 'invoice.paid', tenant_id: 'acme', data: { invoice_id: 'inv_01khgbwb6gfcvt5fwr9s2r6n64', amount: 4900 }, idempotency_key: 'inv-4711-paid' }, { type: 'invoice.unknown', tenant_id: 'acme', data: {} }] } });
    * ```
    */
   readonly createBatch: (

@@ -125,7 +125,7 @@ export interface components {
          *       "tenant_id": "acme",
          *       "url": "https://hooks.acme.example/plinth",
          *       "payload": {
-         *         "invoice_id": "inv_01h455vb4pex5vsknk084sn02q",
+         *         "invoice_id": "inv_01khgbwb6gfcvt5fwr9s2r6n64",
          *         "amount": 4900
          *       },
          *       "error": "http 503",
@@ -192,9 +192,9 @@ export interface components {
              * @description Only those that failed longer ago than this; `0s` for all.
              * @default 720h
              */
-            older_than?: components["schemas"]["Duration"];
+            older_than?: components["schemas"]["Duration"] | undefined;
             /** @description Only those of this endpoint. */
-            endpoint_id?: components["schemas"]["EndpointId"];
+            endpoint_id?: components["schemas"]["EndpointId"] | undefined;
         };
         /**
          * @description How many dead letters were removed.
@@ -419,60 +419,60 @@ export interface components {
          */
         EndpointCreate: {
             /** @description The tenant whose events it receives; the caller's own when absent, and fixed. */
-            tenant_id?: components["schemas"]["TenantId"];
+            tenant_id?: components["schemas"]["TenantId"] | undefined;
             /** @description Where deliveries are sent; kept as the URL standard writes it. It must not lead into a private network. */
             url: components["schemas"]["EndpointUrl"];
             /**
              * @description What it is for.
              * @default
              */
-            description?: components["schemas"]["Description"];
+            description?: components["schemas"]["Description"] | undefined;
             /** @description What it subscribes to; types need not be registered yet, duplicates are removed. One event comes once, however many match. */
             event_types: components["schemas"]["EventTypePattern"][];
             /**
              * @description Headers of its own.
              * @default {}
              */
-            headers?: components["schemas"]["CustomHeaders"];
+            headers?: components["schemas"]["CustomHeaders"] | undefined;
             /**
              * Format: int32
              * @description Most attempts a second, retries included; 0 for no limit.
              * @default 0
              */
-            rate_limit?: number;
+            rate_limit?: number | undefined;
             /**
              * @description Free data of the tenant's own.
              * @default {}
              */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | undefined;
             /**
              * @description Whether it receives anything. It is fixed after creation and changed by enabling and disabling.
              * @default true
              */
-            enabled?: boolean;
+            enabled?: boolean | undefined;
             /**
              * @description What the body of a delivery is.
              * @default standard
              */
-            payload_format?: components["schemas"]["PayloadFormat"];
+            payload_format?: components["schemas"]["PayloadFormat"] | undefined;
             /**
              * Format: int32
              * @description Most attempts in flight at once.
              * @default 20
              */
-            max_concurrency?: number;
+            max_concurrency?: number | undefined;
             /**
              * @description How long an attempt waits for the answer, from `1s` to `30s`.
              * @default 15s
              */
-            timeout?: components["schemas"]["Duration"];
+            timeout?: components["schemas"]["Duration"] | undefined;
             /**
              * @description How many times a delivery is attempted before it fails; ten attempts span about three days.
              * @default 10
              */
-            max_attempts?: components["schemas"]["MaxAttempts"];
+            max_attempts?: components["schemas"]["MaxAttempts"] | undefined;
             /** @description With which deliveries are signed; made by the server when absent. */
-            secret?: components["schemas"]["Secret"];
+            secret?: components["schemas"]["Secret"] | undefined;
         };
         /**
          * @description How an endpoint is doing, and since when.
@@ -517,7 +517,7 @@ export interface components {
             secret: components["schemas"]["Secret"];
         };
         /**
-         * @description What is sent to change: Endpoint. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Endpoint. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "url": "https://hooks.acme.example/plinth",
          *       "description": "Accounting",
@@ -540,47 +540,31 @@ export interface components {
          */
         EndpointUpdate: {
             /** @description Where deliveries are sent; kept as the URL standard writes it. It must not lead into a private network. */
-            url?: components["schemas"]["EndpointUrl"];
+            url?: components["schemas"]["EndpointUrl"] | undefined;
             /** @description What it is for. */
-            description?: components["schemas"]["Description"];
+            description?: (components["schemas"]["Description"] | null) | undefined;
             /** @description What it subscribes to; types need not be registered yet, duplicates are removed. One event comes once, however many match. */
-            event_types?: components["schemas"]["EventTypePattern"][];
+            event_types?: components["schemas"]["EventTypePattern"][] | undefined;
             /** @description Headers of its own. */
-            headers?: components["schemas"]["CustomHeaders"];
-            /**
-             * Format: int32
-             * @description Most attempts a second, retries included; 0 for no limit.
-             */
-            rate_limit?: number;
+            headers?: (components["schemas"]["CustomHeaders"] | null) | undefined;
+            /** @description Most attempts a second, retries included; 0 for no limit. */
+            rate_limit?: (number | null) | undefined;
             /** @description Free data of the tenant's own. */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: (components["schemas"]["Metadata"] | null) | undefined;
             /** @description What the body of a delivery is. */
-            payload_format?: components["schemas"]["PayloadFormat"];
-            /**
-             * Format: int32
-             * @description Most attempts in flight at once.
-             */
-            max_concurrency?: number;
+            payload_format?: (components["schemas"]["PayloadFormat"] | null) | undefined;
+            /** @description Most attempts in flight at once. */
+            max_concurrency?: (number | null) | undefined;
             /** @description How long an attempt waits for the answer, from `1s` to `30s`. */
-            timeout?: components["schemas"]["Duration"];
+            timeout?: (components["schemas"]["Duration"] | null) | undefined;
             /** @description How many times a delivery is attempted before it fails; ten attempts span about three days. */
-            max_attempts?: components["schemas"]["MaxAttempts"];
+            max_attempts?: (components["schemas"]["MaxAttempts"] | null) | undefined;
         };
         /**
          * @description Where deliveries are sent: an absolute `https` URL without user information and fragment.
          * @example https://hooks.acme.example/plinth
          */
         EndpointUrl: string;
-        /**
-         * @description The error envelope of the service.
-         * @example {
-         *       "error": "endpoint not found"
-         *     }
-         */
-        Error: {
-            /** @description What went wrong; for a bad field `<field>: <what is wrong>`. */
-            error: string;
-        };
         /**
          * @description Something that happened to a tenant. It is accepted together with its deliveries and never changed.
          * @example {
@@ -589,7 +573,7 @@ export interface components {
          *       "tenant_id": "acme",
          *       "app_id": "default",
          *       "data": {
-         *         "invoice_id": "inv_01h455vb4pex5vsknk084sn02q",
+         *         "invoice_id": "inv_01khgbwb6gfcvt5fwr9s2r6n64",
          *         "amount": 4900
          *       },
          *       "idempotency_key": "inv-4711-paid",
@@ -626,7 +610,7 @@ export interface components {
          *           "type": "invoice.paid",
          *           "tenant_id": "acme",
          *           "data": {
-         *             "invoice_id": "inv_01h455vb4pex5vsknk084sn02q",
+         *             "invoice_id": "inv_01khgbwb6gfcvt5fwr9s2r6n64",
          *             "amount": 4900
          *           },
          *           "idempotency_key": "inv-4711-paid"
@@ -653,7 +637,7 @@ export interface components {
          *         "tenant_id": "acme",
          *         "app_id": "default",
          *         "data": {
-         *           "invoice_id": "inv_01h455vb4pex5vsknk084sn02q",
+         *           "invoice_id": "inv_01khgbwb6gfcvt5fwr9s2r6n64",
          *           "amount": 4900
          *         },
          *         "idempotency_key": "inv-4711-paid",
@@ -686,7 +670,7 @@ export interface components {
          *             "tenant_id": "acme",
          *             "app_id": "default",
          *             "data": {
-         *               "invoice_id": "inv_01h455vb4pex5vsknk084sn02q",
+         *               "invoice_id": "inv_01khgbwb6gfcvt5fwr9s2r6n64",
          *               "amount": 4900
          *             },
          *             "idempotency_key": "inv-4711-paid",
@@ -710,7 +694,7 @@ export interface components {
         /**
          * @description What an event says, as its type describes it: at most 256 KiB serialised, 64 levels deep. The order of keys is kept.
          * @example {
-         *       "invoice_id": "inv_01h455vb4pex5vsknk084sn02q",
+         *       "invoice_id": "inv_01khgbwb6gfcvt5fwr9s2r6n64",
          *       "amount": 4900
          *     }
          */
@@ -728,7 +712,7 @@ export interface components {
          *       "type": "invoice.paid",
          *       "tenant_id": "acme",
          *       "data": {
-         *         "invoice_id": "inv_01h455vb4pex5vsknk084sn02q",
+         *         "invoice_id": "inv_01khgbwb6gfcvt5fwr9s2r6n64",
          *         "amount": 4900
          *       },
          *       "idempotency_key": "inv-4711-paid"
@@ -738,17 +722,17 @@ export interface components {
             /** @description Its type, registered and not deprecated. */
             type: components["schemas"]["EventTypeName"];
             /** @description The tenant whose endpoints receive it; the caller's own when absent. */
-            tenant_id?: components["schemas"]["TenantId"];
+            tenant_id?: components["schemas"]["TenantId"] | undefined;
             /**
              * @description What it says; it satisfies the schema of its type.
              * @default {}
              */
-            data?: components["schemas"]["EventData"];
+            data?: components["schemas"]["EventData"] | undefined;
             /**
              * @description The sender's name for it, unique in the tenant and app; a repeat answers the first event, whatever else it says.
              * @default null
              */
-            idempotency_key?: components["schemas"]["IdempotencyKey"] | null;
+            idempotency_key?: (components["schemas"]["IdempotencyKey"] | null) | undefined;
         };
         /** @description A page of events. */
         EventList: components["schemas"]["Event"][];
@@ -777,7 +761,7 @@ export interface components {
          *         }
          *       },
          *       "example": {
-         *         "invoice_id": "inv_01h455vb4pex5vsknk084sn02q",
+         *         "invoice_id": "inv_01khgbwb6gfcvt5fwr9s2r6n64",
          *         "amount": 4900
          *       },
          *       "deprecated": false,
@@ -833,7 +817,7 @@ export interface components {
          *         }
          *       },
          *       "example": {
-         *         "invoice_id": "inv_01h455vb4pex5vsknk084sn02q",
+         *         "invoice_id": "inv_01khgbwb6gfcvt5fwr9s2r6n64",
          *         "amount": 4900
          *       }
          *     }
@@ -845,21 +829,21 @@ export interface components {
              * @description When such an event happens.
              * @default
              */
-            description?: components["schemas"]["Description"];
+            description?: components["schemas"]["Description"] | undefined;
             /** @description What it is grouped with; the first segment of the name, at most 64 characters of it, when absent. */
-            group?: components["schemas"]["EventTypeGroup"];
+            group?: components["schemas"]["EventTypeGroup"] | undefined;
             /** @description The version of the schema; today's date in UTC when absent. */
-            version?: components["schemas"]["EventTypeVersion"];
+            version?: components["schemas"]["EventTypeVersion"] | undefined;
             /**
              * @description What `data` of such events has to be; anything when null.
              * @default null
              */
-            schema?: components["schemas"]["PayloadSchema"] | null;
+            schema?: (components["schemas"]["PayloadSchema"] | null) | undefined;
             /**
              * @description What `data` of such an event looks like, at most 16 KiB; it satisfies `schema`.
              * @default null
              */
-            example?: components["schemas"]["EventData"] | null;
+            example?: (components["schemas"]["EventData"] | null) | undefined;
         };
         /**
          * @description What event types a name is grouped with.
@@ -880,7 +864,7 @@ export interface components {
          */
         EventTypePattern: string;
         /**
-         * @description What is sent to change: EventType. Absent members keep their value, `null` clears, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: EventType. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "description": "An invoice was paid in full.",
          *       "group": "invoice",
@@ -903,22 +887,22 @@ export interface components {
          *         }
          *       },
          *       "example": {
-         *         "invoice_id": "inv_01h455vb4pex5vsknk084sn02q",
+         *         "invoice_id": "inv_01khgbwb6gfcvt5fwr9s2r6n64",
          *         "amount": 4900
          *       }
          *     }
          */
         EventTypeUpdate: {
             /** @description When such an event happens. */
-            description?: components["schemas"]["Description"];
+            description?: (components["schemas"]["Description"] | null) | undefined;
             /** @description What it is grouped with; the first segment of the name, at most 64 characters of it, when absent. */
-            group?: components["schemas"]["EventTypeGroup"];
+            group?: components["schemas"]["EventTypeGroup"] | undefined;
             /** @description The version of the schema; today's date in UTC when absent. */
-            version?: components["schemas"]["EventTypeVersion"];
+            version?: components["schemas"]["EventTypeVersion"] | undefined;
             /** @description What `data` of such events has to be; anything when null. */
-            schema?: components["schemas"]["PayloadSchema"] | null;
+            schema?: (components["schemas"]["PayloadSchema"] | null) | undefined;
             /** @description What `data` of such an event looks like, at most 16 KiB; it satisfies `schema`. */
-            example?: components["schemas"]["EventData"] | null;
+            example?: (components["schemas"]["EventData"] | null) | undefined;
         };
         /**
          * @description A label for people, such as a date: kept and shown, not interpreted.
@@ -1147,7 +1131,7 @@ export interface components {
             /** @description The first moment. */
             since: components["schemas"]["Timestamp"];
             /** @description The moment after the last one; now when absent. */
-            until?: components["schemas"]["Timestamp"];
+            until?: components["schemas"]["Timestamp"] | undefined;
         };
         /**
          * @description Which dead letters to replay: `ids`, or at least one of the other members.
@@ -1160,15 +1144,15 @@ export interface components {
          */
         ReplayInput: {
             /** @description Those with these ids. */
-            ids?: components["schemas"]["DeadLetterId"][];
+            ids?: components["schemas"]["DeadLetterId"][] | undefined;
             /** @description Those of this endpoint. */
-            endpoint_id?: components["schemas"]["EndpointId"];
+            endpoint_id?: components["schemas"]["EndpointId"] | undefined;
             /** @description Those of events of this type. */
-            event_type?: components["schemas"]["EventTypeName"];
+            event_type?: components["schemas"]["EventTypeName"] | undefined;
             /** @description Those that failed at this moment or later. */
-            from?: components["schemas"]["Timestamp"];
+            from?: components["schemas"]["Timestamp"] | undefined;
             /** @description Those that failed before this moment. */
-            to?: components["schemas"]["Timestamp"];
+            to?: components["schemas"]["Timestamp"] | undefined;
         };
         /**
          * @description What was replayed.
@@ -1227,12 +1211,12 @@ export interface components {
          */
         SecretRotation: {
             /** @description The new secret; made by the server when absent. */
-            secret?: components["schemas"]["Secret"];
+            secret?: components["schemas"]["Secret"] | undefined;
             /**
              * @description How long the old one goes on signing, from `0s` to `168h`; `0s` ends all old ones now.
              * @default 24h
              */
-            overlap?: components["schemas"]["Duration"];
+            overlap?: components["schemas"]["Duration"] | undefined;
         };
         /**
          * @description Numbers of what is kept.
@@ -1278,7 +1262,7 @@ export interface components {
          * @example {
          *       "event_type": "invoice.paid",
          *       "data": {
-         *         "invoice_id": "inv_01h455vb4pex5vsknk084sn02q",
+         *         "invoice_id": "inv_01khgbwb6gfcvt5fwr9s2r6n64",
          *         "amount": 4900
          *       }
          *     }
@@ -1288,9 +1272,9 @@ export interface components {
              * @description The type of the event.
              * @default webhook.test
              */
-            event_type?: components["schemas"]["EventTypeName"];
+            event_type?: components["schemas"]["EventTypeName"] | undefined;
             /** @description What it says; the example of its type, or nothing, when absent. */
-            data?: components["schemas"]["EventData"];
+            data?: components["schemas"]["EventData"] | undefined;
         };
         /**
          * Format: date-time
@@ -1338,6 +1322,11 @@ export interface components {
             /** @description What went wrong; for a bad field `<field>: <what is wrong>`. */
             error: string;
         };
+        /** @description The error envelope of the service. */
+        Error: {
+            /** @description What went wrong; for a bad field `<field>: <what is wrong>`. */
+            error: string;
+        };
     };
     responses: never;
     parameters: never;
@@ -1379,7 +1368,6 @@ export type EndpointList = components['schemas']['EndpointList'];
 export type EndpointSecret = components['schemas']['EndpointSecret'];
 export type EndpointUpdate = components['schemas']['EndpointUpdate'];
 export type EndpointUrl = components['schemas']['EndpointUrl'];
-export type Error = components['schemas']['Error'];
 export type Event = components['schemas']['Event'];
 export type EventBatch = components['schemas']['EventBatch'];
 export type EventBatchItem = components['schemas']['EventBatchItem'];
@@ -1426,3 +1414,4 @@ export type TooLarge = components['schemas']['TooLarge'];
 export type Unauthorized = components['schemas']['Unauthorized'];
 export type Unavailable = components['schemas']['Unavailable'];
 export type UnsupportedMediaType = components['schemas']['UnsupportedMediaType'];
+export type Error = components['schemas']['Error'];

@@ -6,14 +6,14 @@ import type { RequestOptions } from '../../runtime/options.ts';
 import { resource } from '../../runtime/resource.ts';
 import type * as T from './types.ts';
 
-/** `plinth.auth.oAuth` */
+/** `plinth.auth.oauth` */
 export interface OAuth {
   /**
    * Begins an authorization. The browser goes to the hosted pages for sign-in and consent, or straight back to
    * `redirect_uri` with `code`, `state` and `iss`, or with `error`. With `request_uri` the other parameters were pushed.
    * Parameters that are not known are ignored. An unknown client or redirect URI is told on a page and never redirected.
    *
-   * `GET /v1/auth/oauth2/authorize`
+   * `GET /v1/auth/oauth2/authorize`, which needs no credentials
    *
    * - 400: A page that says what is wrong.
    * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
@@ -21,7 +21,7 @@ export interface OAuth {
    *
    * @example
    * ```ts
-   * await plinth.auth.oAuth.authorize({ client_id: 'client_01m7w6qgepfq9s8vanppxya2w6' });
+   * await plinth.auth.oauth.authorize({ client_id: 'client_01m7w6qgepfq9s8vanppxya2w6' });
    * ```
    */
   readonly authorize: (
@@ -49,7 +49,7 @@ export interface OAuth {
   /**
    * Goes on with an authorization after the hosted pages.
    *
-   * `GET /v1/auth/oauth2/authorize/{uid}`
+   * `GET /v1/auth/oauth2/authorize/{uid}`, which needs no credentials
    *
    * - 400: A page that says what is wrong.
    * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
@@ -57,7 +57,7 @@ export interface OAuth {
    *
    * @example
    * ```ts
-   * await plinth.auth.oAuth.resume({ uid: 'xU4pYQm7nV2kR9sTbC1dE' });
+   * await plinth.auth.oauth.resume({ uid: 'xU4pYQm7nV2kR9sTbC1dE' });
    * ```
    */
   readonly resume: (
@@ -70,7 +70,7 @@ export interface OAuth {
   /**
    * Answers what is known of a token, to an authenticated client of the same app.
    *
-   * `POST /v1/auth/oauth2/introspect`
+   * `POST /v1/auth/oauth2/introspect`, which needs no credentials
    *
    * - 400: The request or what it presents is not good: `invalid_request`, `invalid_grant`, `unauthorized_client`, `unsupported_grant_type`, `invalid_scope` or `invalid_target`.
    * - 401: The client did not authenticate: `invalid_client`.
@@ -81,7 +81,7 @@ export interface OAuth {
    *
    * @example
    * ```ts
-   * await plinth.auth.oAuth.introspect({ body: { token: 'eyJhbGciOiJFUzI1NiIsInR5cCI6ImF0K2p3dCJ9.eyJzdWIiOiJ1c2VyXzAxbTd3NnFnZXBmcTlzOHY3cWRrdnp3bjkxIn0.c2lnbmF0dXJl' } });
+   * await plinth.auth.oauth.introspect({ body: { token: 'eyJhbGciOiJFUzI1NiIsInR5cCI6ImF0K2p3dCJ9.eyJzdWIiOiJ1c2VyXzAxbTd3NnFnZXBmcTlzOHY3cWRrdnp3bjkxIn0.c2lnbmF0dXJl' } });
    * ```
    */
   readonly introspect: (
@@ -102,7 +102,7 @@ export interface OAuth {
   /**
    * Begins a sign-out that a client asks for: a page that asks the user, or straight on.
    *
-   * `GET /v1/auth/oauth2/logout`
+   * `GET /v1/auth/oauth2/logout`, which needs no credentials
    *
    * - 400: A page that says what is wrong.
    * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
@@ -110,7 +110,7 @@ export interface OAuth {
    *
    * @example
    * ```ts
-   * await plinth.auth.oAuth.logout();
+   * await plinth.auth.oauth.logout();
    * ```
    */
   readonly logout: (
@@ -129,7 +129,7 @@ export interface OAuth {
   /**
    * Begins a sign-out that a client asks for, by a form.
    *
-   * `POST /v1/auth/oauth2/logout`
+   * `POST /v1/auth/oauth2/logout`, which needs no credentials
    *
    * - 400: A page that says what is wrong.
    * - 413: The body is larger than the operation takes.
@@ -139,7 +139,7 @@ export interface OAuth {
    *
    * @example
    * ```ts
-   * await plinth.auth.oAuth.postLogout({ body: { id_token_hint: 'eyJhbGciOiJSUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiJ1c2VyXzAxbTd3NnFnZXBmcTlzOHY3cWRrdnp3bjkxIn0.c2lnbmF0dXJl' } });
+   * await plinth.auth.oauth.postLogout({ body: { id_token_hint: 'eyJhbGciOiJSUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiJ1c2VyXzAxbTd3NnFnZXBmcTlzOHY3cWRrdnp3bjkxIn0.c2lnbmF0dXJl' } });
    * ```
    */
   readonly postLogout: (
@@ -152,7 +152,7 @@ export interface OAuth {
   /**
    * Signs the user out, or not, as they said on the page.
    *
-   * `POST /v1/auth/oauth2/logout/confirm`
+   * `POST /v1/auth/oauth2/logout/confirm`, which needs no credentials
    *
    * - 400: A page that says what is wrong.
    * - 413: The body is larger than the operation takes.
@@ -162,7 +162,7 @@ export interface OAuth {
    *
    * @example
    * ```ts
-   * await plinth.auth.oAuth.confirmLogout({ body: { xsrf: 'Zk9vYmFyLWNzcmYtdG9rZW4tZXhhbXBsZS0wMDAwMDA' } });
+   * await plinth.auth.oauth.confirmLogout({ body: { xsrf: 'Zk9vYmFyLWNzcmYtdG9rZW4tZXhhbXBsZS0wMDAwMDA' } });
    * ```
    */
   readonly confirmLogout: (
@@ -175,7 +175,7 @@ export interface OAuth {
   /**
    * Shows that the user is signed out.
    *
-   * `GET /v1/auth/oauth2/logout/success`
+   * `GET /v1/auth/oauth2/logout/success`, which needs no credentials
    *
    * - 400: A page that says what is wrong.
    * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
@@ -183,7 +183,7 @@ export interface OAuth {
    *
    * @example
    * ```ts
-   * await plinth.auth.oAuth.loggedOut();
+   * await plinth.auth.oauth.loggedOut();
    * ```
    */
   readonly loggedOut: (
@@ -197,7 +197,7 @@ export interface OAuth {
   /**
    * Keeps an authorization request until the user comes (RFC 9126).
    *
-   * `POST /v1/auth/oauth2/par`
+   * `POST /v1/auth/oauth2/par`, which needs no credentials
    *
    * - 400: The request or what it presents is not good: `invalid_request`, `invalid_grant`, `unauthorized_client`, `unsupported_grant_type`, `invalid_scope` or `invalid_target`.
    * - 401: The client did not authenticate: `invalid_client`.
@@ -208,7 +208,7 @@ export interface OAuth {
    *
    * @example
    * ```ts
-   * await plinth.auth.oAuth.par({ body: { response_type: 'code' } });
+   * await plinth.auth.oauth.par({ body: { response_type: 'code' } });
    * ```
    */
   readonly par: (
@@ -230,14 +230,14 @@ export interface OAuth {
    * Revokes a token with its grant and the grant's other tokens. The answer is always 200: the token does not work any
    * more, whether or not it ever did and whether or not the client authenticated. A JSON body is read like a form.
    *
-   * `POST /v1/auth/oauth2/revoke`
+   * `POST /v1/auth/oauth2/revoke`, which needs no credentials
    *
    * - 413: The body is larger than the endpoint takes.
    * - 500: The store is away, or something unexpected failed.
    *
    * @example
    * ```ts
-   * await plinth.auth.oAuth.revoke({ body: { token: 'q7Vn3kXw0ZbR5tYc8LdM2sHfJ6gPa9Ee' } });
+   * await plinth.auth.oauth.revoke({ body: { token: 'q7Vn3kXw0ZbR5tYc8LdM2sHfJ6gPa9Ee' } });
    * ```
    */
   readonly revoke: (
@@ -250,7 +250,7 @@ export interface OAuth {
   /**
    * Exchanges a grant for tokens. The access token is a JWT that every service of the platform accepts.
    *
-   * `POST /v1/auth/oauth2/token`
+   * `POST /v1/auth/oauth2/token`, which needs no credentials
    *
    * - 400: The request or what it presents is not good: `invalid_request`, `invalid_grant`, `unauthorized_client`, `unsupported_grant_type`, `invalid_scope` or `invalid_target`.
    * - 401: The client did not authenticate: `invalid_client`.
@@ -261,7 +261,7 @@ export interface OAuth {
    *
    * @example
    * ```ts
-   * await plinth.auth.oAuth.token({ body: { grant_type: 'authorization_code' } });
+   * await plinth.auth.oauth.token({ body: { grant_type: 'authorization_code' } });
    * ```
    */
   readonly token: (
@@ -292,7 +292,7 @@ export interface OAuth {
    *
    * @example
    * ```ts
-   * await plinth.auth.oAuth.userinfo();
+   * await plinth.auth.oauth.userinfo();
    * ```
    */
   readonly userinfo: (
@@ -304,9 +304,9 @@ export interface OAuth {
   >;
 
   /**
-   * Answers what the user allowed the client to see of them, for an access token in the header or in the form.
+   * Answers what the user allowed the client to see: for an access token in the header or in the form.
    *
-   * `POST /v1/auth/oauth2/userinfo`
+   * `POST /v1/auth/oauth2/userinfo`, which needs no credentials
    *
    * - 400: The request or what it presents is not good: `invalid_request`, `invalid_grant`, `unauthorized_client`, `unsupported_grant_type`, `invalid_scope` or `invalid_target`.
    * - 401: The access token is missing, expired, revoked or malformed: `invalid_token`.
@@ -318,7 +318,7 @@ export interface OAuth {
    *
    * @example
    * ```ts
-   * await plinth.auth.oAuth.postUserinfo({ body: { access_token: 'eyJhbGciOiJFUzI1NiIsInR5cCI6ImF0K2p3dCJ9.eyJzdWIiOiJ1c2VyXzAxbTd3NnFnZXBmcTlzOHY3cWRrdnp3bjkxIn0.c2lnbmF0dXJl' } });
+   * await plinth.auth.oauth.postUserinfo({ body: { access_token: 'eyJhbGciOiJFUzI1NiIsInR5cCI6ImF0K2p3dCJ9.eyJzdWIiOiJ1c2VyXzAxbTd3NnFnZXBmcTlzOHY3cWRrdnp3bjkxIn0.c2lnbmF0dXJl' } });
    * ```
    */
   readonly postUserinfo: (
@@ -339,8 +339,8 @@ export interface OAuth {
 }
 
 /** The resource over a client of one's own. */
-export const oAuthOf = (client: Client): OAuth =>
-  resource<OAuth>(client, 'auth.oAuth', {
+export const oauthOf = (client: Client): OAuth =>
+  resource<OAuth>(client, 'auth.oauth', {
     authorize: { verb: 'GET', path: '/v1/auth/oauth2/authorize', unread: true },
     resume: { verb: 'GET', path: '/v1/auth/oauth2/authorize/{uid}', unread: true },
     introspect: {

@@ -1,0 +1,39 @@
+/** How examples are taken apart and compared. */
+
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** A value, if it is an object, and all objects in it. */
+export function objectsIn(value: unknown): Record<string, unknown>[] {
+  if (Array.isArray(value)) return value.flatMap(objectsIn);
+  return isObject(value) ? [value, ...Object.values(value).flatMap(objectsIn)] : [];
+}
+
+/** A value, if it is a text, and all texts in it. */
+export function textsIn(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
+}
+
+/** Where the envelopes of the services have what they say to people. */
+export function sentenceOf(envelope: unknown): unknown {
+  if (!isObject(envelope)) return undefined;
+  const { error, message } = envelope;
+  return isObject(error) ? sentenceOf(error) : (error ?? message);
+}
+
+/** Where two values differ in what both have. What was sent as null was left to the server, and moments have several spellings. */
+export function overlap(sent: unknown, answered: unknown, path = ''): string[] {
+  if (sent === null || answered === undefined) return [];
+  if (isObject(sent) && isObject(answered)) {
+    const both = Object.keys(sent).filter((name) => name in answered);
+    return both.flatMap((name) => overlap(sent[name], answered[name], `${path}/${name}`));
+  }
+  if (Array.isArray(sent) && Array.isArray(answered) && sent.length === answered.length)
+    return sent.flatMap((item, at) => overlap(item, answered[at], `${path}/${at}`));
+  if (sent === answered || isSameMoment(sent, answered)) return [];
+  return [`${path} ${JSON.stringify(sent)} is answered with ${JSON.stringify(answered)}`];
+}
+
+const isSameMoment = (one: unknown, other: unknown): boolean =>
+  typeof one === 'string' && typeof other === 'string' && Date.parse(one) === Date.parse(other);

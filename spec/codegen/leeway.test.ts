@@ -1,0 +1,72 @@
+import { describe, expect, test } from 'vitest';
+import type { Schema } from './contract.ts';
+import { leewayOf, withoutRestored } from './leeway.ts';
+
+const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
+const schemas: Record<string, Schema> = {
+  Create: { type: 'object', properties: { name: {} }, 'x-ignored': ['id'] },
+  Update: {
+    type: 'object',
+    properties: {
+      note: { anyOf: [{ type: 'string' }, { type: 'null' }], maxLength: 5 },
+      settings: ref('Settings'),
+    },
+    'x-ignored': ['id'],
+    'x-restores': { note: '' },
+  },
+  Settings: {
+    type: 'object',
+    properties: { on: { type: 'boolean' } },
+    'x-ignored': [],
+    'x-restores': { on: true },
+  },
+  Batch: {
+    type: 'object',
+    properties: { list: ref('Creates'), map: { unevaluatedProperties: ref('Create') } },
+  },
+  Creates: { type: 'array', items: { anyOf: [ref('Create'), { type: 'null' }] } },
+  Plain: { type: 'object', properties: { name: { type: 'string' } } },
+  Tree: {
+    type: 'object',
+    properties: { children: { type: 'array', items: ref('Tree') } },
+    'x-ignored': ['id'],
+  },
+  Either: { oneOf: [ref('Create'), ref('Tree')] },
+};
+const of = (name: string, verb: string) => leewayOf(schemas, ref(name), verb);
+
+describe('the leeway of a body', () => {
+  test('that creates: what the server sets is ignored, null is absence', () => {
+    expect(of('Create', 'post')).toEqual({ ignored: ['id'], nullIsAbsent: true });
+    expect(of('Plain', 'post')).toEqual({ nullIsAbsent: true });
+  });
+
+  test('that changes: null clears, or gives a default back, further inside as well', () => {
+    expect(of('Update', 'put')).toEqual({
+      ignored: ['id'],
+      restores: { note: '' },
+      members: { settings: { restores: { on: true } } },
+    });
+    expect(of('Plain', 'put')).toBeNull();
+  });
+
+  test('reaches into items, which are made anew whatever the verb, and into maps', () => {
+    const item = { ignored: ['id'], nullIsAbsent: true };
+    const members = (value: object) => ({ list: { items: item }, map: { values: value } });
+    expect(of('Batch', 'post')).toEqual({ nullIsAbsent: true, members: members(item) });
+    expect(of('Batch', 'put')).toEqual({ members: members({ ignored: ['id'] }) });
+  });
+
+  test('of a schema within itself ends', () => {
+    expect(of('Tree', 'put')).toEqual({ ignored: ['id'] });
+  });
+
+  test('of models that cannot be told apart is refused', () => {
+    expect(() => of('Either', 'post')).toThrow('cannot be told apart');
+  });
+});
+
+test('validators and handlers do not know the null that gives a default back', () => {
+  expect(withoutRestored(schemas)['Update']?.properties?.['note']).toEqual({ type: 'string', maxLength: 5 });
+  expect(withoutRestored(schemas)['Plain']).toBe(schemas['Plain']);
+});

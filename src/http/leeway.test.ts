@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest';
+import { applyLeeway } from './leeway.ts';
+
+test.each([5, 'text', null, undefined, true, []])('a body that is no object is left alone: %j', (body) => {
+  expect(() => applyLeeway({ ignored: ['id'], members: { a: { ignored: ['id'] } } }, body)).not.toThrow();
+});
+
+test('every place has its own: members, items and values of maps', () => {
+  const body = {
+    id: 1,
+    kept: null,
+    one: { id: 2, name: null },
+    many: [{ id: 3, name: null }, 'text', null],
+    map: { id: { id: 4 }, other: null },
+  };
+  applyLeeway(
+    {
+      ignored: ['id'],
+      members: {
+        one: { ignored: ['id'] },
+        many: { items: { ignored: ['id'], nullIsAbsent: true } },
+        map: { values: { ignored: ['id'] } },
+        absent: { ignored: ['id'] },
+      },
+    },
+    body,
+  );
+  expect(body).toEqual({
+    kept: null,
+    one: { name: null },
+    many: [{}, 'text', null],
+    map: { id: {}, other: null },
+  });
+});
+
+test('a default that is given back is a copy: who changes it changes no other request', () => {
+  const leeway = { restores: { tags: ['a'], count: 0 } };
+  const first = { tags: null as string[] | null };
+  applyLeeway(leeway, first);
+  first.tags!.push('b');
+  const second = { tags: null };
+  applyLeeway(leeway, second);
+  expect(second).toEqual({ tags: ['a'] });
+});
