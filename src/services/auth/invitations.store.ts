@@ -59,9 +59,7 @@ export const invitationStore = (sql: Sql) => ({
       from auth.invitations
       where tenant_id = ${tenant} and org_id = ${orgId}
         ${status === undefined ? sql`` : sql`and ${statusNow(sql)} = ${status}`}
-        and (${after?.created_at ?? null}::timestamptz is null
-          or created_at < ${after?.created_at ?? null}
-          or (created_at = ${after?.created_at ?? null} and id > ${after?.id ?? null}))
+        ${after === null ? sql`` : isAfter(sql, after)}
       order by created_at desc, id
       limit ${limit + 1}`;
   },
@@ -78,6 +76,10 @@ export const invitationStore = (sql: Sql) => ({
     return count > 0;
   },
 });
+
+/** Index first: a page that lies deep costs no more than the first. */
+const isAfter = (sql: Sql, { created_at, id }: Place) =>
+  sql`and created_at <= ${created_at} and (created_at < ${created_at} or id > ${id})`;
 
 const isOpen = (sql: Sql) => sql`(invitations.expires_at > now())`;
 

@@ -66,9 +66,7 @@ export const memberStore = (sql: Sql) => ({
       join auth.users on users.tenant_id = members.tenant_id and users.id = members.user_id
       where members.tenant_id = ${tenant} and members.org_id = ${orgId}
         ${role === undefined ? sql`` : sql`and members.role = ${role}`}
-        and (${after?.created_at ?? null}::timestamptz is null
-          or members.created_at < ${after?.created_at ?? null}
-          or (members.created_at = ${after?.created_at ?? null} and members.id > ${after?.id ?? null}))
+        ${after === null ? sql`` : isAfter(sql, after)}
       order by members.created_at desc, members.id
       limit ${limit + 1}`;
   },
@@ -122,6 +120,10 @@ export const memberStore = (sql: Sql) => ({
       where tenant_id = ${tenant} and id in (select org_id from gone)`;
   },
 });
+
+/** Index first: a page that lies deep costs no more than the first. */
+const isAfter = (sql: Sql, { created_at, id }: Place) =>
+  sql`and members.created_at <= ${created_at} and (members.created_at < ${created_at} or members.id > ${id})`;
 
 const columns = (sql: Sql) => sql`
   members.id, members.org_id, members.user_id, members.role,

@@ -67,9 +67,7 @@ export const organizationStore = (sql: Sql) => ({
             ? sql``
             : sql`and id in (select org_id from auth.members where tenant_id = ${tenant} and user_id = ${memberId})`
         }
-        and (${after?.created_at ?? null}::timestamptz is null
-          or created_at < ${after?.created_at ?? null}
-          or (created_at = ${after?.created_at ?? null} and id > ${after?.id ?? null}))
+        ${after === null ? sql`` : isAfter(sql, after)}
       order by created_at desc, id
       limit ${limit + 1}`;
   },
@@ -124,6 +122,10 @@ export const organizationStore = (sql: Sql) => ({
       returning user_id, role_id`;
   },
 });
+
+/** Index first: a page that lies deep costs no more than the first. */
+const isAfter = (sql: Sql, { created_at, id }: Place) =>
+  sql`and created_at <= ${created_at} and (created_at < ${created_at} or id > ${id})`;
 
 const columns = (sql: Sql) => sql`
   organizations.id, organizations.app_id, organizations.name, organizations.slug, organizations.logo,

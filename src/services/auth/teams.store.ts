@@ -38,9 +38,7 @@ export const teamStore = (sql: Sql) => ({
       select ${teamColumns(sql)}
       from auth.teams
       where tenant_id = ${tenant} and org_id = ${orgId}
-        and (${after?.created_at ?? null}::timestamptz is null
-          or created_at < ${after?.created_at ?? null}
-          or (created_at = ${after?.created_at ?? null} and id > ${after?.id ?? null}))
+        ${after === null ? sql`` : isAfter(sql, after)}
       order by created_at desc, id
       limit ${limit + 1}`;
   },
@@ -87,9 +85,7 @@ export const teamStore = (sql: Sql) => ({
       select ${memberColumns(sql)}
       from auth.team_members
       where tenant_id = ${tenant} and team_id = ${teamId}
-        and (${after?.created_at ?? null}::timestamptz is null
-          or created_at < ${after?.created_at ?? null}
-          or (created_at = ${after?.created_at ?? null} and id > ${after?.id ?? null}))
+        ${after === null ? sql`` : isAfter(sql, after)}
       order by created_at desc, id
       limit ${limit + 1}`;
   },
@@ -106,6 +102,10 @@ export const teamStore = (sql: Sql) => ({
     if (count === 0) throw NotFound('member');
   },
 });
+
+/** Index first: a page that lies deep costs no more than the first. */
+const isAfter = (sql: Sql, { created_at, id }: Place) =>
+  sql`and created_at <= ${created_at} and (created_at < ${created_at} or id > ${id})`;
 
 const teamColumns = (sql: Sql) => sql`
   teams.id, teams.org_id, teams.name, teams.slug, teams.member_count, teams.created_at, teams.updated_at`;
