@@ -58,6 +58,7 @@ export async function appForReading(
     return appInContext(directory, named);
   return appOfCaller(directory, context, undefined);
 }
+
 /** Who writes what a caller with credentials asks for. */
 export const authorOf = ({ actor, session }: Context, app: KnownApp): Author => ({
   tenant: app.tenant,

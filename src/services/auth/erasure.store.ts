@@ -34,12 +34,6 @@ export const erasureStore = (sql: Sql) => ({
       order by org_id`;
   },
 
-  async deleteOrganization(tenant: string, orgId: string): Promise<void> {
-    await sql`delete from auth.assignments where tenant_id = ${tenant} and org_id = ${orgId}`;
-    await sql`delete from auth.branding where tenant_id = ${tenant} and org_id = ${orgId}`;
-    await sql`delete from auth.organizations where tenant_id = ${tenant} and id = ${orgId}`;
-  },
-
   /** Makes the oldest admin an owner, or without one the oldest member; answers who it is. */
   async passOwnership(
     tenant: string,
@@ -56,22 +50,6 @@ export const erasureStore = (sql: Sql) => ({
       )
       returning id as member_id, user_id`;
     return heir;
-  },
-
-  async leave(tenant: string, orgId: string, userId: string): Promise<void> {
-    await sql`
-      with gone as (
-        delete from auth.team_members
-        where tenant_id = ${tenant} and user_id = ${userId}
-          and team_id in (select id from auth.teams where tenant_id = ${tenant} and org_id = ${orgId})
-        returning team_id
-      )
-      update auth.teams set member_count = member_count - 1, updated_at = now()
-      where tenant_id = ${tenant} and id in (select team_id from gone)`;
-    await sql`delete from auth.members where tenant_id = ${tenant} and org_id = ${orgId} and user_id = ${userId}`;
-    await sql`
-      update auth.organizations set member_count = member_count - 1, updated_at = now()
-      where tenant_id = ${tenant} and id = ${orgId}`;
   },
 
   /** The sessions in which the user acts as somebody else. */

@@ -1,5 +1,7 @@
 import type { User } from '../../../generated/auth/types.ts';
 import { erasureStore } from './erasure.store.ts';
+import { memberStore } from './members.store.ts';
+import { organizationStore } from './organizations.store.ts';
 import { endSessions, endSessionsOfUser } from './revocations.ts';
 import type { Write } from './writes.ts';
 
@@ -27,7 +29,8 @@ async function leaveOrganizations({ sql, tenant, emit }: Write, userId: string):
   const store = erasureStore(sql);
   for (const { org_id, alone, last_owner } of await store.lockOrganizations(tenant, userId)) {
     if (alone) {
-      await store.deleteOrganization(tenant, org_id);
+      await organizationStore(sql).endRoles(tenant, org_id, null);
+      await organizationStore(sql).delete(tenant, org_id);
       emit('auth.organization.deleted', org_id, { org_id });
       continue;
     }
@@ -35,7 +38,7 @@ async function leaveOrganizations({ sql, tenant, emit }: Write, userId: string):
       const heir = await store.passOwnership(tenant, org_id, userId);
       emit('auth.organization.member_updated', org_id, { org_id, ...heir, role: 'owner' });
     }
-    await store.leave(tenant, org_id, userId);
+    await memberStore(sql).delete(tenant, org_id, userId);
     emit('auth.organization.member_removed', org_id, { org_id, user_id: userId });
   }
 }

@@ -56,6 +56,10 @@ export const MissingScope = (scope: string) =>
   Forbidden(`missing scope ${scope}`, because('insufficient_scope'));
 export const InsufficientRole = (role: string) =>
   Forbidden(`needs the role ${role} in the organization`, because('insufficient_role'));
+/** Whose address the invitation is for is not said. */
+export const OtherAddress = () => Forbidden('the invitation is for another address');
+export const InvitationDecided = (status: string) => Conflict(`invitation already ${status}`);
+export const LastOwner = () => Conflict('last owner of the organization');
 export const GrantExceedsCaller = (scope: string) =>
   Forbidden(`cannot give ${scope}, which the caller does not hold`, because('grant_exceeds_caller'));
 export const Impersonated = () => Forbidden('not while impersonating', because('impersonated'));

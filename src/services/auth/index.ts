@@ -14,35 +14,51 @@
 import { changes as createChanges } from '../../db/changes.ts';
 import type { Service, ServiceModule } from '../../http/service.ts';
 import { createOutbound } from '../../lib/outbound.ts';
+import { startAccountSweep } from './account-sweep.ts';
+import { accounts } from './accounts.ts';
+import { admin } from './admin.ts';
+import { startAppRemoval } from './app-removal.ts';
+import { apps } from './apps.ts';
 import { branding } from './branding.ts';
 import { createDeliveries } from './deliveries.ts';
 import { createDirectory } from './directory.ts';
 import { encodeError } from './errors.ts';
 import { ensureFirstApp } from './first-app.ts';
 import { formChecker, forms } from './forms.ts';
-import { admin } from './admin.ts';
-import { startAppRemoval } from './app-removal.ts';
-import { apps } from './apps.ts';
-import { accounts } from './accounts.ts';
+import { invitations } from './invitations.ts';
 import { issuerOf } from './issuer.ts';
+import { members } from './members.ts';
 import { createMessages } from './messages.ts';
-import { createOrigins } from './origins.ts';
+import { organizations } from './organizations.ts';
 import { createPasswords } from './passwords.ts';
 import { createPrincipals } from './principals.ts';
-import { roles } from './roles.ts';
-import { settings } from './settings.ts';
-import { webhooks } from './webhooks.ts';
-import { users } from './users.ts';
 import { createRateLimits } from './rate-limits.ts';
 import { startRequests } from './requests.ts';
-import { startAccountSweep } from './account-sweep.ts';
+import { roles } from './roles.ts';
+import { settings } from './settings.ts';
+import { teams } from './teams.ts';
+import { users } from './users.ts';
+import { webhooks } from './webhooks.ts';
 import { createWriter } from './writes.ts';
 
 export const auth: ServiceModule<typeof settings> = {
   name: 'auth',
   migrations: new URL('./migrations/', import.meta.url),
   settings,
-  built: ['Accounts', 'Admin', 'Apps', 'Branding', 'Forms', 'Roles', 'Users', 'Webhooks'],
+  built: [
+    'Accounts',
+    'Admin',
+    'Apps',
+    'Branding',
+    'Forms',
+    'Invitations',
+    'Members',
+    'Organizations',
+    'Roles',
+    'Teams',
+    'Users',
+    'Webhooks',
+  ],
   async create({ db, settings, sealer, production, allowPrivateTargets, prefix, log }): Promise<Service> {
     await ensureFirstApp(db);
     const changes = createChanges({ db, schema: 'auth', log });
@@ -72,7 +88,6 @@ export const auth: ServiceModule<typeof settings> = {
       production,
       log,
     };
-    const origins = createOrigins({ db, changes, log });
     const background: { stop(): Promise<unknown> }[] = [];
     return {
       handlers: {
@@ -81,26 +96,24 @@ export const auth: ServiceModule<typeof settings> = {
         Apps: apps(deps),
         Branding: branding(deps),
         Forms: forms(deps),
+        Invitations: invitations(deps),
+        Members: members(deps),
+        Organizations: organizations(deps),
         Roles: roles(deps),
+        Teams: teams(deps),
         Users: users(deps),
         Webhooks: webhooks(deps),
       },
       encodeError,
       ofSession: principals.ofSession,
-      allowsOrigin: (origin) => origins.has(origin),
       async start() {
         await changes.start();
-        await origins.load();
         deliveries.start();
-        background.push(
-          deliveries,
-          startRequests(deps),
-          startAccountSweep(deps),
-          startAppRemoval({ db, log }),
-        );
+        background.push(startAppRemoval({ db, log }), startRequests(deps), startAccountSweep(deps));
       },
       async stop() {
         await Promise.all(background.map((work) => work.stop()));
+        await deliveries.stop();
         await outbound.close();
         await changes.stop();
       },

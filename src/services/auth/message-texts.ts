@@ -25,6 +25,15 @@ export const resetPasswordText = (app: string, link: string): MessageText =>
     after: 'The link is good for one hour. If you did not ask for it, you can ignore this message.',
   });
 
+export const invitationText = (app: string, organization: string, link: string): MessageText =>
+  linkText({
+    subject: `Invitation to ${organization} on ${app}`,
+    before: `You are invited to join ${organization} on ${app}. Open this link to answer:`,
+    link,
+    button: 'Answer the invitation',
+    after: 'The link is good for 7 days. If you do not know who invites you, you can ignore this message.',
+  });
+
 /** A message around one link. Every part is escaped in the markup. */
 function linkText(parts: {
   subject: string;

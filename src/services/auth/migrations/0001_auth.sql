@@ -104,6 +104,7 @@ create table auth.sessions (
 );
 create index sessions_of_user on auth.sessions (tenant_id, user_id, created_at desc, id);
 create index sessions_of_device on auth.sessions (tenant_id, device_id) where revoked_at is null and device_id is not null;
+create index sessions_of_organization on auth.sessions (tenant_id, org_id) where org_id is not null;
 create index sessions_of_impersonator on auth.sessions (tenant_id, impersonator_session_id)
   where impersonator_session_id is not null;
 create index sessions_impersonated_by on auth.sessions (tenant_id, impersonated_by) where impersonated_by is not null;
