@@ -82,7 +82,7 @@ export const loadServices = (names: readonly ServedName[]): Promise<ServiceModul
 export async function createApp({ db, modules, config, log, prefixed }: Composition): Promise<App> {
   const ending = new AbortController();
   const breaches: ContractBreach[] = [];
-  const services = await createServices({ db, modules, config, log });
+  const services = await createServices({ db, modules, config, log, prefixed });
   const judge = await contractJudge(config, (breach) => breaches.push(breach));
   const mounted = await Promise.all(
     modules.map((module) => mount(module, services.get(module.name)!, prefixed, judge)),
@@ -143,7 +143,8 @@ async function createServices({
   modules,
   config,
   log,
-}: Omit<Composition, 'prefixed'>): Promise<Map<string, Service>> {
+  prefixed,
+}: Composition): Promise<Map<string, Service>> {
   const ports: Record<string, Handlers> = {};
   const services = new Map<string, Service>();
   for (const module of modules) {
@@ -156,6 +157,7 @@ async function createServices({
       sealer,
       production,
       allowPrivateTargets,
+      prefix: prefixed ? `/${name}` : '',
       log: log.child({ service: name }),
       ports,
     });

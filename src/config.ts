@@ -100,13 +100,11 @@ export function readConfig(
   flags: Flags = {},
   environment: Environment = process.env,
 ): Config {
-  const { contract, anonymous, nodeEnv, privateTargets, ...values } = readSettings(
-    table,
-    withFlags(environment, flags),
-  );
+  const given = withFlags(environment, flags);
+  const { contract, anonymous, nodeEnv, privateTargets, ...values } = readSettings(table, given);
   const production = nodeEnv === 'production';
   const settings = new Map(
-    services.map((service) => [service.settings, readSettings(service.settings, environment)]),
+    services.map((service) => [service.settings, readSettings(service.settings, given)]),
   );
   if (anonymous !== '') checkAnonymous(values.host, production);
   if (values.workers > 1 && values.databaseUrl === '') {
@@ -131,8 +129,7 @@ export function readConfig(
     ),
     remotes: remotesOf(services, environment),
     settingsOf<Table extends SettingsTable>(service: { readonly settings: Table }) {
-      return (settings.get(service.settings) ??
-        readSettings(service.settings, environment)) as SettingsOf<Table>;
+      return (settings.get(service.settings) ?? readSettings(service.settings, given)) as SettingsOf<Table>;
     },
   });
 }

@@ -22,6 +22,7 @@ export async function withService<Result>(
     sealer: createSealer(Buffer.alloc(32)),
     production: true,
     allowPrivateTargets: false,
+    prefix: '',
     log,
     ports: {},
   });

@@ -33,6 +33,8 @@ export interface ServiceDeps<Settings = unknown> {
   readonly production: boolean;
   /** Whether addresses that users give may be private ones and plain `http`. */
   readonly allowPrivateTargets: boolean;
+  /** What stands before the service's paths: `/<service>`, or nothing where it is alone. */
+  readonly prefix: string;
   /** Lines carry the service's name. */
   readonly log: Logger;
   /** The other services, each by its generated interfaces. */

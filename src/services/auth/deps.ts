@@ -10,6 +10,7 @@ import type { CheckForm } from './forms.ts';
 import type { Messages } from './messages.ts';
 import type { Passwords } from './passwords.ts';
 import type { Principals } from './principals.ts';
+import type { RateLimits } from './rate-limits.ts';
 import type { settings } from './settings.ts';
 import type { Writer } from './writes.ts';
 
@@ -25,6 +26,9 @@ export interface Deps {
   readonly deliveries: Deliveries;
   readonly outbound: Outbound;
   readonly checkForm: CheckForm;
+  readonly limits: RateLimits;
+  /** The public address of the service, without a slash at its end. */
+  readonly issuer: string;
   readonly sealer: Sealer;
   readonly settings: SettingsOf<typeof settings>;
   readonly production: boolean;

@@ -14,16 +14,21 @@
 import { changes as createChanges } from '../../db/changes.ts';
 import type { Service, ServiceModule } from '../../http/service.ts';
 import { createOutbound } from '../../lib/outbound.ts';
+import { accounts } from './accounts.ts';
 import { branding } from './branding.ts';
 import { createDeliveries } from './deliveries.ts';
 import { createDirectory } from './directory.ts';
 import { encodeError } from './errors.ts';
 import { ensureFirstApp } from './first-app.ts';
 import { formChecker, forms } from './forms.ts';
+import { issuerOf } from './issuer.ts';
 import { createMessages } from './messages.ts';
 import { createPasswords } from './passwords.ts';
 import { createPrincipals } from './principals.ts';
+import { createRateLimits } from './rate-limits.ts';
+import { startRequests } from './requests.ts';
 import { settings } from './settings.ts';
+import { startAccountSweep } from './account-sweep.ts';
 import { webhooks } from './webhooks.ts';
 import { createWriter } from './writes.ts';
 
@@ -31,8 +36,8 @@ export const auth: ServiceModule<typeof settings> = {
   name: 'auth',
   migrations: new URL('./migrations/', import.meta.url),
   settings,
-  built: ['Branding', 'Forms', 'Webhooks'],
-  async create({ db, settings, sealer, production, allowPrivateTargets, log }): Promise<Service> {
+  built: ['Accounts', 'Branding', 'Forms', 'Webhooks'],
+  async create({ db, settings, sealer, production, allowPrivateTargets, prefix, log }): Promise<Service> {
     await ensureFirstApp(db);
     const changes = createChanges({ db, schema: 'auth', log });
     const directory = createDirectory({ db, changes });
@@ -54,24 +59,37 @@ export const auth: ServiceModule<typeof settings> = {
       deliveries,
       outbound,
       checkForm: formChecker(db),
+      limits: createRateLimits({ on: limitsByAddress(settings.rateLimit, production) }),
+      issuer: issuerOf(settings, prefix),
       sealer,
       settings,
       production,
       log,
     };
+    const background: { stop(): Promise<unknown> }[] = [];
     return {
-      handlers: { Branding: branding(deps), Forms: forms(deps), Webhooks: webhooks(deps) },
+      handlers: {
+        Accounts: accounts(deps),
+        Branding: branding(deps),
+        Forms: forms(deps),
+        Webhooks: webhooks(deps),
+      },
       encodeError,
       ofSession: principals.ofSession,
       async start() {
         await changes.start();
         deliveries.start();
+        background.push(startRequests(deps), startAccountSweep(deps), deliveries);
       },
       async stop() {
-        await deliveries.stop();
+        await Promise.all(background.map((work) => work.stop()));
         await outbound.close();
         await changes.stop();
       },
     };
   },
 };
+
+/** `auto` is `on` in production. */
+const limitsByAddress = (rateLimit: 'auto' | 'on' | 'off', production: boolean) =>
+  rateLimit === 'on' || (rateLimit === 'auto' && production);

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { hash as argonHash, verify as argonVerify } from '@node-rs/argon2';
-import { RateLimited } from '../../lib/errors.ts';
+import { boundedQueue } from './hash-queue.ts';
 import type { HashCost } from './settings.ts';
 
 export interface Passwords {
@@ -19,39 +19,22 @@ const argon2id = 2;
 const cores = availableParallelism();
 const mostWaiting = 32 * cores;
 
-/** argon2id beside the event loop, behind a queue of bounded length: under overload some are refused and none gets slow. */
+/** argon2id beside the event loop, behind a queue of bounded length. */
 export function createPasswords(cost: HashCost): Passwords {
   const options = { ...cost, algorithm: argon2id, outputLen: 32 };
   const queue = boundedQueue(cores, mostWaiting);
-  let dummy: Promise<string> | undefined;
+  const parameters = `m=${cost.memoryCost},t=${cost.timeCost},p=${cost.parallelism}`;
+  // The hash of no password, which takes as long to verify as any other.
+  const nobodys = `$argon2id$v=19$${parameters}$${unpadded(16)}$${unpadded(32)}`;
   return {
     hash: (password, signal) => queue(() => argonHash(password, options), signal),
     async verify(hash, password, signal) {
-      dummy ??= argonHash('no account has this password', options);
-      const known = hash ?? (await dummy);
-      const same = await queue(() => argonVerify(known, password), signal);
+      const same = await queue(() => argonVerify(hash ?? nobodys, password), signal);
       return same && hash !== null;
     },
-    isOutdated: (hash) => !hash.includes(`$m=${cost.memoryCost},t=${cost.timeCost},p=${cost.parallelism}$`),
+    isOutdated: (hash) => !hash.startsWith(`$argon2id$v=19$${parameters}$`),
   };
 }
 
-/** Runs at most `width` at once and lets at most `length` wait. Who has gone away in the meantime is not served. */
-function boundedQueue(width: number, length: number) {
-  let running = 0;
-  const waiting: (() => void)[] = [];
-  return async <T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> => {
-    if (running >= width) {
-      if (waiting.length >= length) throw RateLimited('too many attempts', { retryAfter: 1 });
-      await new Promise<void>((resolve) => waiting.push(resolve));
-    } else running++;
-    try {
-      signal?.throwIfAborted();
-      return await work();
-    } finally {
-      const next = waiting.shift();
-      if (next) next();
-      else running--;
-    }
-  };
-}
+/** So many zero bytes as PHC strings write them. */
+const unpadded = (bytes: number) => Buffer.alloc(bytes).toString('base64').replaceAll('=', '');

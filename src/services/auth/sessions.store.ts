@@ -92,7 +92,7 @@ export const sessionStore = (sql: Sql) => ({
         encode(token_hash, 'hex') as hash, id, tenant_id as tenant, app_id as app, user_id, org_id, impersonated_by,
         expires_at, authenticated_at
       from auth.sessions
-      where tenant_id = ${tenant} and token_hash = any(${[...hashes]}::bytea[])
+      where tenant_id = ${tenant} and token_hash = any(${sql.array([...hashes])}::bytea[])
         and revoked_at is null and expires_at > now()`;
   },
 });

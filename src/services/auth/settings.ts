@@ -42,6 +42,10 @@ const allowNetworks: Setting<readonly string[]> = {
 
 /** What the service reads from the environment. Durations are milliseconds. */
 export const settings = {
+  /** The public address of the service, without a slash at its end; unset it is where the server listens. */
+  issuer: text('PLINTH_AUTH_ISSUER', '', 'an http:// or https:// URL', /^(https?:\/\/[^\s?#]+)?$/),
+  host: text('HOST', '127.0.0.1', 'a host name or an address', /^\S+$/),
+  port: integer('PORT', 4000, { min: 0, max: 65_535 }),
   hashCost,
   /** Per-IP limits; the throttle of an account is always on. `auto` is `on` in production. */
   rateLimit: choice('PLINTH_AUTH_RATE_LIMIT', 'auto', ['auto', 'on', 'off']),
