@@ -18,11 +18,13 @@ export const cleanName = (field: string, value: string | null): string | null =>
 /** An address as it is kept and found: in lower case. The contract has checked its form. */
 export const cleanEmail = (value: string): string => cleanText('email', value, 254).toLowerCase();
 
+const e164 = /^\+[1-9][0-9]{6,14}$/;
+
 /** A phone number in E.164 form. @throws Invalid where no region has such a number. */
 export function cleanPhone(value: string): string {
   const text = cleanText('phone', value);
   const phone = parsePhoneNumberFromString(text);
-  if (phone?.number !== text || !phone.isValid())
+  if (!e164.test(text) || phone?.number !== text || !phone.isValid())
     throw Invalid('phone: must be a valid number like +4930901820');
   return text;
 }
