@@ -19,11 +19,16 @@ import { branding } from './branding.ts';
 import { createDeliveries } from './deliveries.ts';
 import { createDirectory } from './directory.ts';
 import { encodeError } from './errors.ts';
+import { startFactorSweep } from './factor-sweep.ts';
 import { ensureFirstApp } from './first-app.ts';
 import { formChecker, forms } from './forms.ts';
 import { issuerOf } from './issuer.ts';
+import { waysOf } from './message-drivers.ts';
 import { createMessages } from './messages.ts';
+import { mfa } from './mfa.ts';
+import { outbox } from './outbox.ts';
 import { createPasswords } from './passwords.ts';
+import { phone } from './phone.ts';
 import { createPrincipals } from './principals.ts';
 import { createRateLimits } from './rate-limits.ts';
 import { startRequests } from './requests.ts';
@@ -36,7 +41,7 @@ export const auth: ServiceModule<typeof settings> = {
   name: 'auth',
   migrations: new URL('./migrations/', import.meta.url),
   settings,
-  built: ['Accounts', 'Branding', 'Forms', 'Webhooks'],
+  built: ['Accounts', 'Branding', 'Forms', 'Mfa', 'Outbox', 'Phone', 'Webhooks'],
   async create({ db, settings, sealer, production, allowPrivateTargets, prefix, log }): Promise<Service> {
     await ensureFirstApp(db);
     const changes = createChanges({ db, schema: 'auth', log });
@@ -55,7 +60,7 @@ export const auth: ServiceModule<typeof settings> = {
       directory,
       principals,
       passwords: createPasswords(settings.hashCost),
-      messages: createMessages(),
+      messages: createMessages({ db, ways: waysOf(settings, production), log }),
       deliveries,
       outbound,
       checkForm: formChecker(db),
@@ -72,6 +77,9 @@ export const auth: ServiceModule<typeof settings> = {
         Accounts: accounts(deps),
         Branding: branding(deps),
         Forms: forms(deps),
+        Mfa: mfa(deps),
+        Outbox: outbox(deps),
+        Phone: phone(deps),
         Webhooks: webhooks(deps),
       },
       encodeError,
@@ -79,7 +87,9 @@ export const auth: ServiceModule<typeof settings> = {
       async start() {
         await changes.start();
         deliveries.start();
-        background.push(startRequests(deps), startAccountSweep(deps), deliveries);
+        deps.messages.start();
+        background.push(startRequests(deps), startAccountSweep(deps), startFactorSweep(deps));
+        background.push(deliveries, deps.messages);
       },
       async stop() {
         await Promise.all(background.map((work) => work.stop()));
