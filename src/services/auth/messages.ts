@@ -100,7 +100,7 @@ export function createMessages({ db, ways, log }: MessagesDeps): Messages {
 
 /** What went wrong, in a word: the texts of mail servers repeat addresses, which are nothing for the log. */
 function codeOf(error: unknown): string {
-  if (typeof error !== 'object' || error === null) return 'unknown';
-  const { responseCode, code, name } = error as Record<string, unknown>;
-  return String(responseCode ?? code ?? name ?? 'unknown');
+  if (!(error instanceof Error)) return 'unknown';
+  const { responseCode, code, name } = error as Error & { responseCode?: number; code?: string };
+  return responseCode === undefined ? (code ?? name) : String(responseCode);
 }

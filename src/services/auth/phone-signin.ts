@@ -46,6 +46,8 @@ export async function signInByPhone(
   const newUserId = newId('user');
   const author = { tenant: app.tenant, app: app.id, actor: known ?? newUserId };
   const completed = await deps.write(author, async (write) => {
+    // First the account, then its code, which is the order of every write that needs both.
+    if (known !== undefined) await accountStore(write.sql).lock(app.tenant, app.id, known);
     // Returned and not thrown, because a wrong code is to be counted.
     if (!(await codeStore(write.sql).consume(place, mac))) return undefined;
     const owner = await phoneStore(write.sql).owner(app.tenant, app.id, phone);
