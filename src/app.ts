@@ -92,7 +92,8 @@ export async function createApp({ db, modules, config, log, prefixed }: Composit
     await credentialResolvers(config, services),
     config.anonymousRoot ? anonymousRoot : undefined,
   );
-  const repeats = idempotency({ db, log });
+  const mac = (tenant: string, text: string) => config.sealer.mac('plinth/idempotency/v1', tenant, text);
+  const repeats = idempotency({ db, log, mac });
   const runtime = createRuntime(mounted, {
     identify,
     operatorTenant: config.operatorTenant,
@@ -101,10 +102,13 @@ export async function createApp({ db, modules, config, log, prefixed }: Composit
     idempotency: repeats,
     ending: ending.signal,
   });
-  const cors =
-    config.corsOrigins.length > 0
-      ? createCors({ origins: config.corsOrigins, operations, methodsOf: (url) => runtime.methodsOf(url) })
-      : undefined;
+  const cors = createCors({
+    origins: config.corsOrigins,
+    admits: admission(services, prefixed),
+    operations,
+    methodsOf: (url) => runtime.methodsOf(url),
+    alsoAllowed: documentedHeaders,
+  });
   const handle = createFrame({
     runtime,
     cors,
@@ -194,6 +198,23 @@ async function contractJudge({ strict }: AppConfig, onBreach: (breach: ContractB
   const { strictContract } = await import('./http/contract.ts');
   return (document: URL) => strictContract(document, onBreach);
 }
+
+/** Headers that operations read. */
+const documentedHeaders = [
+  ...new Set(
+    operations.flatMap(({ parameters }) =>
+      parameters.filter((one) => one.in === 'header').map(({ name }) => name),
+    ),
+  ),
+];
+
+/** Each service lets in whom it knows, at its own paths. */
+const admission =
+  (services: ReadonlyMap<string, Service>, prefixed: boolean) =>
+  (url: string, origin: string): boolean =>
+    [...services].some(
+      ([name, service]) => url.startsWith(prefixed ? `/${name}/` : '/') && service.allowsOrigin?.(origin),
+    );
 
 /** The credentials that count, in the order in which they are tried. Keys are judged in this process where it can. */
 async function credentialResolvers(

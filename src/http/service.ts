@@ -53,6 +53,8 @@ export interface Service {
   start?(): void | Promise<void>;
   /** Ends background work; called after the last request in flight was answered. */
   stop?(): void | Promise<void>;
+  /** Whether pages of this origin may call the service, besides those that the configuration names. */
+  allowsOrigin?(origin: string): boolean;
   /** Whom a session token stands for; only the service that issues them knows. */
   readonly ofSession?: ResolveSession;
 }

@@ -74,6 +74,28 @@ describe('app context', () => {
     ]);
   });
 
+  it('pages of the origins of an app may call, with its key and their device', async () => {
+    const origin = `https://${newSlug()}.example.com`;
+    const preflight = (path: string) =>
+      fetch(server.url + path, {
+        method: 'OPTIONS',
+        headers: { origin, 'access-control-request-method': 'POST' },
+      });
+    const allowed = async (path = '/auth/v1/auth/signin') =>
+      (await preflight(path)).headers.get('access-control-allow-origin');
+    expect(await allowed()).toBeNull();
+    await appWith({ allowed_origins: [origin] });
+    await server.restart();
+    expect(await allowed()).toBe(origin);
+    expect(await allowed('/keys/v1/keys')).toBeNull();
+    const { headers } = await preflight('/auth/v1/auth/signin');
+    expect(headers.get('access-control-allow-headers')).toMatch(/X-Publishable-Key.*X-Device-Token/);
+    expect(headers.get('access-control-allow-credentials')).toBeNull();
+    const answer = await signin({ email: newEmail() }, { origin });
+    expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([401, origin]);
+    expect(answer.headers.get('access-control-expose-headers')).toContain('X-Device-Token');
+  });
+
   it('the configuration of the app', async () => {
     const { body } = await server.request('GET', '/auth/v1/auth/client-config?app_id=default', {
       token: null,

@@ -33,6 +33,15 @@ export const appStore = (sql: Sql) => ({
     return count > 0;
   },
 
+  /** The origins of the pages of all apps. */
+  async origins(): Promise<string[]> {
+    const rows = await sql<{ origin: string }[]>`
+      select distinct jsonb_array_elements_text(settings->'allowed_origins') as origin
+      from auth.apps
+      where deleted_at is null`;
+    return rows.map(({ origin }) => origin);
+  },
+
   /** The roles that every app begins with: `user`, which may nothing by itself, and `admin`, which may all of this service. */
   async seedRoles(tenant: string, app: string): Promise<void> {
     const admin = newId('arole');

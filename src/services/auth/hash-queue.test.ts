@@ -17,7 +17,7 @@ function fakeWork() {
     most: () => most,
     begun: () => ends.length,
     /** Ends what began first and has not ended, and lets the next begin. */
-    async endOne() {
+    endOne: async () => {
       ends.shift()?.();
       await new Promise((resolve) => setImmediate(resolve));
     },

@@ -26,6 +26,7 @@ import { issuerOf } from './issuer.ts';
 import { waysOf } from './message-drivers.ts';
 import { createMessages } from './messages.ts';
 import { mfa } from './mfa.ts';
+import { createOrigins } from './origins.ts';
 import { outbox } from './outbox.ts';
 import { createPasswords } from './passwords.ts';
 import { phone } from './phone.ts';
@@ -71,6 +72,7 @@ export const auth: ServiceModule<typeof settings> = {
       production,
       log,
     };
+    const origins = createOrigins({ db, changes, log });
     const background: { stop(): Promise<unknown> }[] = [];
     return {
       handlers: {
@@ -84,8 +86,10 @@ export const auth: ServiceModule<typeof settings> = {
       },
       encodeError,
       ofSession: principals.ofSession,
+      allowsOrigin: (origin) => origins.has(origin),
       async start() {
         await changes.start();
+        await origins.load();
         deliveries.start();
         deps.messages.start();
         background.push(startRequests(deps), startAccountSweep(deps), startFactorSweep(deps));

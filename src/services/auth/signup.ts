@@ -23,7 +23,7 @@ export async function signUp(
   if (!settings.signup_enabled) throw SignupDisabled();
   const profile = cleanProfile(body);
   checkNewPassword(body.password, settings.password_min_length, profile, 'password');
-  // The app's active form, when forms are there, judges `profile.metadata` here.
+  const metadata = await deps.checkForm(app, profile.metadata);
   const password_hash = await deps.passwords.hash(body.password, signal);
   const tag = await deps.directory.tagOf(app.tenant);
   const id = newId('user');
@@ -31,6 +31,7 @@ export async function signUp(
     const { sql, tenant, emit } = write;
     await userStore(sql).insert({
       ...profile,
+      metadata,
       id,
       tenant_id: tenant,
       app_id: app.id,
