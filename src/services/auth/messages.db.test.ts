@@ -53,6 +53,8 @@ class MailServer {
       authOptional: true,
       disabledCommands: ['STARTTLS', 'AUTH'],
       disableReverseLookup: true,
+      // Who keeps a connection open is cut off.
+      closeTimeout: 50,
       onData: (stream, { envelope: { mailFrom, rcptTo } }, done) => {
         let source = '';
         stream.on('data', (piece: Buffer) => (source += piece.toString()));
