@@ -56,6 +56,12 @@ describe('serve', () => {
     await again.kill();
   });
 
+  test('tells where messages to users can be read', async () => {
+    const server = await childServer({ services: ['auth'], env: environment() });
+    expect(server.stderr()).toContain(`${server.url}/v1/auth/dev/outbox`);
+    await server.kill();
+  });
+
   test('a port that is taken is said in a sentence', async () => {
     const server = await childServer({ services: ['keys'], env: environment() });
     const port = new URL(server.url).port;

@@ -73,6 +73,8 @@ export const Throttled = (retryAfter: number) =>
 export const TooManyAttempts = (retryAfter: number) =>
   RateLimited('too many attempts', { retryAfter, ...because('too_many_attempts') });
 
+export const TextsNotConfigured = () => Invalid('sms is not configured');
+
 /** What the violation of a constraint means to the caller. */
 export const constraints: Constraints = {
   apps_slug: () => Conflict('slug already taken'),

@@ -14,30 +14,27 @@
 import { changes as createChanges } from '../../db/changes.ts';
 import type { Service, ServiceModule } from '../../http/service.ts';
 import { createOutbound } from '../../lib/outbound.ts';
-import { startAccountSweep } from './account-sweep.ts';
 import { accounts } from './accounts.ts';
-import { admin } from './admin.ts';
-import { startAppRemoval } from './app-removal.ts';
-import { apps } from './apps.ts';
 import { branding } from './branding.ts';
 import { createDeliveries } from './deliveries.ts';
 import { createDirectory } from './directory.ts';
 import { encodeError } from './errors.ts';
+import { startFactorSweep } from './factor-sweep.ts';
 import { ensureFirstApp } from './first-app.ts';
 import { formChecker, forms } from './forms.ts';
-import { invitations } from './invitations.ts';
 import { issuerOf } from './issuer.ts';
-import { members } from './members.ts';
+import { waysOf } from './message-drivers.ts';
 import { createMessages } from './messages.ts';
-import { organizations } from './organizations.ts';
+import { mfa } from './mfa.ts';
+import { createOrigins } from './origins.ts';
+import { outbox } from './outbox.ts';
 import { createPasswords } from './passwords.ts';
+import { phone } from './phone.ts';
 import { createPrincipals } from './principals.ts';
 import { createRateLimits } from './rate-limits.ts';
 import { startRequests } from './requests.ts';
-import { roles } from './roles.ts';
 import { settings } from './settings.ts';
-import { teams } from './teams.ts';
-import { users } from './users.ts';
+import { startAccountSweep } from './account-sweep.ts';
 import { webhooks } from './webhooks.ts';
 import { createWriter } from './writes.ts';
 
@@ -45,20 +42,7 @@ export const auth: ServiceModule<typeof settings> = {
   name: 'auth',
   migrations: new URL('./migrations/', import.meta.url),
   settings,
-  built: [
-    'Accounts',
-    'Admin',
-    'Apps',
-    'Branding',
-    'Forms',
-    'Invitations',
-    'Members',
-    'Organizations',
-    'Roles',
-    'Teams',
-    'Users',
-    'Webhooks',
-  ],
+  built: ['Accounts', 'Branding', 'Forms', 'Mfa', 'Outbox', 'Phone', 'Webhooks'],
   async create({ db, settings, sealer, production, allowPrivateTargets, prefix, log }): Promise<Service> {
     await ensureFirstApp(db);
     const changes = createChanges({ db, schema: 'auth', log });
@@ -77,7 +61,7 @@ export const auth: ServiceModule<typeof settings> = {
       directory,
       principals,
       passwords: createPasswords(settings.hashCost),
-      messages: createMessages(),
+      messages: createMessages({ db, ways: waysOf(settings, production), log }),
       deliveries,
       outbound,
       checkForm: formChecker(db),
@@ -88,32 +72,31 @@ export const auth: ServiceModule<typeof settings> = {
       production,
       log,
     };
+    const origins = createOrigins({ db, changes, log });
     const background: { stop(): Promise<unknown> }[] = [];
     return {
       handlers: {
         Accounts: accounts(deps),
-        Admin: admin(deps),
-        Apps: apps(deps),
         Branding: branding(deps),
         Forms: forms(deps),
-        Invitations: invitations(deps),
-        Members: members(deps),
-        Organizations: organizations(deps),
-        Roles: roles(deps),
-        Teams: teams(deps),
-        Users: users(deps),
+        Mfa: mfa(deps),
+        Outbox: outbox(deps),
+        Phone: phone(deps),
         Webhooks: webhooks(deps),
       },
       encodeError,
       ofSession: principals.ofSession,
+      allowsOrigin: (origin) => origins.has(origin),
       async start() {
         await changes.start();
+        await origins.load();
         deliveries.start();
-        background.push(startAppRemoval({ db, log }), startRequests(deps), startAccountSweep(deps));
+        deps.messages.start();
+        background.push(startRequests(deps), startAccountSweep(deps), startFactorSweep(deps));
+        background.push(deliveries, deps.messages);
       },
       async stop() {
         await Promise.all(background.map((work) => work.stop()));
-        await deliveries.stop();
         await outbound.close();
         await changes.stop();
       },

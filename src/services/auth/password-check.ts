@@ -41,8 +41,16 @@ export async function checkPassword(deps: Deps, claim: Claim, password: string):
   throw InvalidCredentials();
 }
 
+/** As much of a claim as its counters are of. */
+export type Claimant = Pick<Claim, 'app' | 'identifier' | 'visit'> & {
+  readonly account: Pick<Account, 'id'> | undefined;
+};
+
 /** The counters of an attempt that is heard. @throws RateLimited where it has to wait. */
-async function heard({ db }: Deps, { app, identifier, account, visit }: Claim): Promise<ThrottleKeys> {
+export async function heard(
+  { db }: Deps,
+  { app, identifier, account, visit }: Claimant,
+): Promise<ThrottleKeys> {
   const presented = visit.deviceToken === undefined ? undefined : readToken('dvt', visit.deviceToken);
   const device =
     presented && (await accountStore(db.sql).deviceOf(app.tenant, account?.id ?? '', presented.hash));
@@ -54,7 +62,11 @@ async function heard({ db }: Deps, { app, identifier, account, visit }: Claim): 
 }
 
 /** The same statements whether there is such an account or not. */
-const countFailure = ({ write, sealer }: Deps, { app, identifier, account }: Claim, keys: ThrottleKeys) =>
+export const countFailure = (
+  { write, sealer }: Deps,
+  { app, identifier, account }: Omit<Claimant, 'visit'>,
+  keys: ThrottleKeys,
+) =>
   write({ tenant: app.tenant, app: app.id, actor: account?.id ?? 'anonymous' }, async ({ sql, emit }) => {
     await throttleStore(sql).count(app.tenant, keys);
     emit('auth.signin_failed', account?.id ?? 'anonymous', {

@@ -29,7 +29,7 @@ export async function signInByPassword(
   const tag = await directory.tagOf(app.tenant);
   return write({ tenant: app.tenant, app: app.id, actor: account.id }, async (signinWrite) => {
     const method = 'password';
-    const completed = await completeSignin(signinWrite, app, account.id, {
+    const completed = await completeSignin(deps, signinWrite, app, account.id, {
       tag,
       visit,
       method,

@@ -1,11 +1,13 @@
 import type { ChallengeMethod, MfaMethod, SigninResult } from '../../../generated/auth/types.ts';
 import type { Context } from '../../http/context.ts';
 import { accountStore } from './accounts.store.ts';
+import { tryTextChallenge } from './challenge-codes.ts';
 import { challengeStore } from './challenges.store.ts';
 import type { Visit } from './device-recognition.ts';
 import type { KnownApp } from './directory.ts';
 import { EmailNotVerified, InvalidCredentials, UserBanned } from './errors.ts';
 import { startSession } from './session-start.ts';
+import type { TextDeps } from './text-codes.ts';
 import { issueToken, readToken } from './tokens.ts';
 import type { Write } from './writes.ts';
 
@@ -39,6 +41,7 @@ export interface CompletedSignin {
  * @throws Unauthenticated, Forbidden
  */
 export async function completeSignin(
+  deps: TextDeps,
   write: Write,
   app: KnownApp,
   userId: string,
@@ -55,7 +58,7 @@ export async function completeSignin(
   if (app.settings.require_verified_email && unverified && !isNewUser) throw EmailNotVerified();
 
   const due = factorProven || isNewUser ? [] : await dueFactors(write, app, userId, signin);
-  if (due.length > 0) return challenge(write, app, userId, signin, due);
+  if (due.length > 0) return challenge(deps, write, app, userId, signin, due);
 
   const { session, tokens, deviceToken } = await startSession(write, app, tag, { id: userId }, visit);
   const user = await store.signedIn(tenant, app.id, userId, newHash);
@@ -89,12 +92,14 @@ export function challengeMethods(
 }
 
 async function challenge(
-  { sql, tenant, emit }: Write,
+  deps: TextDeps,
+  write: Write,
   app: KnownApp,
   userId: string,
   { tag, method }: Signin,
   methods: ChallengeMethod[],
 ): Promise<CompletedSignin> {
+  const { sql, tenant, emit } = write;
   const { token, hash } = issueToken('chall', tag);
   const expires_at = await challengeStore(sql).insert({
     tenant_id: tenant,
@@ -104,6 +109,8 @@ async function challenge(
     method,
     device_id: null,
   });
+  if (methods.includes('sms') && !methods.includes('totp'))
+    await tryTextChallenge(deps, write, app, userId, hash);
   emit('auth.mfa_challenged', userId, { user_id: userId, methods });
   return {
     result: { mfa_required: true, challenge_token: token, methods, expires_at },

@@ -44,7 +44,7 @@ export async function signUp(
     await accountStore(sql).assignRole(tenant, app.id, id, settings.default_role);
     emit('user.created', id, { user_id: id, email: profile.email });
     await sendOneTime(deps, write, app, tag, 'verify_email', { id, email: profile.email });
-    return completeSignin(write, app, id, { tag, visit, method: 'password', isNewUser: true });
+    return completeSignin(deps, write, app, id, { tag, visit, method: 'password', isNewUser: true });
   });
 }
 

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 import type { AuthResult, Message, Role, User } from '../../../generated/auth/types.ts';
 import { newId } from '../../lib/ids.ts';
 import type { TestRequest, TestResponse, TestServer } from '../../testing/server.ts';
@@ -81,3 +81,5 @@ export async function otherApp(
 
 export const newEmail = () => `user-${randomBytes(6).toString('hex')}@example.com`;
 export const newSlug = () => `s${randomBytes(6).toString('hex')}`;
+/** A number that nobody else has, valid in its region. */
+export const newPhone = () => `+49151${String(randomInt(100_000_000)).padStart(8, '0')}`;

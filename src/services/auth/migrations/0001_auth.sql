@@ -161,12 +161,13 @@ create table auth.enrollments (
   phone text,
   secret_box bytea,
   last_step bigint,
-  pending_codes jsonb,
+  pending_codes bytea[],
   created_at timestamptz(3) not null default now(),
   last_used_at timestamptz(3),
   primary key (tenant_id, id),
   constraint enrollments_method_word check (method in ('totp', 'sms'))
 );
+create index enrollments_age on auth.enrollments (created_at) where not verified;
 create unique index enrollments_verified on auth.enrollments (tenant_id, user_id, method) where verified;
 create unique index enrollments_unverified on auth.enrollments (tenant_id, user_id, method) where not verified;
 
@@ -176,6 +177,16 @@ create table auth.recovery_codes (
   hash bytea not null,
   primary key (tenant_id, user_id, hash)
 );
+
+-- When texts went to a number, over all that they were for. The number itself is not kept.
+create table auth.text_sends (
+  tenant_id text collate "C" not null,
+  phone_mac bytea not null,
+  sent_at timestamptz(3)[] not null default '{}',
+  updated_at timestamptz(3) not null default now(),
+  primary key (tenant_id, phone_mac)
+);
+create index text_sends_age on auth.text_sends (updated_at);
 
 create table auth.challenges (
   tenant_id text collate "C" not null,
@@ -438,6 +449,7 @@ create table auth.messages (
 create index messages_due on auth.messages (next_attempt_at) where state = 'queued';
 create index messages_of_user on auth.messages (tenant_id, user_id) where user_id is not null;
 create index messages_to on auth.messages (tenant_id, app_id, recipient);
+create index messages_age on auth.messages (created_at);
 create index messages_newest on auth.messages (tenant_id, app_id, created_at desc, id);
 
 -- Work that must not show in the time of an answer: which address asked for a reset or for another verification message.
