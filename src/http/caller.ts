@@ -27,9 +27,15 @@ export const nobody: Caller = Object.freeze({
   confined: true,
 });
 
-/** Whether `held` covers `scope`: itself, `*`, or `a:*` for everything below `a:`. */
+/** Whether `held` covers `scope`: itself, `*`, `a:*` for everything below `a:`, or `*:b` for `b` of everything. */
 export function covers(held: readonly string[], scope: string): boolean {
   return held.some(
-    (one) => one === scope || one === '*' || (one.endsWith(':*') && scope.startsWith(one.slice(0, -1))),
+    (one) =>
+      one === scope ||
+      one === '*' ||
+      (one.endsWith(':*') && scope.startsWith(one.slice(0, -1))) ||
+      (one.startsWith('*:') &&
+        scope.indexOf(':') === scope.length - one.length + 1 &&
+        scope.endsWith(one.slice(1))),
   );
 }

@@ -21,7 +21,7 @@ export interface Context {
   /** Aborted when the client goes away before the answer is sent. */
   readonly signal: AbortSignal;
   readonly reply: Reply;
-  /** Whether the caller's scopes cover the given one (`a:*` and `*` cover what is below them). */
+  /** Whether the caller's scopes cover the given one (`a:*`, `*:b` and `*` cover more than themselves). */
   holds(scope: string): boolean;
 }
 

@@ -2,6 +2,7 @@ import { Invalid, NotFound } from '../../lib/errors.ts';
 import type { Context } from '../../http/context.ts';
 import type { Directory, KnownApp } from './directory.ts';
 import { AppMismatch } from './errors.ts';
+import type { Author } from './writes.ts';
 
 /** How a public operation says which app it is about. */
 export interface NamedApp {
@@ -57,3 +58,11 @@ export async function appForReading(
     return appInContext(directory, named);
   return appOfCaller(directory, context, undefined);
 }
+
+/** Who writes what a caller with credentials asks for. */
+export const authorOf = ({ actor, session }: Context, app: KnownApp): Author => ({
+  tenant: app.tenant,
+  app: app.id,
+  actor,
+  impersonatedBy: session?.impersonatedBy ?? null,
+});

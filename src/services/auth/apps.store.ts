@@ -1,7 +1,9 @@
 import type { App } from '../../../generated/auth/types.ts';
 import { constrained } from '../../db/constraints.ts';
 import type { Sql } from '../../db/index.ts';
+import type { Place, Window } from '../../http/lists.ts';
 import { randomBase62 } from '../../lib/base62.ts';
+import { NotFound } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { constraints } from './errors.ts';
 
@@ -9,8 +11,66 @@ export interface NewApp extends Pick<App, 'id' | 'name' | 'slug' | 'is_default' 
   readonly tenant_id: string;
 }
 
-/** Every statement about apps. */
+/** Every statement about apps. Those that are deleted count as absent. */
 export const appStore = (sql: Sql) => ({
+  async get(tenant: string, id: string): Promise<App> {
+    const [app] = await sql<App[]>`
+      select ${columns(sql)}
+      from auth.apps
+      where tenant_id = ${tenant} and id = ${id} and deleted_at is null`;
+    if (!app) throw NotFound('app');
+    return app;
+  },
+
+  /** Newest first; one more than `limit` when more follow. */
+  async list(tenant: string, { limit, after }: Window<Place>): Promise<App[]> {
+    return await sql<App[]>`
+      select ${columns(sql)}
+      from auth.apps
+      where tenant_id = ${tenant} and deleted_at is null
+        and (${after?.created_at ?? null}::timestamptz is null
+          or created_at < ${after?.created_at ?? null}
+          or (created_at = ${after?.created_at ?? null} and id > ${after?.id ?? null}))
+      order by created_at desc, id
+      limit ${limit + 1}`;
+  },
+
+  /** The app, which nobody else changes for as long as the transaction lasts. */
+  async lock(tenant: string, id: string): Promise<App> {
+    await sql`select from auth.apps where tenant_id = ${tenant} and id = ${id} for update`;
+    return this.get(tenant, id);
+  },
+
+  /** Whether the tenant has an app; the answer stays true of one who makes an app until the transaction ends. */
+  async lockFirst(tenant: string): Promise<boolean> {
+    await sql`select pg_advisory_xact_lock(hashtextextended(${`auth.apps ${tenant}`}, 0))`;
+    const [found] = await sql`select from auth.apps where tenant_id = ${tenant} and is_default`;
+    return found === undefined;
+  },
+
+  async update(tenant: string, { id, name, settings }: Pick<App, 'id' | 'name' | 'settings'>): Promise<void> {
+    await sql`
+      update auth.apps set name = ${name}, settings = ${settings as object}::jsonb, updated_at = now()
+      where tenant_id = ${tenant} and id = ${id}`;
+  },
+
+  /** Notes that the app is deleted. Its keys select nothing from now on, and its slug is free. */
+  async markDeleted(tenant: string, id: string): Promise<void> {
+    await sql`update auth.apps set deleted_at = now() where tenant_id = ${tenant} and id = ${id}`;
+  },
+
+  async insertKey(tenant: string, app: string): Promise<void> {
+    await sql`
+      insert into auth.publishable_keys (key, tenant_id, app_id)
+      values (${`pk_${randomBase62(22)}`}, ${tenant}, ${app})`;
+  },
+
+  async deleteKey(tenant: string, app: string, key: string): Promise<void> {
+    const { count } = await sql`
+      delete from auth.publishable_keys where tenant_id = ${tenant} and app_id = ${app} and key = ${key}`;
+    if (count === 0) throw NotFound('publishable key');
+  },
+
   /** Stores the app with its place in the directory and its first publishable key; false where the id is taken. */
   async insertOnce({ id, tenant_id, name, slug, is_default, settings }: NewApp): Promise<boolean> {
     const { count } = await constrained(
@@ -47,3 +107,21 @@ export const appStore = (sql: Sql) => ({
       values (${newId('aperm')}, ${tenant}, ${admin}, '*', 'auth')`;
   },
 });
+
+/** The keys newest last, as they were made; their timestamps in the form of the wire. */
+const columns = (sql: Sql) => sql`
+  apps.id, apps.name, apps.slug, apps.is_default,
+  (
+    select coalesce(
+      jsonb_agg(
+        jsonb_build_object(
+          'key', key, 'created_at', to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+        )
+        order by publishable_keys.created_at, key
+      ),
+      '[]'
+    )
+    from auth.publishable_keys
+    where publishable_keys.tenant_id = apps.tenant_id and publishable_keys.app_id = apps.id
+  ) as publishable_keys,
+  apps.settings, apps.created_at, apps.updated_at`;

@@ -40,9 +40,11 @@ export const FormInvalid = (details: readonly ErrorDetail[]) =>
   Invalid(`${details[0]?.field ?? 'metadata'}: ${details[0]?.message ?? 'invalid'}`, {
     details: { reason: 'form_invalid' satisfies ErrorReason, details },
   });
-export const WeakPassword = (problem: string) => Invalid(`password: ${problem}`, because('weak_password'));
+export const WeakPassword = (problem: string, field = 'password') =>
+  Invalid(`${field}: ${problem}`, because('weak_password'));
 /** A one-time token that is unknown, used, replaced or expired; which of them is not said. */
 export const InvalidToken = () => Invalid('token: invalid or expired', because('invalid_token'));
+export const RoleCycle = () => Invalid('parent_id: cycle', because('role_cycle'));
 /** Nobody learns whether it was the account, the password, the code or the token. */
 export const InvalidCredentials = () => Unauthenticated('invalid credentials');
 export const UserBanned = () => Forbidden('user is banned', because('user_banned'));

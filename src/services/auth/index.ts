@@ -14,6 +14,9 @@
 import { changes as createChanges } from '../../db/changes.ts';
 import type { Service, ServiceModule } from '../../http/service.ts';
 import { createOutbound } from '../../lib/outbound.ts';
+import { admin } from './admin.ts';
+import { startAppRemoval } from './app-removal.ts';
+import { apps } from './apps.ts';
 import { branding } from './branding.ts';
 import { createDeliveries } from './deliveries.ts';
 import { createDirectory } from './directory.ts';
@@ -23,7 +26,9 @@ import { formChecker, forms } from './forms.ts';
 import { createMessages } from './messages.ts';
 import { createPasswords } from './passwords.ts';
 import { createPrincipals } from './principals.ts';
+import { roles } from './roles.ts';
 import { settings } from './settings.ts';
+import { users } from './users.ts';
 import { webhooks } from './webhooks.ts';
 import { createWriter } from './writes.ts';
 
@@ -31,7 +36,7 @@ export const auth: ServiceModule<typeof settings> = {
   name: 'auth',
   migrations: new URL('./migrations/', import.meta.url),
   settings,
-  built: ['Branding', 'Forms', 'Webhooks'],
+  built: ['Admin', 'Apps', 'Branding', 'Forms', 'Roles', 'Users', 'Webhooks'],
   async create({ db, settings, sealer, production, allowPrivateTargets, log }): Promise<Service> {
     await ensureFirstApp(db);
     const changes = createChanges({ db, schema: 'auth', log });
@@ -59,16 +64,26 @@ export const auth: ServiceModule<typeof settings> = {
       production,
       log,
     };
+    let appRemoval: ReturnType<typeof startAppRemoval> | undefined;
     return {
-      handlers: { Branding: branding(deps), Forms: forms(deps), Webhooks: webhooks(deps) },
+      handlers: {
+        Admin: admin(deps),
+        Apps: apps(deps),
+        Branding: branding(deps),
+        Forms: forms(deps),
+        Roles: roles(deps),
+        Users: users(deps),
+        Webhooks: webhooks(deps),
+      },
       encodeError,
       ofSession: principals.ofSession,
       async start() {
         await changes.start();
+        appRemoval = startAppRemoval({ db, log });
         deliveries.start();
       },
       async stop() {
-        await deliveries.stop();
+        await Promise.all([appRemoval?.stop(), deliveries.stop()]);
         await outbound.close();
         await changes.stop();
       },

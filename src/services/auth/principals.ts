@@ -22,7 +22,8 @@ export function createPrincipals({ db, directory }: { db: Database; directory: D
       const tenant = presented && (await directory.tenantOf(presented.tag));
       if (!presented || tenant === undefined) return undefined;
       const [session] = await sessionStore(db.sql).resolve(tenant, [presented.hash]);
-      if (!session) return undefined;
+      // What a deleted app gave out ends with it, long before its rows are gone.
+      if (!session || !(await directory.app(session.app))) return undefined;
       const scopes = await scopeStore(db.sql).ofUser(tenant, session.user_id, session.org_id);
       return { ...session, scopes };
     },

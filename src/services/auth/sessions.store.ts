@@ -85,6 +85,29 @@ export const sessionStore = (sql: Sql) => ({
     return rows.map(({ id }) => id);
   },
 
+  /** The user's sessions that have not ended, impersonations too; newest first. */
+  async liveOfUser(tenant: string, userId: string, limit: number): Promise<StoredSession[]> {
+    return await sql<StoredSession[]>`
+      select ${sessionColumns(sql)}
+      from auth.sessions
+      where tenant_id = ${tenant} and user_id = ${userId} and ${isLive(sql)}
+      order by created_at desc, id
+      limit ${limit}`;
+  },
+
+  /**
+   * How many milliseconds the session has left, undefined where it ended. It does not end otherwise for as long as the
+   * transaction lasts.
+   */
+  async hold(tenant: string, id: string): Promise<number | undefined> {
+    const [session] = await sql<{ remaining: number }[]>`
+      select floor(extract(epoch from refresh_expires_at - now()) * 1000)::float8 as remaining
+      from auth.sessions
+      where tenant_id = ${tenant} and id = ${id} and ${isLive(sql)} and expires_at > now()
+      for share`;
+    return session?.remaining;
+  },
+
   /** The sessions behind these token hashes whose token has neither expired nor been revoked, by hash in hex. */
   async resolve(tenant: string, hashes: readonly Buffer[]): Promise<(SessionFacts & { hash: string })[]> {
     return await sql<(SessionFacts & { hash: string })[]>`
@@ -92,7 +115,7 @@ export const sessionStore = (sql: Sql) => ({
         encode(token_hash, 'hex') as hash, id, tenant_id as tenant, app_id as app, user_id, org_id, impersonated_by,
         expires_at, authenticated_at
       from auth.sessions
-      where tenant_id = ${tenant} and token_hash = any(${[...hashes]}::bytea[])
+      where tenant_id = ${tenant} and token_hash = any(${sql.array([...hashes])}::bytea[])
         and revoked_at is null and expires_at > now()`;
   },
 });

@@ -7,6 +7,8 @@ export interface Author {
   readonly tenant: string;
   readonly app: string;
   readonly actor: string;
+  /** Who acts as the actor; events then carry both. */
+  readonly impersonatedBy?: string | null;
 }
 
 /** Whose credentials are to be looked at again: one session, all of a user, of an app, of a client, a grant, a token, or a scope of an app. */
@@ -37,15 +39,17 @@ export interface WriterDeps {
  */
 export const createWriter =
   ({ db, changes, deliver }: WriterDeps): Writer =>
-  ({ tenant, app, actor }, run) =>
+  ({ tenant, app, actor, impersonatedBy = null }, run) =>
     db.transaction(async (sql) => {
       const noted: { kind: ChangeKind; id: string }[] = [];
       const events: Event[] = [];
+      const both = impersonatedBy === null ? {} : { impersonated_by: impersonatedBy };
       const result = await run({
         sql,
         tenant,
         app,
         actor,
+        impersonatedBy,
         changed: (kind, id) => void noted.push({ kind, id }),
         emit: (type, subject, data) =>
           void events.push({
@@ -55,7 +59,7 @@ export const createWriter =
             tenant,
             app,
             actor,
-            data: { app_id: app, ...data },
+            data: { app_id: app, ...both, ...data },
           }),
       });
       const [first, ...rest] = events;

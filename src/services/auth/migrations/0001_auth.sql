@@ -69,6 +69,7 @@ create table auth.users (
 create unique index users_username on auth.users (tenant_id, app_id, lower(username));
 create index users_newest on auth.users (tenant_id, app_id, created_at desc, id);
 create index users_email_prefix on auth.users (tenant_id, app_id, email text_pattern_ops);
+create index users_name_prefix on auth.users (tenant_id, app_id, lower(name) text_pattern_ops);
 
 -- A revoked session keeps its row for 30 days, without hashes. A `hosted` session is a browser's at the OAuth pages: it has no
 -- tokens of its own and `expires_at` is its end. `retry_…` is the last answer of a refresh, for its repeat with the same key.
@@ -101,10 +102,11 @@ create table auth.sessions (
   constraint sessions_refresh unique (tenant_id, refresh_hash),
   constraint sessions_kind check (kind in ('api', 'hosted', 'impersonation'))
 );
-create index sessions_of_user on auth.sessions (tenant_id, user_id, created_at desc, id) where revoked_at is null;
+create index sessions_of_user on auth.sessions (tenant_id, user_id, created_at desc, id);
 create index sessions_of_device on auth.sessions (tenant_id, device_id) where revoked_at is null and device_id is not null;
 create index sessions_of_impersonator on auth.sessions (tenant_id, impersonator_session_id)
   where impersonator_session_id is not null;
+create index sessions_impersonated_by on auth.sessions (tenant_id, impersonated_by) where impersonated_by is not null;
 create index sessions_oidc on auth.sessions (oidc_uid) where oidc_uid is not null;
 create index sessions_end on auth.sessions (refresh_expires_at);
 
@@ -246,6 +248,7 @@ create table auth.assignments (
   constraint assignments_role foreign key (tenant_id, role_id) references auth.roles (tenant_id, id) on delete cascade
 );
 create index assignments_of_role on auth.assignments (tenant_id, role_id);
+create index assignments_of_organization on auth.assignments (tenant_id, org_id) where org_id <> '';
 
 create table auth.organizations (
   id text collate "C" not null,
@@ -299,6 +302,8 @@ create table auth.invitations (
     references auth.organizations (tenant_id, id) on delete cascade
 );
 create unique index invitations_pending on auth.invitations (tenant_id, org_id, email) where status = 'pending';
+create index invitations_of_email on auth.invitations (tenant_id, email);
+create index invitations_by on auth.invitations (tenant_id, invited_by) where invited_by is not null;
 create index invitations_newest on auth.invitations (tenant_id, org_id, created_at desc, id);
 
 create table auth.teams (
@@ -402,6 +407,7 @@ create table auth.deliveries (
   constraint deliveries_state check (state in ('pending', 'delivered', 'failed'))
 );
 create index deliveries_due on auth.deliveries (next_attempt_at) where state = 'pending';
+create index deliveries_of_event on auth.deliveries (tenant_id, event_id);
 create index deliveries_newest on auth.deliveries (tenant_id, webhook_id, created_at desc, id);
 
 create table auth.messages (
@@ -426,6 +432,8 @@ create table auth.messages (
   constraint messages_state check (state in ('queued', 'sent', 'failed'))
 );
 create index messages_due on auth.messages (next_attempt_at) where state = 'queued';
+create index messages_of_user on auth.messages (tenant_id, user_id) where user_id is not null;
+create index messages_to on auth.messages (tenant_id, app_id, recipient);
 create index messages_newest on auth.messages (tenant_id, app_id, created_at desc, id);
 
 -- Work that must not show in the time of an answer: which address asked for a reset or for another verification message.
@@ -516,6 +524,7 @@ create table auth.outbox (
   time timestamptz(3) not null default now(),
   constraint outbox_pkey primary key (tenant_id, seq)
 );
+create index outbox_of_user on auth.outbox (tenant_id, (data ->> 'user_id')) where (data ->> 'user_id') is not null;
 
 create table auth.changes (
   seq bigint generated always as identity,
