@@ -179,7 +179,8 @@ async function mount(
     prefix: prefixed ? `/${name}` : '',
     service,
     operations: operations.filter(
-      ({ service, resource }) => service === name && (built === undefined || built.includes(resource)),
+      ({ service, resource, id }) =>
+        service === name && (built === undefined || built.includes(resource) || built.includes(id)),
     ),
     validators,
     contract: judge?.(described(name as ServiceName).document),

@@ -14,20 +14,27 @@
 import { changes as createChanges } from '../../db/changes.ts';
 import type { Service, ServiceModule } from '../../http/service.ts';
 import { createOutbound } from '../../lib/outbound.ts';
+import { createActivity } from './activity.ts';
 import { admin } from './admin.ts';
 import { startAppRemoval } from './app-removal.ts';
 import { apps } from './apps.ts';
 import { branding } from './branding.ts';
 import { createDeliveries } from './deliveries.ts';
+import { devices } from './devices.ts';
 import { createDirectory } from './directory.ts';
 import { encodeError } from './errors.ts';
 import { ensureFirstApp } from './first-app.ts';
 import { formChecker, forms } from './forms.ts';
+import { createKnownUsers } from './known-users.ts';
+import { me } from './me.ts';
 import { createMessages } from './messages.ts';
 import { createPasswords } from './passwords.ts';
+import { principalStore } from './principals.store.ts';
 import { createPrincipals } from './principals.ts';
 import { roles } from './roles.ts';
+import { sessions } from './sessions.ts';
 import { settings } from './settings.ts';
+import { tokens } from './token-resolution.ts';
 import { users } from './users.ts';
 import { webhooks } from './webhooks.ts';
 import { createWriter } from './writes.ts';
@@ -36,12 +43,31 @@ export const auth: ServiceModule<typeof settings> = {
   name: 'auth',
   migrations: new URL('./migrations/', import.meta.url),
   settings,
-  built: ['Admin', 'Apps', 'Branding', 'Forms', 'Roles', 'Users', 'Webhooks'],
+  built: [
+    'Admin',
+    'Apps',
+    'Branding',
+    'Devices',
+    'Forms',
+    'Me_delete',
+    'Me_export',
+    'Me_get',
+    'Me_reauthenticate',
+    'Me_switchOrg',
+    'Me_update',
+    'Roles',
+    'Sessions',
+    'Tokens',
+    'Users',
+    'Webhooks',
+  ],
   async create({ db, settings, sealer, production, allowPrivateTargets, log }): Promise<Service> {
     await ensureFirstApp(db);
-    const changes = createChanges({ db, schema: 'auth', log });
+    const changes = createChanges({ db, schema: 'auth', detailed: true, log });
     const directory = createDirectory({ db, changes });
-    const principals = createPrincipals({ db, directory });
+    const activity = createActivity({ db, log });
+    const read = principalStore(db.sql).sessions;
+    const principals = createPrincipals({ changes, size: settings.cache, read, directory, activity });
     const outbound = createOutbound({
       allowPrivate: allowPrivateTargets,
       allowNetworks: settings.allowNetworks,
@@ -54,6 +80,7 @@ export const auth: ServiceModule<typeof settings> = {
       changes,
       directory,
       principals,
+      knownUsers: createKnownUsers({ db, changes, size: settings.cache }),
       passwords: createPasswords(settings.hashCost),
       messages: createMessages(),
       deliveries,
@@ -70,8 +97,12 @@ export const auth: ServiceModule<typeof settings> = {
         Admin: admin(deps),
         Apps: apps(deps),
         Branding: branding(deps),
+        Devices: devices(deps),
         Forms: forms(deps),
+        Me: me(deps),
         Roles: roles(deps),
+        Sessions: sessions(deps),
+        Tokens: tokens(deps),
         Users: users(deps),
         Webhooks: webhooks(deps),
       },
@@ -80,10 +111,11 @@ export const auth: ServiceModule<typeof settings> = {
       async start() {
         await changes.start();
         appRemoval = startAppRemoval({ db, log });
+        activity.start();
         deliveries.start();
       },
       async stop() {
-        await Promise.all([appRemoval?.stop(), deliveries.stop()]);
+        await Promise.all([activity.stop(), appRemoval?.stop(), deliveries.stop()]);
         await outbound.close();
         await changes.stop();
       },

@@ -119,15 +119,17 @@ create table auth.spent_refresh (
 );
 create index spent_refresh_of_session on auth.spent_refresh (tenant_id, session_id);
 
--- Failed sign-ins by key: an account seen from a network, an account, or a known device.
+-- Failed sign-ins by key: an account seen from a network, an account, or a known device. `account` is the account of each.
 create table auth.throttles (
   tenant_id text collate "C" not null,
   hash bytea not null,
+  account bytea not null,
   failures integer not null,
   last_at timestamptz(3) not null default now(),
   primary key (tenant_id, hash)
 );
 create index throttles_age on auth.throttles (last_at);
+create index throttles_of_account on auth.throttles (tenant_id, account);
 
 create table auth.devices (
   id text collate "C" not null,
@@ -189,6 +191,7 @@ create table auth.challenges (
   primary key (tenant_id, hash)
 );
 create index challenges_end on auth.challenges (expires_at);
+create index challenges_of_user on auth.challenges (tenant_id, user_id);
 
 -- Tokens and codes that travel in messages. `subject` is who or what the message was for: a user, an invitation, a phone number.
 -- A newer one of the same purpose and subject replaces the older one.
