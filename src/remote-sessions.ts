@@ -114,7 +114,7 @@ function followChanges(url: string, token: string) {
       for await (const chunk of response.body) {
         if (first) seen.forget();
         first = false;
-        for (const { event, data } of parser.push(decoder.decode(chunk as Uint8Array, { stream: true })))
+        for (const { event, data } of parser.push(decoder.decode(chunk, { stream: true })))
           if (event === 'change') seen.mark(JSON.parse(data) as { kind: string; id: string });
         heardAt = performance.now();
         clearTimeout(watch);

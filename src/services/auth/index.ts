@@ -66,8 +66,13 @@ export const auth: ServiceModule<typeof settings> = {
     const changes = createChanges({ db, schema: 'auth', detailed: true, log });
     const directory = createDirectory({ db, changes });
     const activity = createActivity({ db, log });
-    const read = principalStore(db.sql).sessions;
-    const principals = createPrincipals({ changes, size: settings.cache, read, directory, activity });
+    const principals = createPrincipals({
+      read: (wanted) => principalStore(db.sql).sessions(wanted),
+      changes,
+      directory,
+      activity,
+      size: settings.cache,
+    });
     const outbound = createOutbound({
       allowPrivate: allowPrivateTargets,
       allowNetworks: settings.allowNetworks,

@@ -1,3 +1,4 @@
+import type { ImpersonationResult } from '../../../generated/auth/types.ts';
 import { newId } from '../../lib/ids.ts';
 import type { TestServer } from '../../testing/server.ts';
 import { deviceStore } from './devices.store.ts';
@@ -24,7 +25,7 @@ export function sessionTools(server: Pick<TestServer, 'request' | 'db'>) {
       user_agent: 'Test browser',
       token_hash: sha256(id),
     });
-    await sql`update auth.sessions set device_id = ${id} where id = ${session_id}`;
+    await server.db.sql`update auth.sessions set device_id = ${id} where id = ${session_id}`;
     return device;
   }
 
@@ -35,10 +36,9 @@ export function sessionTools(server: Pick<TestServer, 'request' | 'db'>) {
     as: ({ session_token }: Pick<SignedIn, 'session_token'>) => ({ token: session_token }),
     /** Who impersonates the user, as root began it. */
     async impersonating({ user }: Pick<SignedIn, 'user'>): Promise<{ token: string }> {
-      const { session_token } = await api.send('POST', '/admin/impersonate', {
-        body: { target_user_id: user.id },
-      });
-      return { token: session_token };
+      const body = { target_user_id: user.id };
+      const result = (await api.send('POST', '/admin/impersonate', { body })) as ImpersonationResult;
+      return { token: result.session_token };
     },
     /** The status of the session's own question who it is. */
     async isIn({ session_token: token }: Pick<SignedIn, 'session_token'>): Promise<boolean> {

@@ -2,6 +2,7 @@ import type { Changes, RecordedChange } from '../../db/changes.ts';
 import type { Database, Sql } from '../../db/index.ts';
 import { Internal } from '../../lib/errors.ts';
 import { emit as emitEvents, type Event, type Written } from '../../db/outbox.ts';
+import { writeStore } from './writes.store.ts';
 
 /** On whose behalf something is written: the tenant and app it belongs to, and who acts. */
 export interface Author {
@@ -100,6 +101,9 @@ const usualEffect: Readonly<Record<ChangeKind, ChangeEffect>> = {
 /** An access token that is issued while the transaction runs, from the rights of before, counts as one from before it. */
 const reachOfRights = 2_000;
 
+/** Milliseconds that a transaction which takes rights may last. */
+const mostMs = 1_000;
+
 /** What is only forgotten is told as a reload of what was issued before any time. */
 const changeOf = (kind: ChangeKind, id: string, effect: ChangeEffect): RecordedChange => ({
   kind,
@@ -110,7 +114,6 @@ const changeOf = (kind: ChangeKind, id: string, effect: ChangeEffect): RecordedC
 
 /** A transaction that takes longer might be overtaken by a token that its reach does not cover any more. */
 async function checkInTime(sql: Sql): Promise<void> {
-  const [{ late }] = await sql<[{ late: boolean }]>`
-    select clock_timestamp() > now() + interval '1 second' as late`;
+  const late = await writeStore(sql).isOlderThan(mostMs);
   if (late) throw Internal(new Error('a change of rights took longer than a second'));
 }
