@@ -58,6 +58,7 @@ describe('a service without auth of its own', () => {
       .poll(async () => {
         await ask(own.session_token);
         const before = await questions();
+        expect(before).toBeGreaterThan(0);
         await ask(own.session_token);
         return (await questions()) - before;
       })
