@@ -25,6 +25,7 @@ import { trustedPeers } from './http/peers.ts';
 import { createRuntime, type Mounted } from './http/runtime.ts';
 import type { Handlers, Service, ServiceModule } from './http/service.ts';
 import type { Sealer } from './lib/seal.ts';
+import type { RemoteSessions } from './remote-sessions.ts';
 
 /** What the composition reads of the configuration. */
 export interface AppConfig extends Pick<
@@ -88,8 +89,9 @@ export async function createApp({ db, modules, config, log, prefixed }: Composit
     modules.map((module) => mount(module, services.get(module.name)!, prefixed, judge)),
   );
   const metrics = createMetrics();
+  const sessions = await remoteAuth(config, services);
   const identify = callers(
-    await credentialResolvers(config, services),
+    await credentialResolvers(config, services, sessions),
     config.anonymousRoot ? anonymousRoot : undefined,
   );
   const mac = (tenant: string, text: string) => config.sealer.mac('plinth/idempotency/v1', tenant, text);
@@ -129,11 +131,13 @@ export async function createApp({ db, modules, config, log, prefixed }: Composit
     breaches,
     async start() {
       for (const service of services.values()) await service.start?.();
+      sessions?.start();
     },
     end: () => ending.abort(),
     async stop() {
       await Promise.allSettled([
         repeats.stop(),
+        sessions?.stop(),
         ...[...services.values()].map((service) => service.stop?.()),
       ]);
     },
@@ -184,7 +188,8 @@ async function mount(
     prefix: prefixed ? `/${name}` : '',
     service,
     operations: operations.filter(
-      ({ service, resource }) => service === name && (built === undefined || built.includes(resource)),
+      ({ service, resource, id }) =>
+        service === name && (built === undefined || built.includes(resource) || built.includes(id)),
     ),
     validators,
     contract: judge?.(described(name as ServiceName).document),
@@ -205,15 +210,25 @@ const admission =
     [...services].some(
       ([name, service]) => url.startsWith(prefixed ? `/${name}/` : '/') && service.allowsOrigin?.(origin),
     );
+/** Session tokens are judged elsewhere where this server does not serve `auth` and knows who does. */
+async function remoteAuth(
+  { remotes }: AppConfig,
+  services: ReadonlyMap<string, Service>,
+): Promise<RemoteSessions | undefined> {
+  if (services.has('auth') || !remotes['auth']) return undefined;
+  const { remoteSessions } = await import('./remote-sessions.ts');
+  return remoteSessions(remotes['auth']);
+}
 
 /** The credentials that count, in the order in which they are tried. Keys are judged in this process where it can. */
 async function credentialResolvers(
   config: AppConfig,
   services: ReadonlyMap<string, Service>,
+  remote: RemoteSessions | undefined,
 ): Promise<CredentialResolver[]> {
   const { rootToken: token, operatorTenant, remotes } = config;
   const resolvers = [rootToken(token)];
-  const sessions = services.get('auth')?.ofSession;
+  const sessions = services.get('auth')?.ofSession ?? remote?.resolve;
   if (sessions) resolvers.push(sessionToken(sessions));
   const keys = services.get('keys');
   if (keys) resolvers.push(apiKey(keysPort(keys.handlers, operatorTenant)));

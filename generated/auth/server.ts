@@ -434,6 +434,7 @@ export interface Devices<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
    * - 403: The credentials do not allow it; `reason` says why.
+   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
    * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
    * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
    */
@@ -661,6 +662,7 @@ export interface Me<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
    * - 403: The credentials do not allow it; `reason` says why.
+   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
    * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
    * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
    */
@@ -674,6 +676,7 @@ export interface Me<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
    * - 403: The credentials do not allow it; `reason` says why.
+   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
    * - 409: The email address, username or phone number belongs to another account of the app.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
@@ -691,6 +694,7 @@ export interface Me<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
    * - 403: The credentials do not allow it; `reason` says why.
+   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
    * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
    * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
    */
@@ -704,6 +708,7 @@ export interface Me<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
    * - 403: The credentials do not allow it; `reason` says why.
+   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
    * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
    * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
    */
@@ -731,6 +736,7 @@ export interface Me<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
    * - 403: The credentials do not allow it; `reason` says why.
+   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
    * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
    * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
    */
@@ -744,6 +750,7 @@ export interface Me<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
    * - 403: The credentials do not allow it; `reason` says why.
+   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
    * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
@@ -1766,6 +1773,7 @@ export interface Sessions<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
    * - 403: The credentials do not allow it; `reason` says why.
+   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
    * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
    * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
    */
@@ -1779,6 +1787,7 @@ export interface Sessions<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
    * - 403: The credentials do not allow it; `reason` says why.
+   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
    * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
    * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
    */

@@ -12,9 +12,21 @@ export interface Change {
   readonly id: string;
 }
 
+/** A change, and where readers of the log need more than that something changed, what it does. */
+export interface RecordedChange extends Change {
+  /** A word of the service's own. Only logs that are `detailed` keep it. */
+  readonly effect?: string;
+  /** Milliseconds after the beginning of the transaction before which it counts; null where it counts for nothing that was given out. */
+  readonly reach?: number | null;
+}
+
 export interface LoggedChange extends Change {
   /** Where it stands in the log. Numbers may become visible out of order. */
   readonly seq: number;
+  /** Of a log that is `detailed`. */
+  readonly effect?: string;
+  /** The moment before which it counts. */
+  readonly before?: string;
 }
 
 /** A cached entry's place in the course of changes, taken before what it holds is read. */
@@ -22,7 +34,7 @@ export type Position = number;
 
 export interface Changes {
   /** Announces changes in the caller's transaction. This process has applied them when `transaction` returns; the others follow. */
-  record(sql: Sql, ...changes: readonly Change[]): Promise<void>;
+  record(sql: Sql, ...changes: readonly RecordedChange[]): Promise<void>;
   /** Take it **before** reading what will be cached: a change that races the read then wins. */
   position(): Position;
   /**
@@ -45,6 +57,8 @@ export interface ChangesOptions {
   readonly db: Database;
   /** The schema that has the table `changes`; see `change-log.ts` for its columns. */
   readonly schema: string;
+  /** Whether that table keeps what a change does, in the columns `effect` and `before`. */
+  readonly detailed?: boolean;
   readonly log: Log;
   /** Polling, which is the heartbeat too. */
   readonly pollMs?: number;
@@ -64,7 +78,7 @@ const retentionMs = 3_600_000;
  */
 export function changes(options: ChangesOptions): Changes {
   const { db, schema, log, pollMs = 500, stalenessMs = 1_500, now = () => performance.now() } = options;
-  const table = changeLog(db, schema);
+  const table = changeLog(db, schema, options.detailed);
   const seen = positions();
   const listeners = new Set<(change: LoggedChange | 'all') => void>();
   const alone = db.engine === 'pglite';

@@ -142,7 +142,9 @@ function keyCaller({ valid, code, key, scopes, retry_after }: KeyVerdict): Calle
 }
 
 /** What the HTTP layer asks of the service that issues session tokens: undefined for one that is not good. */
-export type ResolveSession = (token: string) => Promise<SessionVerdict | undefined>;
+export type ResolveSession = (
+  token: string,
+) => SessionVerdict | undefined | Promise<SessionVerdict | undefined>;
 
 export interface SessionVerdict {
   readonly id: string;
@@ -161,29 +163,30 @@ const sessionShape = /^pst_[0-9A-Za-z]{55}$/;
 export function sessionToken(resolve: ResolveSession): CredentialResolver {
   return ({ bearer }) => {
     if (bearer === undefined || !sessionShape.test(bearer)) return undefined;
-    return resolve(bearer).then((found) => {
-      if (!found) throw Unauthenticated();
-      return sessionCaller(found);
-    });
+    const found = resolve(bearer);
+    return found instanceof Promise ? found.then(sessionCaller) : sessionCaller(found);
   };
 }
 
-const sessionCaller = (found: SessionVerdict): Caller => ({
-  tenant: found.tenant,
-  app: found.app,
-  actor: found.user_id,
-  userId: found.user_id,
-  subjectId: null,
-  credential: { kind: 'session', id: found.id },
-  session: {
-    id: found.id,
-    orgId: found.org_id,
-    impersonatedBy: found.impersonated_by,
-    authenticatedAt: found.authenticated_at,
-  },
-  scopes: found.scopes,
-  confined: false,
-});
+const sessionCaller = (found: SessionVerdict | undefined): Caller => {
+  if (!found) throw Unauthenticated();
+  return {
+    tenant: found.tenant,
+    app: found.app,
+    actor: found.user_id,
+    userId: found.user_id,
+    subjectId: null,
+    credential: { kind: 'session', id: found.id },
+    session: {
+      id: found.id,
+      orgId: found.org_id,
+      impersonatedBy: found.impersonated_by,
+      authenticatedAt: found.authenticated_at,
+    },
+    scopes: found.scopes,
+    confined: false,
+  };
+};
 
 /** The identity headers choose on whose behalf root, or a trusted proxy, speaks; from others they mean nothing. */
 function onBehalf(caller: Caller, req: IncomingMessage, { trusted }: Exchange): Caller {

@@ -16,7 +16,7 @@ export interface ServiceModule<Declared extends SettingsTable = SettingsTable> {
   readonly name: string;
   /** Folder of its `.sql` files. */
   readonly migrations: URL;
-  /** The interfaces of its contract that are built; all of them without it. The others are neither mounted nor documented. */
+  /** The interfaces of its contract that are built, or single operations by id; all without it. The others are neither mounted nor documented. */
   readonly built?: readonly string[];
   /** What it reads from the environment: `PLINTH_<SERVICE>_…`. */
   readonly settings: Declared;

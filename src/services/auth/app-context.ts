@@ -1,7 +1,9 @@
-import { Invalid, NotFound } from '../../lib/errors.ts';
+import { Forbidden, Invalid, NotFound } from '../../lib/errors.ts';
 import type { Context } from '../../http/context.ts';
+import type { Deps } from './deps.ts';
 import type { Directory, KnownApp } from './directory.ts';
 import { AppMismatch, NoApp } from './errors.ts';
+import { userStore } from './users.store.ts';
 import type { Author } from './writes.ts';
 
 /** How a public operation says which app it is about. */
@@ -66,3 +68,21 @@ export const authorOf = ({ actor, session }: Context, app: KnownApp): Author => 
   actor,
   impersonatedBy: session?.impersonatedBy ?? null,
 });
+
+/** The user on whose own account an operation works. */
+export interface CallingUser {
+  readonly app: KnownApp;
+  readonly userId: string;
+}
+
+/** The user who signed in; or whom root names, who must be one of the app. */
+export async function userOfCaller(
+  { db, directory }: Pick<Deps, 'db' | 'directory'>,
+  context: Context,
+): Promise<CallingUser> {
+  const app = await appOfCaller(directory, context, undefined);
+  const { userId, session } = context;
+  if (userId === null) throw Forbidden('a signed-in user is needed');
+  if (session === null) await userStore(db.sql).get(app.tenant, app.id, userId);
+  return { app, userId };
+}

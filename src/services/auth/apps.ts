@@ -103,7 +103,7 @@ export const apps = ({ db, directory, write, production }: Deps) =>
         const { publishable_keys } = await store.lock(tx.tenant, tx.app);
         await store.deleteKey(tx.tenant, tx.app, key);
         if (publishable_keys.length === 1) throw Conflict('an app keeps one publishable key');
-        tx.changed('app', tx.app);
+        tx.changed('app', tx.app, 'forget');
         tx.emit('auth.app.updated', tx.app, { fields: ['publishable_keys'] });
         return store.get(tx.tenant, tx.app);
       });
@@ -147,7 +147,7 @@ async function changeApp(
   if (next.settings.default_role !== app.settings.default_role)
     await checkDefaultRole(tx, context, next.settings.default_role);
   await appStore(tx.sql).update(tx.tenant, next);
-  tx.changed('app', app.id);
+  tx.changed('app', app.id, 'forget');
   tx.emit('auth.app.updated', app.id, { fields });
   return appStore(tx.sql).get(tx.tenant, app.id);
 }

@@ -7,6 +7,7 @@ import type { SettingsOf } from '../../lib/settings.ts';
 import type { Deliveries } from './deliveries.ts';
 import type { Directory } from './directory.ts';
 import type { CheckForm } from './forms.ts';
+import type { KnownUsers } from './known-users.ts';
 import type { Messages } from './messages.ts';
 import type { Passwords } from './passwords.ts';
 import type { Principals } from './principals.ts';
@@ -21,6 +22,7 @@ export interface Deps {
   readonly changes: Changes;
   readonly directory: Directory;
   readonly principals: Principals;
+  readonly knownUsers: KnownUsers;
   readonly passwords: Passwords;
   readonly messages: Messages;
   readonly deliveries: Deliveries;

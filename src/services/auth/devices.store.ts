@@ -1,5 +1,6 @@
 import type { Device } from '../../../generated/auth/types.ts';
 import type { Sql } from '../../db/index.ts';
+import { NotFound } from '../../lib/errors.ts';
 
 /** What is kept of a device that signs in for the first time. */
 export interface NewDevice extends Pick<Device, 'id' | 'name' | 'type' | 'browser' | 'os' | 'ip_address'> {
@@ -50,6 +51,43 @@ export const deviceStore = (sql: Sql) => ({
         limit 1
       )
       returning ${deviceColumns(sql)}`;
+    return device;
+  },
+
+  /** The user's devices, the last seen first. */
+  async list(tenant: string, userId: string, limit: number): Promise<Device[]> {
+    return await sql<Device[]>`
+      select ${deviceColumns(sql)}
+      from auth.devices
+      where tenant_id = ${tenant} and user_id = ${userId}
+      order by last_seen_at desc, id
+      limit ${limit}`;
+  },
+
+  async get(tenant: string, userId: string, id: string): Promise<Device> {
+    const [device] = await sql<Device[]>`
+      select ${deviceColumns(sql)}
+      from auth.devices
+      where tenant_id = ${tenant} and user_id = ${userId} and id = ${id}`;
+    if (!device) throw NotFound('device');
+    return device;
+  },
+
+  /** Removes the device. Nobody signs in on it any more once this is done. */
+  async delete(tenant: string, userId: string, id: string): Promise<void> {
+    const { count } = await sql`
+      delete from auth.devices where tenant_id = ${tenant} and user_id = ${userId} and id = ${id}`;
+    if (count === 0) throw NotFound('device');
+  },
+
+  /** Trusts the device for so many milliseconds from now; null ends the trust. */
+  async trust(tenant: string, userId: string, id: string, forMs: number | null): Promise<Device> {
+    const [device] = await sql<Device[]>`
+      update auth.devices
+      set trusted_until = now() + ${forMs}::float8 * interval '1 millisecond'
+      where tenant_id = ${tenant} and user_id = ${userId} and id = ${id}
+      returning ${deviceColumns(sql)}`;
+    if (!device) throw NotFound('device');
     return device;
   },
 });

@@ -21,7 +21,7 @@ export async function eraseUser(write: Write, { id, email, phone }: User): Promi
   await store.deleteInvitations(tenant, app, id, email);
   await store.deleteBelongings(tenant, id);
   await store.deleteUser(tenant, app, id);
-  changed('user', id);
+  changed('user', id, 'refuse');
   emit('user.deleted', id, { user_id: id });
 }
 

@@ -115,7 +115,7 @@ export const roles = ({ db, directory, write }: Deps) =>
           org_id,
         });
         if (assigned) {
-          tx.changed('user', user_id);
+          tx.changed('user', user_id, 'forget');
           tx.emit('auth.role.assigned', roleId, { user_id, role_id: roleId, org_id });
         }
         return { status: 'assigned' as const };

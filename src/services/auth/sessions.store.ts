@@ -25,18 +25,6 @@ export interface NewSession extends Pick<
   readonly refresh_expires_in: number;
 }
 
-/** Whom a session token stands for, as the database knows it now. */
-export interface SessionFacts {
-  readonly id: string;
-  readonly tenant: string;
-  readonly app: string;
-  readonly user_id: string;
-  readonly org_id: string | null;
-  readonly impersonated_by: string | null;
-  readonly expires_at: string;
-  readonly authenticated_at: string;
-}
-
 const ms = (sql: Sql, count: number) => sql`${count} * interval '1 millisecond'`;
 
 /** Every statement about sessions. */
@@ -85,6 +73,16 @@ export const sessionStore = (sql: Sql) => ({
     return rows.map(({ id }) => id);
   },
 
+  /** The user's own sessions that have not ended, newest first. */
+  async ownOfUser(tenant: string, userId: string, limit: number): Promise<StoredSession[]> {
+    return await sql<StoredSession[]>`
+      select ${sessionColumns(sql)}
+      from auth.sessions
+      where tenant_id = ${tenant} and user_id = ${userId} and kind <> 'impersonation' and ${isLive(sql)}
+      order by created_at desc, id
+      limit ${limit}`;
+  },
+
   /** The user's sessions that have not ended, impersonations too; newest first. */
   async liveOfUser(tenant: string, userId: string, limit: number): Promise<StoredSession[]> {
     return await sql<StoredSession[]>`
@@ -108,15 +106,65 @@ export const sessionStore = (sql: Sql) => ({
     return session?.remaining;
   },
 
-  /** The sessions behind these token hashes whose token has neither expired nor been revoked, by hash in hex. */
-  async resolve(tenant: string, hashes: readonly Buffer[]): Promise<(SessionFacts & { hash: string })[]> {
-    return await sql<(SessionFacts & { hash: string })[]>`
-      select
-        encode(token_hash, 'hex') as hash, id, tenant_id as tenant, app_id as app, user_id, org_id, impersonated_by,
-        expires_at, authenticated_at
+  /** A session of the user's, whoever ended it; impersonations are not theirs. */
+  async findOfUser(tenant: string, userId: string, id: string): Promise<{ id: string } | undefined> {
+    const [session] = await sql<{ id: string }[]>`
+      select id from auth.sessions
+      where tenant_id = ${tenant} and user_id = ${userId} and id = ${id} and kind <> 'impersonation'`;
+    return session;
+  },
+
+  /** The sessions of a device that have not ended. */
+  async idsOfDevice(tenant: string, deviceId: string): Promise<string[]> {
+    const rows = await sql<{ id: string }[]>`
+      select id from auth.sessions
+      where tenant_id = ${tenant} and device_id = ${deviceId} and ${isLive(sql)}`;
+    return rows.map(({ id }) => id);
+  },
+
+  /** No session is of this device any more. */
+  async leaveDevice(tenant: string, deviceId: string): Promise<void> {
+    await sql`
+      update auth.sessions set device_id = null
+      where tenant_id = ${tenant} and device_id = ${deviceId}`;
+  },
+
+  /** Whether the user is a member of the organization, and stays one for as long as the transaction lasts. */
+  async holdMembership(tenant: string, app: string, userId: string, orgId: string): Promise<boolean> {
+    const [member] = await sql`
+      select from auth.members
+      join auth.organizations
+        on organizations.tenant_id = members.tenant_id and organizations.id = members.org_id
+      where members.tenant_id = ${tenant} and members.user_id = ${userId} and members.org_id = ${orgId}
+        and organizations.app_id = ${app}
+      for key share of members`;
+    return member !== undefined;
+  },
+
+  /** Makes the organization the active one; undefined where the session has ended. */
+  async switchOrg(tenant: string, id: string, orgId: string | null): Promise<StoredSession | undefined> {
+    const [session] = await sql<StoredSession[]>`
+      update auth.sessions set org_id = ${orgId}
+      where tenant_id = ${tenant} and id = ${id} and ${isLive(sql)}
+      returning ${sessionColumns(sql)}`;
+    return session;
+  },
+
+  /** Milliseconds since the user last proved who they are, undefined where the session has ended. */
+  async sinceProof(tenant: string, id: string): Promise<number | undefined> {
+    const [session] = await sql<{ since: number }[]>`
+      select extract(epoch from now() - authenticated_at)::float8 * 1000 as since
       from auth.sessions
-      where tenant_id = ${tenant} and token_hash = any(${sql.array([...hashes])}::bytea[])
-        and revoked_at is null and expires_at > now()`;
+      where tenant_id = ${tenant} and id = ${id} and ${isLive(sql)}`;
+    return session?.since;
+  },
+
+  /** Notes that the user proved who they are; false where the session has ended. */
+  async prove(tenant: string, id: string): Promise<boolean> {
+    const { count } = await sql`
+      update auth.sessions set authenticated_at = now()
+      where tenant_id = ${tenant} and id = ${id} and ${isLive(sql)}`;
+    return count > 0;
   },
 });
 
