@@ -6,17 +6,14 @@ import { challengeStore, type OpenChallenge } from './challenges.store.ts';
 import type { Deps } from './deps.ts';
 import type { Visit } from './device-recognition.ts';
 import type { KnownApp } from './directory.ts';
-import { totpSecrets } from './enrolling.ts';
 import { enrollmentStore } from './enrollments.store.ts';
 import { InvalidCredentials } from './errors.ts';
+import { isCarriedCode } from './factor-proof.ts';
 import { countFailure, heard } from './password-check.ts';
-import { recoveryHash } from './recovery-codes.ts';
-import { recoveryCodeStore } from './recovery-codes.store.ts';
 import { challengeMethods, completeSignin, type CompletedSignin } from './signin.ts';
 import { codeMac } from './text-codes.ts';
 import { throttleStore } from './throttles.store.ts';
 import { readToken } from './tokens.ts';
-import { stepOfCode } from './totp.ts';
 import type { Write } from './writes.ts';
 
 /** A challenge that was presented, and where it belongs. */
@@ -85,29 +82,20 @@ export async function answerChallenge(
 
 /** Whether the code is good for the challenge. A good one is used up. */
 async function isAnswer(
-  { sealer }: Deps,
-  { sql, tenant }: Write,
+  deps: Deps,
+  write: Write,
   { hash, userId }: Presented,
   challenge: OpenChallenge,
   method: ChallengeMethod,
   code: string,
 ): Promise<boolean> {
+  const { sql, tenant } = write;
   const { verified, recovery } = await challengeStore(sql).factorsOf(tenant, userId);
   if (!challengeMethods(challenge.method, verified, recovery).includes(method)) return false;
-  if (method === 'recovery')
-    return recoveryCodeStore(sql).consume(tenant, userId, recoveryHash(userId, code));
-  const store = enrollmentStore(sql);
-  const factor = (await store.ofUser(tenant, userId)).find(
-    (known) => known.verified && known.method === method,
-  );
-  if (!factor) return false;
-  if (factor.secret_box !== null) {
-    const step = stepOfCode(sealer.open(totpSecrets, tenant, factor.secret_box), code, Date.now());
-    return step !== undefined && (await store.useStep(tenant, userId, factor.id, step));
-  }
-  const mac = codeMac(sealer, tenant, hash.toString('hex'), code);
+  if (method !== 'sms') return isCarriedCode(deps, write, userId, method, code);
+  const mac = codeMac(deps.sealer, tenant, hash.toString('hex'), code);
   if (challenge.code_mac === null || !challenge.code_mac.equals(mac)) return false;
-  await store.noteUse(tenant, userId, factor.id);
+  await enrollmentStore(sql).noteUse(tenant, userId, method);
   return true;
 }
 

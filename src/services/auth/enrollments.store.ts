@@ -74,11 +74,12 @@ export const enrollmentStore = (sql: Sql) => ({
     return count > 0;
   },
 
-  async noteUse(tenant: string, userId: string, id: string): Promise<void> {
+  /** Notes that the user answered with the verified factor of this method. */
+  async noteUse(tenant: string, userId: string, method: MfaMethod): Promise<void> {
     await sql`
       update auth.enrollments
       set last_used_at = now()
-      where tenant_id = ${tenant} and user_id = ${userId} and id = ${id}`;
+      where tenant_id = ${tenant} and user_id = ${userId} and method = ${method} and verified`;
   },
 
   async delete(tenant: string, userId: string, ids: readonly string[]): Promise<void> {

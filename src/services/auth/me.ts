@@ -12,7 +12,7 @@ import { eraseUser } from './erasure.ts';
 import { exportStore } from './export.store.ts';
 import { requireFresh } from './fresh.ts';
 import { refuseImpersonation } from './impersonation.ts';
-import { reauthenticate, type ProveFactor } from './reauthentication.ts';
+import { reauthenticate } from './reauthentication.ts';
 import { asSeenFrom, mostSessions } from './sessions.ts';
 import { sessionStore } from './sessions.store.ts';
 import { checkReachable, cleanProfile } from './user-profile.ts';
@@ -21,7 +21,6 @@ import type { Write } from './writes.ts';
 
 /** What is known only where the resource is built; without it nobody has any. */
 export interface Optional {
-  readonly proveFactor?: ProveFactor;
   /** What the user granted to OAuth clients, newest first. */
   readonly consentsOf?: (tenant: string, userId: string) => Promise<Consent[]>;
 }

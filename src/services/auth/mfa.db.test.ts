@@ -541,4 +541,22 @@ describe('where a recent sign-in is asked for', () => {
     expect(await of.refusal('DELETE', '/mfa/enrollment', { token })).toEqual(stale);
     expect(await of.send('GET', '/mfa/enrollments', { token })).toHaveLength(1);
   });
+
+  it('a code of an authenticator, or a recovery code, stands for a recent one; each once', async () => {
+    const of = tools(strict);
+    const { user, session_token: token } = await of.signUp();
+    const enrollment: NewMfaEnrollment = await of.send('POST', '/mfa/enroll', { token, body: {} });
+    await of.send('POST', '/mfa/verify', { token, body: { code: codeOf(enrollment) } });
+    const prove = (method: string, code: string) => ({ token, body: { method, code } });
+    const recovery = enrollment.recovery_codes[0]!;
+    for (const proof of [prove('totp', codeOf(enrollment, 1)), prove('recovery', recovery)]) {
+      await strict.db.sql`
+        update auth.sessions set authenticated_at = now() - interval '2 minutes' where user_id = ${user.id}`;
+      expect((await of.refusal('POST', '/mfa/recovery-codes/regenerate', { token }))[0]).toBe(403);
+      expect(await of.send('POST', '/me/reauthenticate', proof)).toEqual({ status: 'ok' });
+      expect(await of.refusal('POST', '/me/reauthenticate', proof)).toEqual(refused);
+    }
+    expect(await of.refusal('POST', '/me/reauthenticate', prove('sms', '123456'))).toEqual(refused);
+    expect(await of.send('POST', '/mfa/recovery-codes/regenerate', { token })).toHaveLength(10);
+  });
 });

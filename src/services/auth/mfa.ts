@@ -6,7 +6,8 @@ import { answerChallenge, sendChallengeCode } from './challenge-answers.ts';
 import type { Deps } from './deps.ts';
 import { enroll, regenerateCodes, removeFactors, shown, verifyFactor, type Owner } from './enrolling.ts';
 import { enrollmentStore } from './enrollments.store.ts';
-import { refuseImpersonated, requireFresh } from './own-factors.ts';
+import { requireFresh } from './fresh.ts';
+import { refuseImpersonation } from './impersonation.ts';
 import { answerSignin, visitOf } from './signin.ts';
 
 /** Mfa: second factors, their recovery codes, and the challenges of sign-ins that wait for them. */
@@ -21,15 +22,15 @@ export const mfa = (deps: Deps) => {
 
   return {
     async enroll({ body }, context) {
-      refuseImpersonated(context);
-      requireFresh(deps, context);
+      refuseImpersonation(context);
+      await requireFresh(deps, db.sql, context);
       const enrollment = await enroll(deps, await ownerOf(context), body);
       context.reply.header('Cache-Control', 'no-store');
       return enrollment;
     },
 
     async verify({ body }, context) {
-      refuseImpersonated(context);
+      refuseImpersonation(context);
       return verifyFactor(deps, await ownerOf(context), body);
     },
 
@@ -45,15 +46,15 @@ export const mfa = (deps: Deps) => {
     },
 
     async remove({ method }, context) {
-      refuseImpersonated(context);
-      requireFresh(deps, context);
+      refuseImpersonation(context);
+      await requireFresh(deps, db.sql, context);
       await removeFactors(deps, await ownerOf(context), method);
       return { status: 'removed' };
     },
 
     async regenerate(_request, context) {
-      refuseImpersonated(context);
-      requireFresh(deps, context);
+      refuseImpersonation(context);
+      await requireFresh(deps, db.sql, context);
       const codes = await regenerateCodes(deps, await ownerOf(context));
       context.reply.header('Cache-Control', 'no-store');
       return codes;

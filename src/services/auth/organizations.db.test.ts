@@ -82,7 +82,7 @@ describe('create', () => {
     const { id } = await otherApp(server, 'default');
     expect(
       await api.refusal('POST', '/organizations', { ...api.as(ada), body: { ...body, app_id: id } }),
-    ).toEqual([403, "app_id: not the caller's own"]);
+    ).toEqual([403, "app_id: not the caller's own", 'app_mismatch']);
   });
 
   it('of thirty at once with one slug, one succeeds', async () => {

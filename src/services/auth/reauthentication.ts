@@ -5,24 +5,15 @@ import { accountStore } from './accounts.store.ts';
 import { authorOf, type CallingUser } from './app-context.ts';
 import type { Deps } from './deps.ts';
 import { InvalidCredentials } from './errors.ts';
-import { checkPassword } from './password-check.ts';
+import { isCarriedCode } from './factor-proof.ts';
+import { checkPassword, countFailure, heard } from './password-check.ts';
 import { sessionStore } from './sessions.store.ts';
 import { throttleStore } from './throttles.store.ts';
 import type { Write } from './writes.ts';
 
-/** Whether the code is one of the user's, now; a code that counts is used up with it. @throws Unauthenticated */
-export type ProveFactor = (
-  context: Context,
-  caller: CallingUser,
-  method: ChallengeMethod,
-  code: string,
-) => Promise<void>;
-
-type ReauthenticationDeps = Deps & { readonly proveFactor?: ProveFactor };
-
-/** Proves again who the user of the session is, by password or by a second factor. @throws Invalid, Unauthenticated, RateLimited */
+/** Proves again who the user of the session is, by password or by a second factor that they carry. @throws Invalid, Unauthenticated, RateLimited */
 export async function reauthenticate(
-  deps: ReauthenticationDeps,
+  deps: Deps,
   context: Context,
   caller: CallingUser,
   sessionId: string,
@@ -46,7 +37,7 @@ export async function reauthenticate(
 type Clear = (tx: Write) => Promise<void>;
 
 async function provePassword(
-  deps: ReauthenticationDeps,
+  deps: Deps,
   { ip, userAgent, signal }: Context,
   { app, userId }: CallingUser,
   password: string,
@@ -62,14 +53,22 @@ async function provePassword(
 }
 
 async function proveFactor(
-  deps: ReauthenticationDeps,
+  deps: Deps,
   context: Context,
-  caller: CallingUser,
+  { app, userId }: CallingUser,
   method: ChallengeMethod,
   code: string,
 ): Promise<Clear> {
-  // Where factors are not built nobody has one, so no code is right.
-  if (!deps.proveFactor) throw InvalidCredentials();
-  await deps.proveFactor(context, caller, method, code);
-  return async () => {};
+  const visit = { ip: context.ip, userAgent: context.userAgent, deviceToken: undefined };
+  const claim = { app, identifier: userId, account: { id: userId }, visit };
+  const keys = await heard(deps, claim);
+  const good = await deps.write(authorOf(context, app), async (tx) => {
+    await accountStore(tx.sql).lock(app.tenant, app.id, userId);
+    return isCarriedCode(deps, tx, userId, method, code);
+  });
+  if (!good) {
+    await countFailure(deps, claim, keys);
+    throw InvalidCredentials();
+  }
+  return ({ sql, tenant }) => throttleStore(sql).clearNetwork(tenant, keys);
 }
