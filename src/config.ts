@@ -62,6 +62,7 @@ export interface Flags {
 /** What `ServiceModule` has that concerns the configuration. */
 export interface Configurable {
   readonly name: string;
+  readonly built?: readonly string[];
   readonly settings: SettingsTable;
 }
 
@@ -165,7 +166,9 @@ function chosen(services: readonly Configurable[], names: readonly string[], sou
   const unknown = names.find((name) => !known.includes(name));
   if (unknown !== undefined)
     throw new SettingError(`${source} names the service ${unknown}, the services are ${known.join(', ')}`);
-  return names.length === 0 ? known : known.filter((name) => names.includes(name));
+  // One of which only a part is built is served where it is asked for.
+  if (names.length === 0) return services.filter(({ built }) => built === undefined).map(({ name }) => name);
+  return known.filter((name) => names.includes(name));
 }
 
 function remotesOf(services: readonly Configurable[], environment: Environment): Config['remotes'] {

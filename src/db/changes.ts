@@ -68,6 +68,9 @@ export interface ChangesOptions {
   readonly now?: () => number;
 }
 
+/** Numbers of changes that are remembered, so that none is applied twice but where thousands happen at once. */
+const remembered = 10_000;
+
 /** Rows stay in the log for an hour; a process that has not heard from it for half of that starts over. */
 const retentionMs = 3_600_000;
 
@@ -115,8 +118,7 @@ export function changes(options: ChangesOptions): Changes {
     async record(sql, ...list) {
       const logged = await table.append(sql, list);
       db.afterCommit(sql, () => {
-        poller.know(logged);
-        logged.forEach(apply);
+        poller.know(logged).forEach(apply);
       });
       if (!alone) await db.notices.send(sql, channel, '');
     },
@@ -170,6 +172,8 @@ function follow({
   let heardAt = -Infinity;
   /** Applied before they were read. */
   const known = new Set<number>();
+  /** Applied because they were read; of this process's own it may not have heard yet. */
+  const early = new Set<number>();
   let current: Promise<void> | undefined;
   let next: Promise<void> | undefined;
 
@@ -180,7 +184,13 @@ function follow({
     if (lost || result.overflow) {
       known.clear();
       forget();
-    } else for (const change of result.changes) if (!known.delete(change.seq)) apply(change);
+    } else
+      for (const change of result.changes) {
+        if (known.delete(change.seq)) continue;
+        if (early.size > remembered) early.clear();
+        early.add(change.seq);
+        apply(change);
+      }
     snapshot = result.snapshot;
     heardAt = began;
   }
@@ -200,11 +210,17 @@ function follow({
     poll,
     /** When the last successful reading began. */
     heardAt: () => heardAt,
-    /** Changes that were applied without reading them. */
-    know(changes: readonly LoggedChange[]): void {
-      // One that was read before its own process learnt of the commit stays here for ever; applying a change again does no harm.
-      if (known.size > 10_000) known.clear();
-      for (const { seq } of changes) known.add(seq);
+    /**
+     * Notes changes of this process as applied without reading them. Answers those that are still to be applied: the notice of a commit
+     * may be read before its own process hears of it.
+     */
+    know(changes: readonly LoggedChange[]): LoggedChange[] {
+      if (known.size > remembered) known.clear();
+      return changes.filter(({ seq }) => {
+        const applied = early.delete(seq);
+        if (!applied) known.add(seq);
+        return !applied;
+      });
     },
     settled: async () => void (await Promise.allSettled([current, next])),
   };

@@ -16,7 +16,10 @@ export interface ServiceModule<Declared extends SettingsTable = SettingsTable> {
   readonly name: string;
   /** Folder of its `.sql` files. */
   readonly migrations: URL;
-  /** The interfaces of its contract that are built, or single operations by id; all without it. The others are neither mounted nor documented. */
+  /**
+   * The interfaces of its contract that are built, or single operations by id; all without it. The others are neither mounted
+   * nor documented, and the service is served only where it is named.
+   */
   readonly built?: readonly string[];
   /** What it reads from the environment: `PLINTH_<SERVICE>_…`. */
   readonly settings: Declared;
