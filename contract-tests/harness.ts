@@ -28,6 +28,8 @@ export interface Tenant extends Credential {
   readonly id: string;
   /** The same tenant through an API key that holds these scopes and nothing else, under a policy if one is named. */
   withKey(scopes: string[], policyId?: string): Promise<Credential>;
+  /** A session of one of its users, by its token. */
+  withSession(token: string): Credential;
   /** The same tenant without any credentials. */
   anonymous(): Credential;
 }
@@ -44,14 +46,25 @@ export interface Credential {
   ): Promise<unknown>;
 }
 
-/** Runs the cases against every target of this run. */
+/** Runs the cases against every target of this run that has the service whose folder they are in. */
 export function contract(name: string, cases: (api: Api) => void): void {
-  for (const { name: target } of inject('contract').targets) suite(name, target, cases);
+  const targets = inject('contract')
+    .targets.map((target) => target.name)
+    .filter(serves);
+  for (const target of targets) suite(name, target, cases);
+  if (targets.length === 0) it.skip(`${name}: no target of this run has the service`);
+}
+
+/** Tests in no folder of a service are about all of them. */
+function serves(name: Target): boolean {
+  const target = targetOf(name);
+  const [, service] = /contract-tests\/([a-z]+)\//.exec(expect.getState().testPath ?? '') ?? [];
+  return target !== undefined && (service === undefined || target.services.some((one) => one === service));
 }
 
 /** Runs the cases against the real server. */
 export function behaviour(name: string, cases: (api: Api) => void): void {
-  if (targetOf('server')) suite(name, 'server', cases);
+  if (serves('server')) suite(name, 'server', cases);
   else it.skip(`${name} (server): not a target of this run`);
 }
 
@@ -88,6 +101,7 @@ function rootOf(connection: Connection, id: string, headers: Readonly<Record<str
   return {
     id,
     ...own,
+    withSession: (token) => credential(connection, { authorization: `Bearer ${token}` }),
     anonymous: () => credential(connection, {}),
     async withKey(scopes, policyId) {
       const { raw_key } = await own.plinth.keys.keys.create({

@@ -33,9 +33,9 @@ export function readRecords(): Seen[] {
   return lines.filter(Boolean).map((line) => JSON.parse(line) as Seen);
 }
 
-/** Which services a target of the run has. */
-export function noteServed(target: string, services: readonly string[]): void {
-  writeFileSync(`${folder}${target}.json`, JSON.stringify(services));
+/** Which operations a target of the run has. */
+export function noteServed(target: string, operations: readonly string[]): void {
+  writeFileSync(`${folder}${target}.json`, JSON.stringify(operations));
 }
 
 /** Throws when the target was not part of the last run. */

@@ -1,5 +1,6 @@
 import type { TestProject } from 'vitest/node';
-import { services, type ServiceName } from '../generated/operations.ts';
+import { operations, type ServiceName } from '../generated/operations.ts';
+import { nameOf } from './contract.ts';
 import { startMock, startServer } from './process.ts';
 import { forgetRecords, noteServed } from './records.ts';
 import type { Target } from './targets.ts';
@@ -8,7 +9,9 @@ export interface TargetInfo {
   readonly name: Target;
   readonly url: string;
   readonly rootToken: string;
-  /** What it serves of the contract. */
+  /** What it serves of the contract: `authz.Roles_create`. */
+  readonly operations: readonly string[];
+  /** The services that it has, whole or in part. */
   readonly services: readonly ServiceName[];
 }
 
@@ -33,9 +36,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const running = await Promise.all(names.map(async (name) => ({ name, process: await starts[name]() })));
   const targets = await Promise.all(
     running.map(async ({ name, process: { url, rootToken } }) => {
-      const served = name === 'mock' ? allServices : await servicesAt(url);
+      const served = name === 'mock' ? operations.map(nameOf) : await operationsAt(url);
       noteServed(name, served);
-      return { name, url, rootToken, services: served };
+      const services = [...new Set(served.map((operation) => operation.split('.')[0] as ServiceName))];
+      return { name, url, rootToken, operations: served, services };
     }),
   );
   project.provide('contract', { targets });
@@ -44,11 +48,11 @@ export default async function setup(project: TestProject): Promise<() => Promise
   };
 }
 
-const allServices = Object.keys(services) as ServiceName[];
-
-/** The server says in its index which services it has. */
-async function servicesAt(url: string): Promise<ServiceName[]> {
-  const response = await fetch(url, { headers: { accept: 'application/json' } });
-  const index = (await response.json()) as { services: { name: ServiceName }[] };
-  return index.services.map(({ name }) => name);
+/** The server's document of all services names its operations as the tests do. */
+async function operationsAt(url: string): Promise<string[]> {
+  const document = (await (await fetch(`${url}/openapi.json`)).json()) as {
+    paths: Record<string, Record<string, { operationId: string }>>;
+  };
+  const items = Object.values(document.paths);
+  return items.flatMap((item) => Object.values(item).map(({ operationId }) => operationId));
 }

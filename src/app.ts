@@ -6,7 +6,14 @@ import { idempotency } from './db/idempotency.ts';
 import type { Database } from './db/index.ts';
 import type { Contract, ContractBreach } from './http/contract.ts';
 import { createCors } from './http/cors.ts';
-import { anonymousRoot, apiKey, callers, rootToken, type CredentialResolver } from './http/credentials.ts';
+import {
+  anonymousRoot,
+  apiKey,
+  callers,
+  rootToken,
+  sessionToken,
+  type CredentialResolver,
+} from './http/credentials.ts';
 import { createFrame } from './http/frame.ts';
 import { healthStore } from './http/health.store.ts';
 import { createHealth } from './http/health.ts';
@@ -17,13 +24,24 @@ import { createPages } from './http/pages.ts';
 import { trustedPeers } from './http/peers.ts';
 import { createRuntime, type Mounted } from './http/runtime.ts';
 import type { Handlers, Service, ServiceModule } from './http/service.ts';
+import type { Sealer } from './lib/seal.ts';
+import type { RemoteSessions } from './remote-sessions.ts';
 
 /** What the composition reads of the configuration. */
 export interface AppConfig extends Pick<
   Config,
-  'operatorTenant' | 'trustedProxy' | 'corsOrigins' | 'anonymousRoot' | 'strict' | 'remotes' | 'settingsOf'
+  | 'operatorTenant'
+  | 'trustedProxy'
+  | 'corsOrigins'
+  | 'anonymousRoot'
+  | 'strict'
+  | 'production'
+  | 'allowPrivateTargets'
+  | 'remotes'
+  | 'settingsOf'
 > {
   readonly rootToken: string;
+  readonly sealer: Sealer;
 }
 
 export interface Composition {
@@ -49,6 +67,7 @@ export interface App {
 
 /** Where the module of each service that is built is; only those that are served are loaded. */
 const modules = {
+  auth: async () => (await import('./services/auth/index.ts')).auth,
   authz: async () => (await import('./services/authz/index.ts')).authz,
   keys: async () => (await import('./services/keys/index.ts')).keys,
 } satisfies Partial<Record<ServiceName, () => Promise<ServiceModule>>>;
@@ -64,17 +83,19 @@ export const loadServices = (names: readonly ServedName[]): Promise<ServiceModul
 export async function createApp({ db, modules, config, log, prefixed }: Composition): Promise<App> {
   const ending = new AbortController();
   const breaches: ContractBreach[] = [];
-  const services = await createServices({ db, modules, config, log });
+  const services = await createServices({ db, modules, config, log, prefixed });
   const judge = await contractJudge(config, (breach) => breaches.push(breach));
   const mounted = await Promise.all(
-    modules.map(({ name }) => mount(name as ServiceName, services.get(name)!, prefixed, judge)),
+    modules.map((module) => mount(module, services.get(module.name)!, prefixed, judge)),
   );
   const metrics = createMetrics();
+  const sessions = await remoteAuth(config, services);
   const identify = callers(
-    await credentialResolvers(config, services),
+    await credentialResolvers(config, services, sessions),
     config.anonymousRoot ? anonymousRoot : undefined,
   );
-  const repeats = idempotency({ db, log });
+  const mac = (tenant: string, text: string) => config.sealer.mac('plinth/idempotency/v1', tenant, text);
+  const repeats = idempotency({ db, log, mac });
   const runtime = createRuntime(mounted, {
     identify,
     operatorTenant: config.operatorTenant,
@@ -83,14 +104,12 @@ export async function createApp({ db, modules, config, log, prefixed }: Composit
     idempotency: repeats,
     ending: ending.signal,
   });
-  const cors =
-    config.corsOrigins.length > 0
-      ? createCors({
-          origins: config.corsOrigins,
-          operations: mounted.flatMap((service) => service.operations),
-          methodsOf: (url) => runtime.methodsOf(url),
-        })
-      : undefined;
+  const cors = createCors({
+    origins: config.corsOrigins,
+    admits: admission(services, prefixed),
+    operations: mounted.flatMap((service) => service.operations),
+    methodsOf: (url) => runtime.methodsOf(url),
+  });
   const handle = createFrame({
     runtime,
     cors,
@@ -99,7 +118,12 @@ export async function createApp({ db, modules, config, log, prefixed }: Composit
     metrics,
     health: createHealth(() => healthStore(db.sql).ping(), ending.signal),
     pages: createPages(
-      mounted.map(({ name, prefix }) => ({ name, prefix, ...described(name as ServiceName) })),
+      mounted.map(({ name, prefix, operations }) => ({
+        name,
+        prefix,
+        operations: new Set(operations.map(({ id }) => id)),
+        ...described(name as ServiceName),
+      })),
     ),
   });
   return {
@@ -107,11 +131,13 @@ export async function createApp({ db, modules, config, log, prefixed }: Composit
     breaches,
     async start() {
       for (const service of services.values()) await service.start?.();
+      sessions?.start();
     },
     end: () => ending.abort(),
     async stop() {
       await Promise.allSettled([
         repeats.stop(),
+        sessions?.stop(),
         ...[...services.values()].map((service) => service.stop?.()),
       ]);
     },
@@ -124,13 +150,24 @@ async function createServices({
   modules,
   config,
   log,
-}: Omit<Composition, 'prefixed'>): Promise<Map<string, Service>> {
+  prefixed,
+}: Composition): Promise<Map<string, Service>> {
   const ports: Record<string, Handlers> = {};
   const services = new Map<string, Service>();
   for (const module of modules) {
     const { name } = module;
     const settings = config.settingsOf(module);
-    const service = await module.create({ db, settings, log: log.child({ service: name }), ports });
+    const { sealer, production, allowPrivateTargets } = config;
+    const service = await module.create({
+      db,
+      settings,
+      sealer,
+      production,
+      allowPrivateTargets,
+      prefix: prefixed ? `/${name}` : '',
+      log: log.child({ service: name }),
+      ports,
+    });
     ports[name] = service.handlers;
     services.set(name, service);
   }
@@ -138,7 +175,7 @@ async function createServices({
 }
 
 async function mount(
-  name: ServiceName,
+  { name, built }: ServiceModule,
   service: Service,
   prefixed: boolean,
   judge: ((document: URL) => Contract) | undefined,
@@ -150,9 +187,12 @@ async function mount(
     name,
     prefix: prefixed ? `/${name}` : '',
     service,
-    operations: operations.filter((operation) => operation.service === name),
+    operations: operations.filter(
+      ({ service, resource, id }) =>
+        service === name && (built === undefined || built.includes(resource) || built.includes(id)),
+    ),
     validators,
-    contract: judge?.(described(name).document),
+    contract: judge?.(described(name as ServiceName).document),
   };
 }
 
@@ -163,17 +203,40 @@ async function contractJudge({ strict }: AppConfig, onBreach: (breach: ContractB
   return (document: URL) => strictContract(document, onBreach);
 }
 
+/** Each service lets in whom it knows, at its own paths. */
+const admission =
+  (services: ReadonlyMap<string, Service>, prefixed: boolean) =>
+  (url: string, origin: string): boolean =>
+    [...services].some(
+      ([name, service]) => url.startsWith(prefixed ? `/${name}/` : '/') && service.allowsOrigin?.(origin),
+    );
+/** Session tokens are judged elsewhere where this server does not serve `auth` and knows who does. */
+async function remoteAuth(
+  { remotes }: AppConfig,
+  services: ReadonlyMap<string, Service>,
+): Promise<RemoteSessions | undefined> {
+  if (services.has('auth') || !remotes['auth']) return undefined;
+  const { remoteSessions } = await import('./remote-sessions.ts');
+  return remoteSessions(remotes['auth']);
+}
+
 /** The credentials that count, in the order in which they are tried. Keys are judged in this process where it can. */
 async function credentialResolvers(
   config: AppConfig,
   services: ReadonlyMap<string, Service>,
+  remote: RemoteSessions | undefined,
 ): Promise<CredentialResolver[]> {
   const { rootToken: token, operatorTenant, remotes } = config;
-  const local = services.get('keys');
-  if (local) return [rootToken(token), apiKey(keysPort(local.handlers, operatorTenant))];
-  if (!remotes['keys']) return [rootToken(token)];
-  const { remoteKeys } = await import('./remote-keys.ts');
-  return [rootToken(token), apiKey(remoteKeys(remotes['keys']))];
+  const resolvers = [rootToken(token)];
+  const sessions = services.get('auth')?.ofSession ?? remote?.resolve;
+  if (sessions) resolvers.push(sessionToken(sessions));
+  const keys = services.get('keys');
+  if (keys) resolvers.push(apiKey(keysPort(keys.handlers, operatorTenant)));
+  else if (remotes['keys']) {
+    const { remoteKeys } = await import('./remote-keys.ts');
+    resolvers.push(apiKey(remoteKeys(remotes['keys'])));
+  }
+  return resolvers;
 }
 
 const described = (name: ServiceName) => ({

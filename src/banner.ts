@@ -19,6 +19,7 @@ export function announce(
     ...names.map(
       (name) => `  ${name.padEnd(8)} ${contracts[name].title}: ${url}${alone ? '' : `/${name}`}/docs`,
     ),
+    ...outboxLines(config, url, alone),
     `  database  ${engine === 'pglite' ? `embedded, in ${config.dataDir}` : 'PostgreSQL'}`,
     ...tokenLines(root),
     ...(config.anonymousRoot ? ['  Requests without credentials act as root (PLINTH_ANONYMOUS).'] : []),
@@ -26,6 +27,12 @@ export function announce(
   // Beside the log: it is for the person who starts the server, and the token must not be kept with the lines.
   process.stderr.write(`${lines.join('\n')}\n`);
   log.info({ url, services: config.services, engine }, 'listening');
+}
+
+/** Where messages to users can be read that were not really sent. */
+function outboxLines({ production, services }: Config, url: string, alone: boolean): string[] {
+  if (production || !services.includes('auth')) return [];
+  return [`  outbox    mail and codes to users: ${url}${alone ? '' : '/auth'}/v1/auth/dev/outbox`];
 }
 
 function tokenLines({ token, file, isNew }: RootToken): string[] {

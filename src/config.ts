@@ -9,6 +9,7 @@ import {
   type SettingsOf,
   type SettingsTable,
 } from './lib/settings.ts';
+import { masterKeyForm } from './master-key.ts';
 
 /** Everything that the environment and the command line say, read once. */
 export interface Config {
@@ -20,6 +21,10 @@ export interface Config {
   readonly databaseUrl: string | undefined;
   /** Undefined means the one that is kept in the data directory. */
   readonly rootToken: string | undefined;
+  /** 32 bytes in base64 that encrypt data at rest; undefined means the one that is kept in the data directory. */
+  readonly masterKey: string | undefined;
+  /** Still opens what it sealed. */
+  readonly previousMasterKey: string | undefined;
   /** Requests and responses are judged by express-openapi-validator too. */
   readonly strict: boolean;
   /** Requests without credentials act as root. */
@@ -36,6 +41,8 @@ export interface Config {
   /** Origins whose pages may call, or `*`; none without any. */
   readonly corsOrigins: readonly string[];
   readonly production: boolean;
+  /** Whether addresses that users give may be private ones and plain `http`; by default where only this machine can reach the server. */
+  readonly allowPrivateTargets: boolean;
   readonly logLevel: (typeof logLevels)[number];
   /** The values of what a service declares in its `settings.ts`. */
   readonly settingsOf: <Table extends SettingsTable>(service: {
@@ -55,6 +62,7 @@ export interface Flags {
 /** What `ServiceModule` has that concerns the configuration. */
 export interface Configurable {
   readonly name: string;
+  readonly built?: readonly string[];
   readonly settings: SettingsTable;
 }
 
@@ -70,11 +78,14 @@ const table = {
   dataDir:        text('PLINTH_DATA_DIR', '.plinth', 'a path', (value) => !value.includes('\0')),
   databaseUrl:    optional('DATABASE_URL', 'a URL like postgres://user:password@host:5432/database', isDatabaseUrl),
   rootToken:      optional('PLINTH_ROOT_TOKEN', 'at least 32 visible ASCII characters', (value) => /^[!-~]{32,512}$/.test(value)),
+  masterKey:      optional('PLINTH_MASTER_KEY', '32 bytes in base64', (value) => masterKeyForm.test(value)),
+  previousMasterKey: optional('PLINTH_MASTER_KEY_PREVIOUS', '32 bytes in base64', (value) => masterKeyForm.test(value)),
   contract:       choice('PLINTH_CONTRACT', 'fast', ['fast', 'strict']),
   anonymous:      optional('PLINTH_ANONYMOUS', '"root" or unset', (value) => value === 'root'),
   services:       list('PLINTH_SERVICES', 'names of services, separated by commas', (name) => /^[a-z]+$/.test(name)),
   workers:        integer('PLINTH_WORKERS', 1, { min: 1, max: 256 }),
   operatorTenant: text('PLINTH_OPERATOR_TENANT', 'default', '1-64 characters of A-Za-z0-9._-', (value) => /^[\w.-]{1,64}$/.test(value)),
+  privateTargets: optional('PLINTH_ALLOW_PRIVATE_TARGETS', '"true" or "false"', (value) => /^(true|false)$/.test(value)),
   trustedProxy:   list('PLINTH_TRUSTED_PROXY', 'addresses and CIDRs, separated by commas', isRange),
   corsOrigins:    list('PLINTH_CORS_ORIGINS', '* or origins like https://app.example.com, separated by commas', isOrigin),
   nodeEnv:        text('NODE_ENV', 'development', 'a word', (value) => /^[\w-]+$/.test(value)),
@@ -90,10 +101,11 @@ export function readConfig(
   flags: Flags = {},
   environment: Environment = process.env,
 ): Config {
-  const { contract, anonymous, nodeEnv, ...values } = readSettings(table, withFlags(environment, flags));
+  const given = withFlags(environment, flags);
+  const { contract, anonymous, nodeEnv, privateTargets, ...values } = readSettings(table, given);
   const production = nodeEnv === 'production';
   const settings = new Map(
-    services.map((service) => [service.settings, readSettings(service.settings, environment)]),
+    services.map((service) => [service.settings, readSettings(service.settings, given)]),
   );
   if (anonymous !== '') checkAnonymous(values.host, production);
   if (values.workers > 1 && values.databaseUrl === '') {
@@ -105,7 +117,10 @@ export function readConfig(
     ...values,
     databaseUrl: values.databaseUrl || undefined,
     rootToken: values.rootToken || undefined,
+    masterKey: values.masterKey || undefined,
+    previousMasterKey: values.previousMasterKey || undefined,
     production,
+    allowPrivateTargets: privateTargets === '' ? isLoopback(values.host) : privateTargets === 'true',
     strict: contract === 'strict',
     anonymousRoot: anonymous !== '',
     services: chosen(
@@ -115,8 +130,7 @@ export function readConfig(
     ),
     remotes: remotesOf(services, environment),
     settingsOf<Table extends SettingsTable>(service: { readonly settings: Table }) {
-      return (settings.get(service.settings) ??
-        readSettings(service.settings, environment)) as SettingsOf<Table>;
+      return (settings.get(service.settings) ?? readSettings(service.settings, given)) as SettingsOf<Table>;
     },
   });
 }
@@ -152,7 +166,9 @@ function chosen(services: readonly Configurable[], names: readonly string[], sou
   const unknown = names.find((name) => !known.includes(name));
   if (unknown !== undefined)
     throw new SettingError(`${source} names the service ${unknown}, the services are ${known.join(', ')}`);
-  return names.length === 0 ? known : known.filter((name) => names.includes(name));
+  // One of which only a part is built is served where it is asked for.
+  if (names.length === 0) return services.filter(({ built }) => built === undefined).map(({ name }) => name);
+  return known.filter((name) => names.includes(name));
 }
 
 function remotesOf(services: readonly Configurable[], environment: Environment): Config['remotes'] {

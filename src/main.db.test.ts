@@ -56,6 +56,12 @@ describe('serve', () => {
     await again.kill();
   });
 
+  test('tells where messages to users can be read', async () => {
+    const server = await childServer({ services: ['auth'], env: environment() });
+    expect(server.stderr()).toContain(`${server.url}/v1/auth/dev/outbox`);
+    await server.kill();
+  });
+
   test('a port that is taken is said in a sentence', async () => {
     const server = await childServer({ services: ['keys'], env: environment() });
     const port = new URL(server.url).port;
@@ -138,8 +144,8 @@ describe('the command line', () => {
   test.each<[string[], Record<string, string>, string]>([
     [['frob'], {}, 'There is no command frob. See --help.\n'],
     [['serve', '--prot', '1'], {}, "Unknown option '--prot'. See --help.\n"],
-    [['serve', 'mail'], {}, 'serve names the service mail, the services are authz, keys.\n'],
-    [['serve', 'billing'], {}, 'serve names the service billing, the services are authz, keys.\n'],
+    [['serve', 'mail'], {}, 'serve names the service mail, the services are auth, authz, keys.\n'],
+    [['serve', 'billing'], {}, 'serve names the service billing, the services are auth, authz, keys.\n'],
     [['serve', '--stateful'], {}, 'Only the mock can be --stateful.\n'],
     [['serve'], { PORT: 'x' }, 'PORT must be a whole number from 0 to 65535.\n'],
     [

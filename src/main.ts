@@ -10,6 +10,7 @@ import { migrate } from './db/migrate.ts';
 import { checkPort } from './http/listen.ts';
 import { createLog } from './http/log.ts';
 import type { ServiceModule } from './http/service.ts';
+import { loadSealer } from './master-key.ts';
 import { loadRootToken } from './root-token.ts';
 import { sentence, UsageError } from './sentence.ts';
 import { serve, urlOf } from './serve.ts';
@@ -92,7 +93,8 @@ async function main(words: string[]): Promise<void> {
 
 async function serveHere({ config, modules, log }: Command): Promise<void> {
   const root = await loadRootToken(config);
-  const served = await serve({ config, modules, rootToken: root.token, log });
+  const sealer = await loadSealer(config);
+  const served = await serve({ config, modules, rootToken: root.token, sealer, log });
   onSignal(async () => {
     log.info('shutting down');
     await served.close();
@@ -104,6 +106,7 @@ async function serveHere({ config, modules, log }: Command): Promise<void> {
 /** The token and the schema are settled once, before the workers start. */
 async function serveByWorkers({ config, modules, log }: Command): Promise<void> {
   const root = await loadRootToken(config);
+  await loadSealer(config);
   const db = await openDatabase({ url: config.databaseUrl, dataDir: config.dataDir, log });
   await migrate(
     db,

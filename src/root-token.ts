@@ -1,8 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Config } from './config.ts';
-import { SettingError } from './lib/settings.ts';
+import { keptSecret } from './kept-secret.ts';
 
 export interface RootToken {
   readonly token: string;
@@ -18,22 +16,10 @@ export async function loadRootToken({
   dataDir,
 }: Pick<Config, 'rootToken' | 'dataDir'>): Promise<RootToken> {
   if (rootToken !== undefined) return { token: rootToken, file: undefined, isNew: false };
-  const file = join(dataDir, 'root-token');
-  await mkdir(dataDir, { recursive: true, mode: 0o700 });
-  const token = randomBytes(32).toString('base64url');
-  try {
-    // Exclusive: of several processes that start at once on a new directory, one makes the token.
-    await writeFile(file, `${token}\n`, { mode: 0o600, flag: 'wx' });
-    return { token, file, isNew: true };
-  } catch (error) {
-    if (!isExisting(error)) throw error;
-  }
-  const kept = (await readFile(file, 'utf8')).trim();
-  if (!/^[!-~]{32,512}$/.test(kept))
-    throw new SettingError(
-      `${file} must hold at least 32 visible ASCII characters; remove it to have a new one made`,
-    );
-  return { token: kept, file, isNew: false };
+  const { value, file, isNew } = await keptSecret(dataDir, 'root-token', {
+    make: () => randomBytes(32).toString('base64url'),
+    form: /^[!-~]{32,512}$/,
+    rule: 'at least 32 visible ASCII characters; remove it to have a new one made',
+  });
+  return { token: value, file, isNew };
 }
-
-const isExisting = (error: unknown) => error instanceof Error && 'code' in error && error.code === 'EEXIST';

@@ -5,6 +5,7 @@ import { type Database, openDatabase } from './db/index.ts';
 import { migrate } from './db/migrate.ts';
 import { listen, type Listening } from './http/listen.ts';
 import type { ServiceModule } from './http/service.ts';
+import type { Sealer } from './lib/seal.ts';
 
 export interface Served {
   readonly url: string;
@@ -18,6 +19,7 @@ export interface ServeOptions {
   /** The modules of all services; the configuration says which are served. */
   readonly modules: readonly ServiceModule[];
   readonly rootToken: string;
+  readonly sealer: Sealer;
   readonly log: Logger;
 }
 
@@ -25,7 +27,7 @@ export interface ServeOptions {
 const grace = 10_000;
 
 /** Opens the database, brings it up to date, and serves. What was opened is closed again when a step fails. */
-export async function serve({ config, modules, rootToken, log }: ServeOptions): Promise<Served> {
+export async function serve({ config, modules, rootToken, sealer, log }: ServeOptions): Promise<Served> {
   const chosen = modules.filter(({ name }) => config.services.includes(name));
   const db = await openDatabase({ url: config.databaseUrl, dataDir: config.dataDir, log });
   let app: App | undefined;
@@ -39,7 +41,7 @@ export async function serve({ config, modules, rootToken, log }: ServeOptions): 
   try {
     await migrate(db, chosen, log);
     const prefixed = chosen.length > 1;
-    app = await createApp({ db, modules: chosen, config: { ...config, rootToken }, log, prefixed });
+    app = await createApp({ db, modules: chosen, config: { ...config, rootToken, sealer }, log, prefixed });
     await app.start();
     listening = await listen(app.handle, config);
   } catch (error) {

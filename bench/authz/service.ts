@@ -3,6 +3,7 @@ import type { Check } from '../../generated/authz/types.ts';
 import type { Database } from '../../src/db/index.ts';
 import type { Context } from '../../src/http/context.ts';
 import { internalCall } from '../../src/http/internal-call.ts';
+import { createSealer } from '../../src/lib/seal.ts';
 import { readSettings } from '../../src/lib/settings.ts';
 import { authz } from '../../src/services/authz/index.ts';
 import { log } from '../place.ts';
@@ -15,7 +16,16 @@ export async function withService<Result>(
   use: (handlers: Handlers) => Promise<Result>,
   env: Record<string, string> = {},
 ): Promise<Result> {
-  const service = authz.create({ db, settings: readSettings(authz.settings, env), log, ports: {} });
+  const service = authz.create({
+    db,
+    settings: readSettings(authz.settings, env),
+    sealer: createSealer(Buffer.alloc(32)),
+    production: true,
+    allowPrivateTargets: false,
+    prefix: '',
+    log,
+    ports: {},
+  });
   service.start();
   try {
     return await use(service.handlers);

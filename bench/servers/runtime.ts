@@ -5,6 +5,7 @@ import { operations } from '../../generated/operations.ts';
 import { createApp } from '../../src/app.ts';
 import type { Database } from '../../src/db/index.ts';
 import type { ServiceModule } from '../../src/http/service.ts';
+import { createSealer } from '../../src/lib/seal.ts';
 import { listen } from './announce.ts';
 import { answer } from './answer.ts';
 
@@ -31,6 +32,9 @@ const app = await createApp({
     corsOrigins: [],
     anonymousRoot: false,
     strict: false,
+    production: true,
+    allowPrivateTargets: false,
+    sealer: createSealer(Buffer.alloc(32)),
     remotes: {},
     settingsOf: () => ({}) as never,
   },

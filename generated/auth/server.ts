@@ -187,6 +187,7 @@ export interface Branding<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
    * - 403: The credentials do not allow it; `reason` says why.
+   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
    * - 409: The change collides with what is stored, or its state does not allow it.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
@@ -433,6 +434,7 @@ export interface Devices<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
    * - 403: The credentials do not allow it; `reason` says why.
+   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
    * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
    * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
    */
@@ -505,6 +507,7 @@ export interface Forms<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
    * - 403: The credentials do not allow it; `reason` says why.
+   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
    * - 409: The change collides with what is stored, or its state does not allow it.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
@@ -521,6 +524,7 @@ export interface Forms<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
    * - 403: The credentials do not allow it; `reason` says why.
+   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
    * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
    * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
    */
@@ -658,6 +662,7 @@ export interface Me<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
    * - 403: The credentials do not allow it; `reason` says why.
+   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
    * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
    * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
    */
@@ -671,6 +676,7 @@ export interface Me<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
    * - 403: The credentials do not allow it; `reason` says why.
+   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
    * - 409: The email address, username or phone number belongs to another account of the app.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
@@ -688,6 +694,7 @@ export interface Me<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
    * - 403: The credentials do not allow it; `reason` says why.
+   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
    * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
    * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
    */
@@ -701,6 +708,7 @@ export interface Me<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
    * - 403: The credentials do not allow it; `reason` says why.
+   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
    * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
    * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
    */
@@ -728,6 +736,7 @@ export interface Me<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
    * - 403: The credentials do not allow it; `reason` says why.
+   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
    * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
    * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
    */
@@ -741,6 +750,7 @@ export interface Me<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
    * - 403: The credentials do not allow it; `reason` says why.
+   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
    * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
@@ -774,6 +784,7 @@ export interface Mfa<Call = unknown> {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: The password, code, challenge or refresh token is wrong or expired; which of them is not said.
+   * - 403: The user is banned or has to verify their email address first, or the app takes no sign-ups; `reason` says which.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
    * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
@@ -1035,6 +1046,7 @@ export interface Clients<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
    * - 403: The credentials do not allow it; `reason` says why.
+   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
    * - 409: The change collides with what is stored, or its state does not allow it.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
@@ -1051,6 +1063,7 @@ export interface Clients<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
    * - 403: The credentials do not allow it; `reason` says why.
+   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
    * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
    * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
    */
@@ -1303,6 +1316,7 @@ export interface Organizations<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
    * - 403: The credentials do not allow it; `reason` says why.
+   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
    * - 409: The change collides with what is stored, or its state does not allow it.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
@@ -1319,6 +1333,7 @@ export interface Organizations<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
    * - 403: The credentials do not allow it; `reason` says why.
+   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
    * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
    * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
    */
@@ -1601,6 +1616,7 @@ export interface Roles<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
    * - 403: The credentials do not allow it; `reason` says why.
+   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
    * - 409: The change collides with what is stored, or its state does not allow it.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
@@ -1617,6 +1633,7 @@ export interface Roles<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
    * - 403: The credentials do not allow it; `reason` says why.
+   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
    * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
    * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
    */
@@ -1756,6 +1773,7 @@ export interface Sessions<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
    * - 403: The credentials do not allow it; `reason` says why.
+   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
    * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
    * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
    */
@@ -1769,6 +1787,7 @@ export interface Sessions<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
    * - 403: The credentials do not allow it; `reason` says why.
+   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
    * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
    * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
    */
@@ -1861,6 +1880,7 @@ export interface Users<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
    * - 403: The credentials do not allow it; `reason` says why.
+   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
    * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
    * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
    */
@@ -1874,6 +1894,7 @@ export interface Users<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
    * - 403: The credentials do not allow it; `reason` says why.
+   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
    * - 409: The email address, username or phone number belongs to another account of the app.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
@@ -2024,6 +2045,7 @@ export interface Webhooks<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
    * - 403: The credentials do not allow it; `reason` says why.
+   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
    * - 409: The change collides with what is stored, or its state does not allow it.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
@@ -2040,6 +2062,7 @@ export interface Webhooks<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
    * - 403: The credentials do not allow it; `reason` says why.
+   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
    * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
    * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
    */

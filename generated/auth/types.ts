@@ -3910,9 +3910,9 @@ export interface components {
             slug: components["schemas"]["Slug"];
             /** @description What it is for. */
             description: string;
-            /** @description The role whose permissions it has too; at most 8 roles in a chain, no cycles. */
+            /** @description The role whose permissions it has too; at most 8 ancestors, no cycles. */
             parent_id: components["schemas"]["RoleId"] | null;
-            /** @description Whether it is one of the app's own, `user` and `admin`, which cannot be deleted. */
+            /** @description Whether it is one of the app's own, `user` and `admin`, of which only the permissions can be changed. */
             readonly system: boolean;
             /** @description When it was created. */
             readonly created_at: components["schemas"]["Timestamp"];
@@ -3958,7 +3958,7 @@ export interface components {
              */
             description: string;
             /**
-             * @description The role whose permissions it has too; at most 8 roles in a chain, no cycles.
+             * @description The role whose permissions it has too; at most 8 ancestors, no cycles.
              * @default null
              */
             parent_id: components["schemas"]["RoleId"] | null;
@@ -4021,7 +4021,7 @@ export interface components {
             slug?: components["schemas"]["Slug"];
             /** @description What it is for. */
             description?: string;
-            /** @description The role whose permissions it has too; at most 8 roles in a chain, no cycles. */
+            /** @description The role whose permissions it has too; at most 8 ancestors, no cycles. */
             parent_id?: components["schemas"]["RoleId"] | null;
         };
         /**
@@ -4898,9 +4898,9 @@ export interface components {
             slug: components["schemas"]["Slug"];
             /** @description What it is for. */
             description: string;
-            /** @description The role whose permissions it has too; at most 8 roles in a chain, no cycles. */
+            /** @description The role whose permissions it has too; at most 8 ancestors, no cycles. */
             parent_id: components["schemas"]["RoleId"] | null;
-            /** @description Whether it is one of the app's own, `user` and `admin`, which cannot be deleted. */
+            /** @description Whether it is one of the app's own, `user` and `admin`, of which only the permissions can be changed. */
             readonly system: boolean;
             /** @description When it was created. */
             readonly created_at: components["schemas"]["Timestamp"];

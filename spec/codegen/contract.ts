@@ -89,6 +89,8 @@ export interface ServiceContract {
   description: string;
   /** Its `tenant_id` names a tenant that is a resource of its own, not the tenant of the caller. */
   ownTenants: boolean;
+  /** Apps are resources of the service itself, which judges every `app_id`. */
+  ownApps: boolean;
   schemas: Record<string, Schema>;
   operations: Operation[];
   /** The document as the compiler wrote it. */
@@ -130,6 +132,7 @@ export function parseService(document: string, text: string): ServiceContract {
     title: raw.info.title,
     description: raw.info.description ?? '',
     ownTenants: hasOwnTenants(raw.components.schemas),
+    ownApps: 'App' in raw.components.schemas,
     schemas: raw.components.schemas,
     operations: Object.entries(raw.paths).flatMap(([path, item]) =>
       Object.entries(item).map(([verb, operation]) => readOperation(raw, path, verb, operation)),

@@ -49,6 +49,8 @@ export interface Operation {
   readonly tolerant?: true;
   /** Its \`tenant_id\` names a tenant that is a resource of the service, not the tenant of the caller. */
   readonly ownTenants?: true;
+  /** Apps are resources of the service, which judges every \`app_id\` itself. */
+  readonly ownApps?: true;
   readonly parameters: readonly Parameter[];
   readonly body: null | {
     readonly contentTypes: readonly string[];
@@ -95,7 +97,7 @@ function parameterEntry({ name, in: place, required, schema }: Parameter) {
   return { name, in: place, required, ...(schema.type === 'array' && { array: true }) };
 }
 
-function entry({ name, ownTenants }: ServiceContract, operation: Operation) {
+function entry({ name, ownTenants, ownApps }: ServiceContract, operation: Operation) {
   const { id, resource, method, verb, path, aliases, access, optionalCredentials, tolerant, body } =
     operation;
   return {
@@ -110,6 +112,7 @@ function entry({ name, ownTenants }: ServiceContract, operation: Operation) {
     ...(optionalCredentials && { optionalCredentials }),
     ...(tolerant && { tolerant }),
     ...(ownTenants && { ownTenants }),
+    ...(ownApps && { ownApps }),
     parameters: operation.parameters.map(parameterEntry),
     body: body && {
       contentTypes: Object.keys(body.content),

@@ -12,9 +12,21 @@ export interface Change {
   readonly id: string;
 }
 
+/** A change, and where readers of the log need more than that something changed, what it does. */
+export interface RecordedChange extends Change {
+  /** A word of the service's own. Only logs that are `detailed` keep it. */
+  readonly effect?: string;
+  /** Milliseconds after the beginning of the transaction before which it counts; null where it counts for nothing that was given out. */
+  readonly reach?: number | null;
+}
+
 export interface LoggedChange extends Change {
   /** Where it stands in the log. Numbers may become visible out of order. */
   readonly seq: number;
+  /** Of a log that is `detailed`. */
+  readonly effect?: string;
+  /** The moment before which it counts. */
+  readonly before?: string;
 }
 
 /** A cached entry's place in the course of changes, taken before what it holds is read. */
@@ -22,7 +34,7 @@ export type Position = number;
 
 export interface Changes {
   /** Announces changes in the caller's transaction. This process has applied them when `transaction` returns; the others follow. */
-  record(sql: Sql, ...changes: readonly Change[]): Promise<void>;
+  record(sql: Sql, ...changes: readonly RecordedChange[]): Promise<void>;
   /** Take it **before** reading what will be cached: a change that races the read then wins. */
   position(): Position;
   /**
@@ -45,6 +57,8 @@ export interface ChangesOptions {
   readonly db: Database;
   /** The schema that has the table `changes`; see `change-log.ts` for its columns. */
   readonly schema: string;
+  /** Whether that table keeps what a change does, in the columns `effect` and `before`. */
+  readonly detailed?: boolean;
   readonly log: Log;
   /** Polling, which is the heartbeat too. */
   readonly pollMs?: number;
@@ -53,6 +67,9 @@ export interface ChangesOptions {
   /** Milliseconds of a clock that never jumps. */
   readonly now?: () => number;
 }
+
+/** Numbers of changes that are remembered, so that none is applied twice but where thousands happen at once. */
+const remembered = 10_000;
 
 /** Rows stay in the log for an hour; a process that has not heard from it for half of that starts over. */
 const retentionMs = 3_600_000;
@@ -64,7 +81,7 @@ const retentionMs = 3_600_000;
  */
 export function changes(options: ChangesOptions): Changes {
   const { db, schema, log, pollMs = 500, stalenessMs = 1_500, now = () => performance.now() } = options;
-  const table = changeLog(db, schema);
+  const table = changeLog(db, schema, options.detailed);
   const seen = positions();
   const listeners = new Set<(change: LoggedChange | 'all') => void>();
   const alone = db.engine === 'pglite';
@@ -101,8 +118,7 @@ export function changes(options: ChangesOptions): Changes {
     async record(sql, ...list) {
       const logged = await table.append(sql, list);
       db.afterCommit(sql, () => {
-        poller.know(logged);
-        logged.forEach(apply);
+        poller.know(logged).forEach(apply);
       });
       if (!alone) await db.notices.send(sql, channel, '');
     },
@@ -156,6 +172,8 @@ function follow({
   let heardAt = -Infinity;
   /** Applied before they were read. */
   const known = new Set<number>();
+  /** Applied because they were read; of this process's own it may not have heard yet. */
+  const early = new Set<number>();
   let current: Promise<void> | undefined;
   let next: Promise<void> | undefined;
 
@@ -166,7 +184,13 @@ function follow({
     if (lost || result.overflow) {
       known.clear();
       forget();
-    } else for (const change of result.changes) if (!known.delete(change.seq)) apply(change);
+    } else
+      for (const change of result.changes) {
+        if (known.delete(change.seq)) continue;
+        if (early.size > remembered) early.clear();
+        early.add(change.seq);
+        apply(change);
+      }
     snapshot = result.snapshot;
     heardAt = began;
   }
@@ -186,11 +210,17 @@ function follow({
     poll,
     /** When the last successful reading began. */
     heardAt: () => heardAt,
-    /** Changes that were applied without reading them. */
-    know(changes: readonly LoggedChange[]): void {
-      // One that was read before its own process learnt of the commit stays here for ever; applying a change again does no harm.
-      if (known.size > 10_000) known.clear();
-      for (const { seq } of changes) known.add(seq);
+    /**
+     * Notes changes of this process as applied without reading them. Answers those that are still to be applied: the notice of a commit
+     * may be read before its own process hears of it.
+     */
+    know(changes: readonly LoggedChange[]): LoggedChange[] {
+      if (known.size > remembered) known.clear();
+      return changes.filter(({ seq }) => {
+        const applied = early.delete(seq);
+        if (!applied) known.add(seq);
+        return !applied;
+      });
     },
     settled: async () => void (await Promise.allSettled([current, next])),
   };

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { testDatabase, type TestDatabase } from '../testing/database.ts';
@@ -8,13 +8,14 @@ let db: TestDatabase;
 let store: Idempotency;
 beforeAll(async () => {
   db = await testDatabase();
-  store = idempotency({ db, log: pino({ level: 'silent' }) });
+  store = idempotency({ db, log: pino({ level: 'silent' }), mac });
 });
 afterAll(async () => {
   await store.stop();
   await db.close();
 });
 
+const mac = (tenant: string, text: string) => createHmac('sha256', tenant).update(text).digest();
 const hash = (text: string) => createHash('sha256').update(text).digest();
 const request = (key: string, body = '{}', tenant = 'acme') => ({
   tenant,
@@ -87,7 +88,15 @@ test('after 24 hours a key is new, and the sweep removes it', async () => {
   await claimed('old', 'another body');
   await db.sql`update plinth.idempotency_keys set claimed_at = now() - interval '25 hours' where key = 'old'`;
   await db.sql`update plinth.leases set due_at = now() where name = 'plinth.idempotency'`;
-  const again = idempotency({ db, log: pino({ level: 'silent' }) });
+  const again = idempotency({ db, log: pino({ level: 'silent' }), mac });
   await expect.poll(() => db.sql`select key from plinth.idempotency_keys where key = 'old'`).toEqual([]);
   await again.stop();
+});
+
+test('what is kept of a request is a hash under the secret key: it lets nothing be guessed', async () => {
+  await claimed('hidden', '{"password":"correct horse battery staple"}');
+  const [kept] = await db.sql<{ fingerprint: Buffer }[]>`
+    select fingerprint from plinth.idempotency_keys where key = 'hidden'`;
+  const plain = request('hidden', '{"password":"correct horse battery staple"}').fingerprint;
+  expect(kept!.fingerprint).toEqual(mac('acme', plain.toString('hex')));
 });

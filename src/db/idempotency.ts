@@ -52,7 +52,14 @@ interface Row {
   made: string | null;
 }
 
-export function idempotency({ db, log }: { db: Database; log: Log }): Idempotency {
+export interface IdempotencyOptions {
+  readonly db: Database;
+  readonly log: Log;
+  /** A hash under a secret key: a request may hold a password, which a plain hash would let guess. */
+  readonly mac: (tenant: string, text: string) => Uint8Array;
+}
+
+export function idempotency({ db, log, mac }: IdempotencyOptions): Idempotency {
   const { sql } = db;
   const sweep = periodic({
     db,
@@ -101,7 +108,9 @@ export function idempotency({ db, log }: { db: Database; log: Log }): Idempotenc
   };
 
   return {
-    async claim(request) {
+    async claim({ fingerprint, ...others }) {
+      const hidden = mac(others.tenant, Buffer.from(fingerprint).toString('hex'));
+      const request = { ...others, fingerprint: hidden };
       const claim = randomUUID();
       for (let attempt = 0; attempt < 3; attempt++) {
         if (await insert(request, claim)) return { claim: claimOf(request, claim) };

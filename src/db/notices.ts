@@ -36,6 +36,8 @@ export function createNotices({
   log: Log;
 }) {
   const subscribers = new Map<string, Set<Subscriber>>();
+  /** Channels on which the server has confirmed that it is listened: who joins another one has to wait for that. */
+  const listened = new Set<string>();
 
   const each = (channel: string, call: (subscriber: Subscriber) => void) => {
     for (const subscriber of subscribers.get(channel) ?? []) {
@@ -48,7 +50,10 @@ export function createNotices({
   };
   const onNotice = (channel: string, payload: string) =>
     each(channel, (subscriber) => subscriber.onNotice(payload));
-  const onListening = (channel: string) => each(channel, (subscriber) => subscriber.onGap());
+  const onListening = (channel: string) => {
+    listened.add(channel);
+    each(channel, (subscriber) => subscriber.onGap());
+  };
   const remote = listener?.({ onNotice, onListening });
 
   return {
@@ -64,11 +69,12 @@ export function createNotices({
         subscribers.set(channel, new Set([subscriber]));
         remote?.add(channel);
       } else others.add(subscriber);
-      if (others !== undefined || remote === undefined) queueMicrotask(() => onGap());
+      if (listened.has(channel) || remote === undefined) queueMicrotask(() => onGap());
       return () => {
         const left = subscribers.get(channel);
         if (!left?.delete(subscriber) || left.size > 0) return;
         subscribers.delete(channel);
+        listened.delete(channel);
         remote?.remove(channel);
       };
     },

@@ -18,9 +18,15 @@ export interface Event {
   data: object;
 }
 
+/** What an event got when it was written. */
+export interface Written {
+  readonly id: string;
+  readonly time: string;
+}
+
 /**
- * Writes events in the caller's transaction, so that they exist exactly when the change does. All events of one call have the
- * same source. The service's first migration creates the table:
+ * Writes events in the caller's transaction, so that they exist exactly when the change does, and answers their ids and time in
+ * the same order. All events of one call have the same source. The service's first migration creates the table:
  *
  *     create table <service>.outbox (
  *       tenant_id text not null,
@@ -35,12 +41,12 @@ export interface Event {
  *       constraint outbox_pkey primary key (tenant_id, seq)
  *     );
  */
-export async function emit(sql: Sql, ...events: readonly [Event, ...Event[]]): Promise<void> {
+export async function emit(sql: Sql, ...events: readonly [Event, ...Event[]]): Promise<Written[]> {
   const { source } = events[0];
   if (events.some((event) => event.source !== source))
     throw new TypeError('events of one call have one source');
   const column = (of: (event: Event) => string) => events.map(of);
-  await sql`
+  return await sql<Written[]>`
     insert into ${sql(`${source.slice(1)}.outbox`)} (tenant_id, id, type, subject, app_id, actor, data)
     select tenant_id, id, type, subject, app_id, actor, data::jsonb
     from unnest(
@@ -53,5 +59,6 @@ export async function emit(sql: Sql, ...events: readonly [Event, ...Event[]]): P
       ${column(({ data }) => JSON.stringify(data))}::text[]
     ) with ordinality as event(tenant_id, id, type, subject, app_id, actor, data, position)
     order by position
+    returning id, time
   `;
 }

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { isOperator } from './access.ts';
 import { covers, nobody, type Caller } from './caller.ts';
-import type { Context, Credential, Reply } from './context.ts';
+import type { CallerSession, Context, Credential, Reply } from './context.ts';
 import { exchangeOf, type Exchange } from './exchange.ts';
 
 /** The context of one request: the caller, and what belongs to this request alone. */
@@ -39,6 +39,9 @@ export class Call implements Context {
   get credential(): Credential {
     return this.caller.credential;
   }
+  get session(): CallerSession | null {
+    return this.caller.session;
+  }
   get scopes(): readonly string[] {
     return this.caller.scopes;
   }
@@ -53,6 +56,9 @@ export class Call implements Context {
   }
   get ip(): string {
     return this.exchange.ip;
+  }
+  get userAgent(): string | null {
+    return this.#res.req.headers['user-agent']?.slice(0, 512) ?? null;
   }
 
   /** Made when somebody asks: most handlers never do. */

@@ -1,4 +1,4 @@
-import type { Credential } from './context.ts';
+import type { CallerSession, Credential } from './context.ts';
 
 /** Who calls, as far as the credential and the identity headers tell; the same for many requests. */
 export interface Caller {
@@ -8,6 +8,7 @@ export interface Caller {
   readonly userId: string | null;
   readonly subjectId: string | null;
   readonly credential: Credential;
+  readonly session: CallerSession | null;
   readonly scopes: readonly string[];
   /** True when a header chose the tenant: then even the operator's credential sees that tenant only. */
   readonly confined: boolean;
@@ -21,13 +22,20 @@ export const nobody: Caller = Object.freeze({
   userId: null,
   subjectId: null,
   credential: Object.freeze({ kind: 'anonymous', id: 'anonymous' }),
+  session: null,
   scopes: Object.freeze([]),
   confined: true,
 });
 
-/** Whether `held` covers `scope`: itself, `*`, or `a:*` for everything below `a:`. */
+/** Whether `held` covers `scope`: itself, `*`, `a:*` for everything below `a:`, or `*:b` for `b` of everything. */
 export function covers(held: readonly string[], scope: string): boolean {
   return held.some(
-    (one) => one === scope || one === '*' || (one.endsWith(':*') && scope.startsWith(one.slice(0, -1))),
+    (one) =>
+      one === scope ||
+      one === '*' ||
+      (one.endsWith(':*') && scope.startsWith(one.slice(0, -1))) ||
+      (one.startsWith('*:') &&
+        scope.indexOf(':') === scope.length - one.length + 1 &&
+        scope.endsWith(one.slice(1))),
   );
 }

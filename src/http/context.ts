@@ -8,6 +8,8 @@ export interface Context {
   readonly userId: string | null;
   readonly subjectId: string | null;
   readonly credential: Credential;
+  /** The session behind the credential, where it is one. */
+  readonly session: CallerSession | null;
   readonly scopes: readonly string[];
   /** True when the credential holds `<service>:admin` in the operator tenant and is not confined to a tenant. */
   readonly operator: boolean;
@@ -16,11 +18,24 @@ export interface Context {
   readonly requestId: string;
   /** The address of the peer, or the one a trusted proxy forwarded. */
   readonly ip: string;
+  /** The `User-Agent` header, at most 512 characters of it. */
+  readonly userAgent: string | null;
   /** Aborted when the client goes away before the answer is sent. */
   readonly signal: AbortSignal;
   readonly reply: Reply;
-  /** Whether the caller's scopes cover the given one (`a:*` and `*` cover what is below them). */
+  /** Whether the caller's scopes cover the given one (`a:*`, `*:b` and `*` cover more than themselves). */
   holds(scope: string): boolean;
+}
+
+/** The session of a caller who signed in. */
+export interface CallerSession {
+  readonly id: string;
+  /** The active organization. */
+  readonly orgId: string | null;
+  /** Who acts as the user. */
+  readonly impersonatedBy: string | null;
+  /** When the user last proved who they are. */
+  readonly authenticatedAt: string;
 }
 
 export interface Credential {

@@ -4,6 +4,8 @@ import type { Operation } from './operation.ts';
 export interface CorsOptions {
   /** Origins as browsers send them, `https://app.example.com`; `*` lets in every page. */
   readonly origins: readonly string[];
+  /** Whether pages of another origin may call this address. */
+  readonly admits?: (url: string, origin: string) => boolean;
   /** Pages may send their header parameters and read their documented response headers. */
   readonly operations: readonly Pick<Operation, 'parameters' | 'responses'>[];
   /** The methods that a path has. */
@@ -38,7 +40,7 @@ const maxAge = '600';
  * Lets pages of other origins call. Cookies play no part anywhere, so answers never allow credentials, and a page can do no more
  * than the token or key that it holds.
  */
-export function createCors({ origins, operations, methodsOf, alsoAllowed = [] }: CorsOptions): Cors {
+export function createCors({ origins, admits, operations, methodsOf, alsoAllowed = [] }: CorsOptions): Cors {
   const everyone = origins.includes('*');
   const known = new Set(origins);
   const documented = operations.flatMap(({ responses }) => responses.flatMap(({ headers }) => headers));
@@ -50,7 +52,8 @@ export function createCors({ origins, operations, methodsOf, alsoAllowed = [] }:
     // Caches have to tell the origins apart, and those that ask from those that do not.
     res.setHeader('Vary', 'Origin');
     const { origin } = headers;
-    if (origin === undefined || !(everyone || known.has(origin))) return false;
+    if (origin === undefined) return false;
+    if (!(everyone || known.has(origin) || admits?.(url, origin))) return false;
     res.setHeader('Access-Control-Allow-Origin', everyone ? '*' : origin);
     if (method !== 'OPTIONS' || headers['access-control-request-method'] === undefined) {
       res.setHeader('Access-Control-Expose-Headers', exposed);

@@ -48,6 +48,7 @@ const root: Caller = Object.freeze({
   userId: null,
   subjectId: null,
   credential: Object.freeze({ kind: 'root', id: 'root' }),
+  session: null,
   scopes: Object.freeze(['*']),
   confined: false,
 });
@@ -134,10 +135,58 @@ function keyCaller({ valid, code, key, scopes, retry_after }: KeyVerdict): Calle
     userId: null,
     subjectId: null,
     credential: { kind: 'key', id: key.id },
+    session: null,
     scopes,
     confined: false,
   };
 }
+
+/** What the HTTP layer asks of the service that issues session tokens: undefined for one that is not good. */
+export type ResolveSession = (
+  token: string,
+) => SessionVerdict | undefined | Promise<SessionVerdict | undefined>;
+
+export interface SessionVerdict {
+  readonly id: string;
+  readonly tenant: string;
+  readonly app: string;
+  readonly user_id: string;
+  readonly org_id: string | null;
+  readonly impersonated_by: string | null;
+  readonly authenticated_at: string;
+  readonly scopes: readonly string[];
+}
+
+const sessionShape = /^pst_[0-9A-Za-z]{55}$/;
+
+/** A session token as Bearer. */
+export function sessionToken(resolve: ResolveSession): CredentialResolver {
+  return ({ bearer }) => {
+    if (bearer === undefined || !sessionShape.test(bearer)) return undefined;
+    const found = resolve(bearer);
+    return found instanceof Promise ? found.then(sessionCaller) : sessionCaller(found);
+  };
+}
+
+const sessionCaller = (found: SessionVerdict | undefined): Caller => {
+  if (!found) throw Unauthenticated();
+  return {
+    tenant: found.tenant,
+    app: found.app,
+    actor: found.user_id,
+    userId: found.user_id,
+    subjectId: null,
+    credential: { kind: 'session', id: found.id },
+    session: {
+      id: found.id,
+      orgId: found.org_id,
+      impersonatedBy: found.impersonated_by,
+      authenticatedAt: found.authenticated_at,
+    },
+    scopes: found.scopes,
+    confined: false,
+  };
+};
 
 /** The identity headers choose on whose behalf root, or a trusted proxy, speaks; from others they mean nothing. */
 function onBehalf(caller: Caller, req: IncomingMessage, { trusted }: Exchange): Caller {

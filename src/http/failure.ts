@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
-import type { DomainError } from '../lib/errors.ts';
+import { Internal, type DomainError } from '../lib/errors.ts';
 import type { Exchange } from './exchange.ts';
+import type { Operation } from './operation.ts';
 import type { Outgoing } from './respond.ts';
 import { asDomainError, statusOf } from './status.ts';
 
@@ -17,7 +18,7 @@ export const plainEnvelope: Envelope = { encodeError: ({ message }) => ({ error:
  * the text of a 5xx says nothing of it.
  */
 export function failure(thrown: unknown, envelope: Envelope, exchange: Exchange, log: Logger): Outgoing {
-  const error = asDomainError(thrown);
+  const error = documented(asDomainError(thrown), exchange.operation);
   const status = statusOf[error.kind];
   if (status >= 500 || error.cause !== undefined) logCause(error, status, exchange, log);
   return {
@@ -26,6 +27,12 @@ export function failure(thrown: unknown, envelope: Envelope, exchange: Exchange,
     headers: headersOf(error),
     body: JSON.stringify(envelope.encodeError(error, status)),
   };
+}
+
+/** A store that is away is a 500 where the operation's contract has no 503 for it. */
+function documented(error: DomainError, operation: Operation | undefined): DomainError {
+  const known = operation?.responses.some(({ status }) => status === statusOf[error.kind]) ?? true;
+  return error.kind === 'unavailable' && !known ? Internal(error.cause ?? error) : error;
 }
 
 function logCause(error: DomainError, status: number, { requestId, operation }: Exchange, log: Logger): void {

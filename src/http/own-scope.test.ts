@@ -29,3 +29,9 @@ test('a service whose tenants are its own resources judges them itself', () => {
   expect(() => check(caller, { tenant_id: 'ten_01h455vb4pex5vsknk084sn02q' })).not.toThrow();
   expect(() => check(caller, { app_id: 'mobile' })).toThrow("app_id: not the caller's own");
 });
+
+test('a service whose apps are its own resources judges them itself', () => {
+  const check = scopeCheck({ ownApps: true });
+  expect(() => check(caller, { app_id: 'mobile' })).not.toThrow();
+  expect(() => check(caller, { tenant_id: 'globex' })).toThrow("tenant_id: not the caller's own");
+});

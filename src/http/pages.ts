@@ -14,6 +14,8 @@ export interface Page {
   readonly prefix: string;
   /** File of its OpenAPI document. */
   readonly document: URL;
+  /** Ids of the operations that are served; all of the document without it. */
+  readonly operations?: ReadonlySet<string>;
 }
 
 export type Pages = RequestHandler;
@@ -52,10 +54,22 @@ export function createPages(services: readonly Page[], own: readonly OwnLink[] =
   return router;
 }
 
-/** The document as the compiler wrote it, plus where this server has it. */
-function documentOf({ document, prefix }: Page): OpenApi {
+/** The document as the compiler wrote it, as far as it is served, plus where this server has it. */
+function documentOf({ document, prefix, operations }: Page): OpenApi {
   const parsed = JSON.parse(readFileSync(document, 'utf8')) as OpenApi;
-  return Object.assign(parsed, { servers: [{ url: prefix || '/' }] });
+  const servers = { servers: [{ url: prefix || '/' }] };
+  return { ...(operations ? partOf(parsed, operations) : parsed), ...servers };
+}
+
+/** What is said of these operations. */
+function partOf(document: OpenApi, operations: ReadonlySet<string>): OpenApi {
+  const paths = Object.entries(document.paths).flatMap(([path, item]) => {
+    const served = Object.entries(item).filter(([, { operationId }]) => operations.has(operationId));
+    return served.length === 0 ? [] : [[path, Object.fromEntries(served)] as const];
+  });
+  const resources = new Set([...operations].map((id) => id.split('_', 1)[0]));
+  const tags = document.tags.filter(({ name }) => resources.has(name));
+  return { ...document, tags, paths: Object.fromEntries(paths) };
 }
 
 function entry({ name, title, prefix }: Page, { info }: OpenApi): IndexEntry {

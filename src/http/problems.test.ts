@@ -29,6 +29,11 @@ const cases: [schema: object, value: unknown, said: string][] = [
   [of('n', { type: 'integer' }), { n: 1.5 }, 'n: must be an integer'],
   [of('n', { multipleOf: 5 }), { n: 7 }, 'n: must be a multiple of 5'],
   [of('effect', { enum: ['allow', 'deny'] }), { effect: 'x' }, 'effect: must be allow or deny'],
+  [
+    of('event', { enum: Array.from({ length: 60 }, (_, at) => `e${at}`) }),
+    { event: 'x' },
+    'event: must be e0, e1, e2, e3, e4, e5, e6, e7, e8, e9, e10, e11 or one of 48 others',
+  ],
   [of('kind', { const: 'a' }), { kind: 'b' }, 'kind: must be "a"'],
   [
     of('role_id', id),

@@ -21,7 +21,7 @@ type Params = ValidationError['params'];
 /** What is said for each keyword of JSON Schema. */
 const sayings: Readonly<Record<string, (params: Params) => string>> = {
   type: ({ type }) => `must be ${oneOf(typesOf(type).map((name) => typeNames[name] ?? name))}`,
-  enum: ({ allowedValues }) => `must be ${oneOf(list(allowedValues).map(String))}`,
+  enum: ({ allowedValues }) => `must be ${oneOf(shown(list(allowedValues).map(String)))}`,
   const: ({ allowedValue }) => `must be ${JSON.stringify(allowedValue)}`,
   pattern: ({ pattern }) => patternSaying(String(pattern)),
   format: ({ format }) => `must be ${formatNames[String(format)] ?? `a valid ${String(format)}`}`,
@@ -115,6 +115,10 @@ function counted(limit: unknown, noun: string): string {
   if (limit === 1) return `1 ${noun}`;
   return `${String(limit)} ${noun === 'entry' ? 'entries' : `${noun}s`}`;
 }
+
+/** A message names the first of many values; the contract has them all. */
+const shown = (values: readonly string[]): string[] =>
+  values.length <= 20 ? [...values] : [...values.slice(0, 12), `one of ${values.length - 12} others`];
 
 function oneOf(words: readonly string[]): string {
   const distinct = [...new Set(words)];

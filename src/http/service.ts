@@ -1,8 +1,10 @@
 import type { Logger } from 'pino';
 import type { Database } from '../db/index.ts';
 import type { DomainError } from '../lib/errors.ts';
+import type { Sealer } from '../lib/seal.ts';
 import type { SettingsOf, SettingsTable } from '../lib/settings.ts';
 import type { Context } from './context.ts';
+import type { ResolveSession } from './credentials.ts';
 
 /**
  * What a service's `index.ts` exports: its name, where its migrations are, the settings it reads and how to build it.
@@ -14,6 +16,11 @@ export interface ServiceModule<Declared extends SettingsTable = SettingsTable> {
   readonly name: string;
   /** Folder of its `.sql` files. */
   readonly migrations: URL;
+  /**
+   * The interfaces of its contract that are built, or single operations by id; all without it. The others are neither mounted
+   * nor documented, and the service is served only where it is named.
+   */
+  readonly built?: readonly string[];
   /** What it reads from the environment: `PLINTH_<SERVICE>_…`. */
   readonly settings: Declared;
   create(deps: ServiceDeps<SettingsOf<Declared>>): Service | Promise<Service>;
@@ -23,6 +30,14 @@ export interface ServiceModule<Declared extends SettingsTable = SettingsTable> {
 export interface ServiceDeps<Settings = unknown> {
   readonly db: Database;
   readonly settings: Settings;
+  /** Encrypts what has to be read again before it is stored. */
+  readonly sealer: Sealer;
+  /** Whether the server is said to be in production (`NODE_ENV`). */
+  readonly production: boolean;
+  /** Whether addresses that users give may be private ones and plain `http`. */
+  readonly allowPrivateTargets: boolean;
+  /** What stands before the service's paths: `/<service>`, or nothing where it is alone. */
+  readonly prefix: string;
   /** Lines carry the service's name. */
   readonly log: Logger;
   /** The other services, each by its generated interfaces. */
@@ -41,6 +56,10 @@ export interface Service {
   start?(): void | Promise<void>;
   /** Ends background work; called after the last request in flight was answered. */
   stop?(): void | Promise<void>;
+  /** Whether pages of this origin may call the service, besides those that the configuration names. */
+  allowsOrigin?(origin: string): boolean;
+  /** Whom a session token stands for; only the service that issues them knows. */
+  readonly ofSession?: ResolveSession;
 }
 
 /**

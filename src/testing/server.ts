@@ -3,6 +3,7 @@ import { pino } from 'pino';
 
 import { createApp, loadServices, type ServedName, type App } from '../app.ts';
 import { listen, type Listening } from '../http/listen.ts';
+import { createSealer } from '../lib/seal.ts';
 import { readSettings } from '../lib/settings.ts';
 import { testDatabase, type TestDatabase } from './database.ts';
 
@@ -44,6 +45,10 @@ export interface TestResponse {
 
 export interface TestServerOptions {
   services: readonly ServedName[];
+  /** As `NODE_ENV=production` says. */
+  production?: boolean;
+  /** Whether addresses that users give may be private ones; they may, without it. */
+  allowPrivateTargets?: boolean;
   /** Settings of the services, by the names of the environment. */
   env?: Readonly<Record<string, string>>;
   /** Log lines, for tests that look at them. */
@@ -84,10 +89,22 @@ export async function testServer(options: TestServerOptions): Promise<TestServer
   };
 }
 
+/** The same for all servers of a test run, so that a server can be started again on its database. */
+const masterKey = Buffer.alloc(32, 7);
+
 async function run(
   db: TestDatabase,
   rootToken: string,
-  { services, env = {}, log, trustedProxy = [], corsOrigins = [], remotes = {} }: TestServerOptions,
+  {
+    services,
+    env = {},
+    log,
+    trustedProxy = [],
+    corsOrigins = [],
+    remotes = {},
+    production = false,
+    allowPrivateTargets = true,
+  }: TestServerOptions,
 ) {
   const app = await createApp({
     db,
@@ -99,6 +116,9 @@ async function run(
       corsOrigins,
       anonymousRoot: false,
       strict: true,
+      production,
+      allowPrivateTargets,
+      sealer: createSealer(masterKey),
       remotes,
       settingsOf: ({ settings }) => readSettings(settings, env),
     },

@@ -204,6 +204,8 @@ function contextOf(tenant: string) {
       credential: { kind: 'key', id: 'key_x' } as const,
       operator: false,
       requestId: 'r',
+      userAgent: null,
+      session: null,
       ip: '127.0.0.1',
     },
     signal: new AbortController().signal,

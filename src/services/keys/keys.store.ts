@@ -2,7 +2,7 @@ import type { Key } from '../../../generated/keys/types.ts';
 import type { Sql } from '../../db/index.ts';
 import { NotFound } from '../../lib/errors.ts';
 import type { KeyState } from './key-states.ts';
-import type { Place, Window } from './pages.ts';
+import type { Place, Window } from '../../http/lists.ts';
 
 export type NewKey = Pick<Key, Fixed>;
 type Fixed =

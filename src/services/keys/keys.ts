@@ -1,17 +1,17 @@
 import type { Keys } from '../../../generated/keys/server.ts';
 import type { Changes } from '../../db/changes.ts';
 import type { Database } from '../../db/index.ts';
+import { changesSince } from '../../http/change-stream.ts';
 import type { Context } from '../../http/context.ts';
 import { Unauthenticated } from '../../lib/errors.ts';
-import { changesSince } from './change-stream.ts';
 import { type IssuanceRules, issueKey, rotateKey } from './issuance.ts';
 import { changeKey, deleteKey, endGrace, reactivateKey, revokeKey, suspendKey } from './key-changes.ts';
 import { assignScopes, removeScopes } from './key-scopes.ts';
 import { keyStore } from './keys.store.ts';
-import { answerPage, newestFirst, placeOf } from './pages.ts';
+import { answerPage, newestFirst, placeOf } from '../../http/lists.ts';
 import { rotationStore } from './rotations.store.ts';
 import type { Validator } from './validation/validator.ts';
-import type { Writer } from './writes.ts';
+import type { ChangeKind, Writer } from './writes.ts';
 
 export interface Deps {
   readonly db: Database;
@@ -79,5 +79,7 @@ export const keys = ({ db, write, changes, validator, rules }: Deps) =>
       return { ...key, rate_limit: await validator.rateLimit(key) };
     },
 
-    changes: ({ 'Last-Event-ID': last }) => changesSince(changes, last),
+    // The kinds are those of `createWriter`: nobody else writes changes, and the table takes no others.
+    changes: ({ 'Last-Event-ID': last }) =>
+      changesSince(changes, last, ({ seq, kind, id }) => ({ seq, kind: kind as ChangeKind, id })),
   }) satisfies Keys<Context>;

@@ -2,7 +2,7 @@ import type { Policy } from '../../../generated/keys/types.ts';
 import { constrained } from '../../db/constraints.ts';
 import type { Sql } from '../../db/index.ts';
 import { Conflict, NotFound } from '../../lib/errors.ts';
-import type { Place, Window } from './pages.ts';
+import type { Place, Window } from '../../http/lists.ts';
 
 export type NewPolicy = Omit<Policy, 'key_count' | 'created_at' | 'updated_at'>;
 export type PolicyChange = Partial<Omit<NewPolicy, 'id' | 'tenant_id' | 'app_id'>>;

@@ -5,7 +5,7 @@ import type { Database } from '../../db/index.ts';
 import type { Context } from '../../http/context.ts';
 import { Conflict } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
-import { answerPage, newestFirst, placeOf } from './pages.ts';
+import { answerPage, newestFirst, placeOf } from '../../http/lists.ts';
 import { policyStore, type PolicyChange } from './policies.store.ts';
 import { storedTerms } from './policy-terms.ts';
 import { checkNotItsPolicy } from './rights.ts';

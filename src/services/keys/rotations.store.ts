@@ -1,6 +1,6 @@
 import type { Rotation } from '../../../generated/keys/types.ts';
 import type { Sql } from '../../db/index.ts';
-import type { Place, Window } from './pages.ts';
+import type { Place, Window } from '../../http/lists.ts';
 
 /** Every statement about rotations. */
 export const rotationStore = (sql: Sql) => ({

@@ -3,7 +3,7 @@ import { constrained } from '../../db/constraints.ts';
 import type { Sql } from '../../db/index.ts';
 import { Conflict, NotFound } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
-import type { Window } from './pages.ts';
+import type { Window } from '../../http/lists.ts';
 
 export type NewScope = Omit<Scope, 'created_at'>;
 

@@ -4,7 +4,7 @@ import type { Context } from '../../http/context.ts';
 import { Conflict } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { keyStore } from './keys.store.ts';
-import { answerPage, byName } from './pages.ts';
+import { answerPage, byName } from '../../http/lists.ts';
 import { scopeStore } from './scopes.store.ts';
 import type { Writer } from './writes.ts';
 

@@ -9,7 +9,7 @@ import type {
 import type { Database } from '../../db/index.ts';
 import type { Context } from '../../http/context.ts';
 import { keyStore } from './keys.store.ts';
-import { answerPage, newestFirst, placeOf } from './pages.ts';
+import { answerPage, newestFirst, placeOf } from '../../http/lists.ts';
 import { checkPeriods, rangeOf, type RangeRequest } from './validation/periods.ts';
 import { sortReport } from './validation/reports.ts';
 import { usageStore } from './validation/usage.store.ts';

@@ -15,6 +15,7 @@ export interface Mfa {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: The password, code, challenge or refresh token is wrong or expired; which of them is not said.
+   * - 403: The user is banned or has to verify their email address first, or the app takes no sign-ups; `reason` says which.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
    * - 429: Too many tries from this address or for this account; `Retry-After` is always there.

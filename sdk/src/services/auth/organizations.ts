@@ -16,6 +16,7 @@ export interface Organizations {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
    * - 403: The credentials do not allow it; `reason` says why.
+   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
    * - 409: The change collides with what is stored, or its state does not allow it.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
@@ -42,6 +43,7 @@ export interface Organizations {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
    * - 403: The credentials do not allow it; `reason` says why.
+   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
    * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
    * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
    *

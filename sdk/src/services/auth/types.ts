@@ -3901,9 +3901,9 @@ export interface components {
             slug: components["schemas"]["Slug"];
             /** @description What it is for. */
             description: string;
-            /** @description The role whose permissions it has too; at most 8 roles in a chain, no cycles. */
+            /** @description The role whose permissions it has too; at most 8 ancestors, no cycles. */
             parent_id: components["schemas"]["RoleId"] | null;
-            /** @description Whether it is one of the app's own, `user` and `admin`, which cannot be deleted. */
+            /** @description Whether it is one of the app's own, `user` and `admin`, of which only the permissions can be changed. */
             readonly system: boolean;
             /** @description When it was created. */
             readonly created_at: components["schemas"]["Timestamp"];
@@ -3949,7 +3949,7 @@ export interface components {
              */
             description?: string | undefined;
             /**
-             * @description The role whose permissions it has too; at most 8 roles in a chain, no cycles.
+             * @description The role whose permissions it has too; at most 8 ancestors, no cycles.
              * @default null
              */
             parent_id?: (components["schemas"]["RoleId"] | null) | undefined;
@@ -4012,7 +4012,7 @@ export interface components {
             slug?: components["schemas"]["Slug"] | undefined;
             /** @description What it is for. */
             description?: (string | null) | undefined;
-            /** @description The role whose permissions it has too; at most 8 roles in a chain, no cycles. */
+            /** @description The role whose permissions it has too; at most 8 ancestors, no cycles. */
             parent_id?: (components["schemas"]["RoleId"] | null) | undefined;
         };
         /**
@@ -4889,9 +4889,9 @@ export interface components {
             slug: components["schemas"]["Slug"];
             /** @description What it is for. */
             description: string;
-            /** @description The role whose permissions it has too; at most 8 roles in a chain, no cycles. */
+            /** @description The role whose permissions it has too; at most 8 ancestors, no cycles. */
             parent_id: components["schemas"]["RoleId"] | null;
-            /** @description Whether it is one of the app's own, `user` and `admin`, which cannot be deleted. */
+            /** @description Whether it is one of the app's own, `user` and `admin`, of which only the permissions can be changed. */
             readonly system: boolean;
             /** @description When it was created. */
             readonly created_at: components["schemas"]["Timestamp"];

@@ -1,5 +1,5 @@
 import { hash, randomBytes } from 'node:crypto';
-import { crc32 } from 'node:zlib';
+import { base62Bytes, checkDigits, randomBase62 } from '../../../lib/base62.ts';
 
 /** A raw key taken apart: `<prefix>_<environment>_<tag><body><check>`. */
 export interface RawKey {
@@ -18,7 +18,6 @@ export interface NewRawKey {
   readonly hint: string;
 }
 
-const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const tagLength = 6;
 const bodyLength = 43;
 const checkLength = 6;
@@ -53,38 +52,13 @@ export function parseRawKey(text: string): RawKey | undefined {
 
 /** Makes a raw key. `body` is 32 random bytes; only the published vector gives its own. */
 export function makeRawKey(parts: RawKey, body: Uint8Array = randomBytes(32)): NewRawKey {
-  const unchecked = `${parts.prefix}_${parts.environment}_${parts.tag}${encodeBody(body)}`;
+  const unchecked = `${parts.prefix}_${parts.environment}_${parts.tag}${base62Bytes(body, bodyLength)}`;
   const rawKey = unchecked + checkDigits(unchecked);
   return { rawKey, hash: hashRawKey(rawKey), hint: rawKey.slice(-4) };
 }
 
 /** A random tag for a new tenant. Uniqueness is the table's business. */
-export function makeTag(): string {
-  const space = BigInt(digits.length) ** BigInt(tagLength);
-  return encode(BigInt(`0x${randomBytes(16).toString('hex')}`) % space, tagLength);
-}
+export const makeTag = (): string => randomBase62(tagLength);
 
 /** SHA-256 of the whole string: 256 random bits need no slow hash. */
 export const hashRawKey = (rawKey: string): string => hash('sha256', rawKey, 'hex');
-
-function encodeBody(bytes: Uint8Array): string {
-  return encode(BigInt(`0x${Buffer.from(bytes).toString('hex')}`), bodyLength);
-}
-
-function encode(value: bigint, length: number): string {
-  const base = BigInt(digits.length);
-  let text = '';
-  for (let rest = value; text.length < length; rest /= base) text = digits.charAt(Number(rest % base)) + text;
-  return text;
-}
-
-/** CRC-32 (IEEE) of the text, in base62. Plain arithmetic, because every validation pays for it. */
-function checkDigits(text: string): string {
-  let rest = crc32(text);
-  let check = '';
-  for (let position = 0; position < checkLength; position++) {
-    check = digits.charAt(rest % 62) + check;
-    rest = Math.floor(rest / 62);
-  }
-  return check;
-}

@@ -5,9 +5,9 @@ import type {
   ValidationRequest,
   ValidationResult,
 } from '../../../../generated/keys/types.ts';
+import { batchedReads } from '../../../db/batched-reads.ts';
 import type { Changes } from '../../../db/changes.ts';
 import type { Database, Log } from '../../../db/index.ts';
-import { batchedReads } from './batched-reads.ts';
 import { createKeyCache } from './cache.ts';
 import { createFold, type Fold } from './fold.ts';
 import { journalStore } from './journal.store.ts';

@@ -119,6 +119,8 @@ export function contextOf(tenant: string, headers: Record<string, string | numbe
     scopes: held.names,
     operator: false,
     requestId: 'test',
+    userAgent: null,
+    session: null,
     ip: '127.0.0.1',
     signal: new AbortController().signal,
     reply: { status: () => undefined, header: (name, value) => void (headers[name] = value) },

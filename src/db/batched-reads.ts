@@ -9,21 +9,27 @@ interface Waiting<Key, Value> {
 }
 
 /**
- * Lets reads that are asked for at the same time share a statement. One is in flight at a time and the next one takes all
+ * Lets reads that are asked for at the same time share a statement. At most `width` are in flight and the next one takes all
  * that came meanwhile, so statements grow with the load instead of their number. A question never joins a statement that
  * was sent before it: the answer is at least as new as the question. `read` answers by the names that `nameOf` gives.
  */
 export function batchedReads<Key, Value>(
   read: (keys: Key[]) => Promise<ReadonlyMap<string, Value>>,
   nameOf: (key: Key) => string,
+  width = 1,
 ): (key: Key) => Promise<Value | undefined> {
   const queue = new Map<string, Waiting<Key, Value>>();
-  let reading = false;
+  let reading = 0;
+  let beginning = false;
 
   /** Waits for all requests that have reached this process already: they arrive one by one in a turn of the event loop. */
   function begin(): void {
-    reading = true;
-    setImmediate(() => void pump());
+    reading++;
+    beginning = true;
+    setImmediate(() => {
+      beginning = false;
+      void pump();
+    });
   }
 
   async function pump(): Promise<void> {
@@ -32,7 +38,7 @@ export function batchedReads<Key, Value>(
       for (const [name] of taken) queue.delete(name);
       await run(taken);
     }
-    reading = false;
+    reading--;
   }
 
   async function run(taken: [string, Waiting<Key, Value>][]): Promise<void> {
@@ -50,7 +56,7 @@ export function batchedReads<Key, Value>(
     if (queued !== undefined) return queued.promise;
     const waiting = { key, ...Promise.withResolvers<Value | undefined>() };
     queue.set(name, waiting);
-    if (!reading) begin();
+    if (reading < width && !beginning) begin();
     return waiting.promise;
   };
 }

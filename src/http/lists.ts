@@ -1,6 +1,6 @@
-import { decodeCursor, page } from '../../lib/cursors.ts';
-import { Invalid } from '../../lib/errors.ts';
-import type { Reply } from '../../http/context.ts';
+import { decodeCursor, page } from '../lib/cursors.ts';
+import { Invalid } from '../lib/errors.ts';
+import type { Reply } from './context.ts';
 
 /** How a list is asked for. Lists without an offset are walked by cursor only. */
 export interface PageRequest {

@@ -1,9 +1,8 @@
-import type { Change } from '../../../generated/keys/types.ts';
-import type { Changes, LoggedChange } from '../../db/changes.ts';
-import { Gone } from '../../lib/errors.ts';
-import type { ChangeKind } from './writes.ts';
+import type { Changes, LoggedChange } from '../db/changes.ts';
+import { Gone } from '../lib/errors.ts';
 
-type Sent = { event: 'change'; id: string; data: Change } | { comment: string };
+/** What the stream sends: changes, and signs of life. */
+export type SentChange<Data> = { event: 'change'; id: string; data: Data } | { comment: string };
 
 /** Milliseconds between two signs of life. */
 const beat = 500;
@@ -12,18 +11,31 @@ const beat = 500;
 const most = 10_000;
 
 /**
- * Changes as they happen, beginning after `last`; some of them possibly twice. The signs of life stop when this process
- * does not hear from the database: whoever caches answers on the strength of the stream then has to ask again.
+ * Changes as they happen, as `tell` puts them, beginning after `last`; some of them possibly twice. The signs of life stop when
+ * this process does not hear from the database: whoever caches answers on the strength of the stream then has to ask again.
  * @throws Gone when what followed `last` is no longer known.
  */
-export async function changesSince(changes: Changes, last: string | undefined): Promise<AsyncIterable<Sent>> {
+export async function changesSince<Data>(
+  changes: Changes,
+  last: string | undefined,
+  tell: (change: LoggedChange) => Data,
+): Promise<AsyncIterable<SentChange<Data>>> {
   const seq = last === undefined ? undefined : Number(last);
   if (seq !== undefined && (await changes.since(seq)) === undefined) throw Gone('Last-Event-ID: too old');
-  return stream(changes, seq);
+  return stream(changes, seq, tell);
 }
 
 /** Listens before it reads what was missed, so that nothing falls between; it ends when it cannot say what was missed. */
-async function* stream(changes: Changes, seq: number | undefined): AsyncIterable<Sent> {
+async function* stream<Data>(
+  changes: Changes,
+  seq: number | undefined,
+  tell: (change: LoggedChange) => Data,
+): AsyncIterable<SentChange<Data>> {
+  const toEvent = (change: LoggedChange): SentChange<Data> => ({
+    event: 'change',
+    id: String(change.seq),
+    data: tell(change),
+  });
   let waiting: LoggedChange[] = [];
   let lost = false;
   let wake = () => {};
@@ -47,10 +59,3 @@ async function* stream(changes: Changes, seq: number | undefined): AsyncIterable
     unsubscribe();
   }
 }
-
-/** The kinds are those of `createWriter`: nobody else writes changes, and the table takes no others. */
-const toEvent = ({ seq, kind, id }: LoggedChange): Sent => ({
-  event: 'change',
-  id: String(seq),
-  data: { seq, kind: kind as ChangeKind, id },
-});

@@ -1,0 +1,116 @@
+import { randomBytes, randomInt } from 'node:crypto';
+import { Secret, TOTP } from 'otpauth';
+import { describe, expect, it } from 'vitest';
+import { contract, type Api } from '../harness.ts';
+
+const app_id = 'default';
+const unknownChallenge = 'chall_000001003aUlTJC7tjlCTQj2uNU3MFagCXG9LRKRcwGkBIDlf0mKcmB';
+const newPhone = () => `+49151${String(randomInt(100_000_000)).padStart(8, '0')}`;
+
+/** Somebody who signed up. */
+async function signedUp(api: Api) {
+  const client = api.tenant().anonymous();
+  const email = `user-${randomBytes(6).toString('hex')}@example.com`;
+  const body = { email, password: 'correct horse battery staple', app_id };
+  const { session_token } = await client.plinth.auth.accounts.signup({ body });
+  return { ...client, body, options: { headers: { authorization: `Bearer ${session_token}` } } };
+}
+/** The code that an authenticator app shows now. */
+const codeOf = (secret: string | null) =>
+  new TOTP({ secret: Secret.fromBase32(secret ?? 'GEZDGNBVGY3TQOJQ') }).generate();
+
+contract('Mfa', (api) => {
+  it('a factor is set up, verified, listed and removed', async () => {
+    const { plinth, options } = await signedUp(api);
+    const { mfa } = plinth.auth;
+    const { secret } = await mfa.enroll({ body: { method: 'totp' } }, options);
+    expect(await mfa.verify({ body: { code: codeOf(secret) } }, options)).toMatchObject({ verified: true });
+    expect(await mfa.regenerate({}, options)).toHaveLength(10);
+    expect((await mfa.list({}, options)).length).toBeGreaterThan(0);
+    expect(await mfa.remove({}, options)).toEqual({ status: 'removed' });
+  });
+
+  describe('enroll', () => {
+    it('400 for sms without a phone', async () => {
+      const { options, ...user } = await signedUp(api);
+      await user.refused(400, 'phone: required for sms', ({ auth }) =>
+        auth.mfa.enroll({ body: { method: 'sms' } }, options),
+      );
+    });
+
+    it('409 when the factor is verified', async () => {
+      const { plinth, options, ...user } = await signedUp(api);
+      const { secret } = await plinth.auth.mfa.enroll({ body: {} }, options);
+      await plinth.auth.mfa.verify({ body: { code: codeOf(secret) } }, options);
+      await user.refused(409, 'factor already verified', ({ auth }) =>
+        auth.mfa.enroll({ body: {} }, options),
+      );
+    });
+  });
+
+  describe('verify, remove and regenerate', () => {
+    it('401 for a wrong code', async () => {
+      const { plinth, options, ...user } = await signedUp(api);
+      await plinth.auth.mfa.enroll({ body: {} }, options);
+      await user.refused(401, 'invalid credentials', ({ auth }) =>
+        auth.mfa.verify({ body: { code: 'wrong' } }, options),
+      );
+    });
+
+    it('404 without a factor', async () => {
+      const { options, ...user } = await signedUp(api);
+      const message = 'enrollment not found';
+      await user.refused(404, message, ({ auth }) => auth.mfa.verify({ body: { code: '000000' } }, options));
+      await user.refused(404, message, ({ auth }) => auth.mfa.remove({}, options));
+      await user.refused(404, message, ({ auth }) => auth.mfa.regenerate({}, options));
+    });
+  });
+
+  describe('challenge and sendCode', () => {
+    it('401 for a challenge that is none', async () => {
+      const client = api.tenant().anonymous();
+      const challenge_token = unknownChallenge;
+      await client.refused(401, 'invalid credentials', ({ auth }) =>
+        auth.mfa.challenge({ body: { challenge_token, method: 'totp', code: '000000' } }),
+      );
+      await client.refused(401, 'invalid credentials', ({ auth }) =>
+        auth.mfa.sendCode({ body: { challenge_token } }),
+      );
+    });
+
+    it('200: a recovery code signs in', async () => {
+      const { plinth, body, options } = await signedUp(api);
+      const { secret, recovery_codes } = await plinth.auth.mfa.enroll({ body: {} }, options);
+      await plinth.auth.mfa.verify({ body: { code: codeOf(secret) } }, options);
+      const challenge = await plinth.auth.accounts.signin({ body });
+      const challenge_token = 'challenge_token' in challenge ? challenge.challenge_token : unknownChallenge;
+      const answered = await plinth.auth.mfa.challenge({
+        body: { challenge_token, method: 'recovery', code: recovery_codes[0]! },
+      });
+      expect(answered.session_token).toMatch(/^pst_/);
+    });
+  });
+});
+
+contract('Phone', (api) => {
+  it('200 for a code that is sent', async () => {
+    const { plinth } = api.tenant().anonymous();
+    expect(await plinth.auth.phone.sendCode({ body: { phone: newPhone() } })).toMatchObject({
+      status: 'code_sent',
+    });
+  });
+
+  it('400 for a number that none is', async () => {
+    const client = api.tenant().anonymous();
+    await client.refused(400, 'phone: must be a valid number like +4930901820', ({ auth }) =>
+      auth.phone.sendCode({ body: { phone: '+1999999999' } }),
+    );
+  });
+
+  it('401 for a wrong code', async () => {
+    const client = api.tenant().anonymous();
+    await client.refused(401, 'invalid credentials', ({ auth }) =>
+      auth.phone.verify({ body: { phone: newPhone(), code: 'wrong' } }),
+    );
+  });
+});

@@ -1,0 +1,56 @@
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
+
+/** Encrypts what has to be read again, such as TOTP secrets and private keys, before it reaches the database. */
+export interface Sealer {
+  /** An AES-256-GCM envelope. Each purpose and tenant has a key of its own, so an envelope opens nowhere else. */
+  seal(purpose: string, tenant: string, plain: Uint8Array | string): Buffer;
+  /** What was sealed, also under the previous master key. Throws where the envelope was changed or is another's. */
+  open(purpose: string, tenant: string, box: Uint8Array): Buffer;
+  /** HMAC-SHA-256 under the purpose's key, for short codes that a plain hash would not hide. */
+  mac(purpose: string, tenant: string, text: string): Buffer;
+}
+
+/** Version, key id (4), nonce (12), tag (16), ciphertext. */
+const version = 1;
+const headLength = 1 + 4 + 12 + 16;
+
+/** `master` seals; it and `previous` open. Both are 32 bytes. */
+export function createSealer(master: Uint8Array, previous?: Uint8Array): Sealer {
+  const keys = [master, ...(previous ? [previous] : [])].map(keyRing);
+  return {
+    seal(purpose, tenant, plain) {
+      const ring = keys[0]!;
+      const nonce = randomBytes(12);
+      const cipher = createCipheriv('aes-256-gcm', ring.key(purpose, tenant), nonce);
+      const sealed = Buffer.concat([cipher.update(plain), cipher.final()]);
+      return Buffer.concat([Buffer.from([version]), ring.id, nonce, cipher.getAuthTag(), sealed]);
+    },
+    open(purpose, tenant, box) {
+      const bytes = Buffer.from(box);
+      const ring = keys.find(({ id }) => id.equals(bytes.subarray(1, 5)));
+      if (bytes[0] !== version || bytes.length < headLength || !ring)
+        throw new Error(`a sealed value of ${purpose} was sealed with another master key`);
+      const decipher = createDecipheriv('aes-256-gcm', ring.key(purpose, tenant), bytes.subarray(5, 17));
+      decipher.setAuthTag(bytes.subarray(17, headLength));
+      return Buffer.concat([decipher.update(bytes.subarray(headLength)), decipher.final()]);
+    },
+    mac: (purpose, tenant, text) => createHmac('sha256', keys[0]!.key(purpose, tenant)).update(text).digest(),
+  };
+}
+
+/** The keys that follow from one master key. */
+function keyRing(master: Uint8Array) {
+  if (master.length !== 32) throw new TypeError('a master key has 32 bytes');
+  const derive = (info: string, length: number) => Buffer.from(hkdfSync('sha256', master, '', info, length));
+  const known = new Map<string, Buffer>();
+  return {
+    id: derive('plinth/key-id', 4),
+    key(purpose: string, tenant: string): Buffer {
+      const info = `plinth/seal\0${purpose}\0${tenant}`;
+      const found = known.get(info) ?? derive(info, 32);
+      // Tenants can be many; the derivation is cheap.
+      if (known.size < 10_000) known.set(info, found);
+      return found;
+    },
+  };
+}

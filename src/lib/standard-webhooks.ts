@@ -1,0 +1,27 @@
+import { createHmac, randomBytes } from 'node:crypto';
+
+/** A secret of the Standard Webhooks specification: `whsec_` and the base64 of the key. */
+export const newWebhookSecret = (): string => `whsec_${randomBytes(24).toString('base64')}`;
+
+/**
+ * The headers of a signed delivery (Standard Webhooks 1.0). Each secret adds a signature, so that a receiver who still has the
+ * previous one goes on verifying.
+ * @param seconds Unix time of this try
+ */
+export function signatureHeaders(
+  secrets: readonly string[],
+  { id, seconds, body }: { id: string; seconds: number; body: string },
+): Record<'webhook-id' | 'webhook-timestamp' | 'webhook-signature', string> {
+  const signed = `${id}.${seconds}.${body}`;
+  const signatures = secrets.map((secret) => `v1,${hmac(secret, signed)}`);
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': String(seconds),
+    'webhook-signature': signatures.join(' '),
+  };
+}
+
+const hmac = (secret: string, text: string) =>
+  createHmac('sha256', Buffer.from(secret.replace(/^whsec_/, ''), 'base64'))
+    .update(text)
+    .digest('base64');

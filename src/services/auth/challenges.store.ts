@@ -1,0 +1,99 @@
+import type { MfaMethod } from '../../../generated/auth/types.ts';
+import type { Sql } from '../../db/index.ts';
+import type { SigninMethod } from './signin.ts';
+
+export interface NewChallenge {
+  readonly tenant_id: string;
+  readonly hash: Buffer;
+  readonly app_id: string;
+  readonly user_id: string;
+  /** How the first factor was proven. */
+  readonly method: SigninMethod;
+  readonly device_id: string | null;
+}
+
+/** A sign-in that waits, as far as it can still be answered. */
+export interface OpenChallenge {
+  readonly app_id: string;
+  readonly user_id: string;
+  /** How the first factor was proven. */
+  readonly method: SigninMethod;
+  /** Of the code that was texted last, while it is good. */
+  readonly code_mac: Buffer | null;
+}
+
+const mostAttempts = 5;
+
+/** Every statement about sign-ins that wait for a second factor. */
+export const challengeStore = (sql: Sql) => ({
+  /** Answers until when it can be answered. */
+  async insert(challenge: NewChallenge): Promise<string> {
+    const [{ expires_at }] = await sql<[{ expires_at: string }]>`
+      insert into auth.challenges (tenant_id, hash, app_id, user_id, method, device_id, expires_at)
+      values (
+        ${challenge.tenant_id}, ${challenge.hash}, ${challenge.app_id}, ${challenge.user_id}, ${challenge.method},
+        ${challenge.device_id}, now() + interval '5 minutes'
+      )
+      returning expires_at`;
+    return expires_at;
+  },
+
+  /** Undefined where it is unknown, over, or was answered wrongly too often. */
+  async open(tenant: string, hash: Buffer): Promise<OpenChallenge | undefined> {
+    const [found] = await sql<OpenChallenge[]>`
+      select app_id, user_id, method, case when code_expires_at > now() then code_mac end as code_mac
+      from auth.challenges
+      where tenant_id = ${tenant} and hash = ${hash} and expires_at > now() and attempts < ${mostAttempts}`;
+    return found;
+  },
+
+  /** Stores the code that was texted, in place of an older one. Answers until when it is good. */
+  async setCode(tenant: string, hash: Buffer, mac: Buffer): Promise<string> {
+    const [{ code_expires_at }] = await sql<[{ code_expires_at: string }]>`
+      update auth.challenges
+      set code_mac = ${mac}, code_expires_at = least(now() + interval '5 minutes', expires_at)
+      where tenant_id = ${tenant} and hash = ${hash}
+      returning code_expires_at`;
+    return code_expires_at;
+  },
+
+  async countWrongAnswer(tenant: string, hash: Buffer): Promise<void> {
+    await sql`
+      update auth.challenges set attempts = attempts + 1
+      where tenant_id = ${tenant} and hash = ${hash}`;
+  },
+
+  async delete(tenant: string, hash: Buffer): Promise<void> {
+    await sql`delete from auth.challenges where tenant_id = ${tenant} and hash = ${hash}`;
+  },
+
+  /** Deletes what is over. Answers how many, at most `batch`. */
+  async forget(batch: number): Promise<number> {
+    const { count } = await sql`
+      delete from auth.challenges
+      where (tenant_id, hash) in (
+        select tenant_id, hash from auth.challenges
+        where expires_at <= now()
+        limit ${batch}
+      )`;
+    return count;
+  },
+
+  /** Sign-ins by the old password do not go on with the new one. */
+  async deleteOfUser(tenant: string, userId: string): Promise<void> {
+    await sql`delete from auth.challenges where tenant_id = ${tenant} and user_id = ${userId}`;
+  },
+
+  /** The user's verified factors, and whether recovery codes are left. */
+  async factorsOf(tenant: string, userId: string): Promise<{ verified: MfaMethod[]; recovery: boolean }> {
+    const [found] = await sql<[{ verified: MfaMethod[]; recovery: boolean }]>`
+      select
+        array(
+          select method from auth.enrollments
+          where tenant_id = ${tenant} and user_id = ${userId} and verified
+          order by method desc
+        ) as verified,
+        exists(select from auth.recovery_codes where tenant_id = ${tenant} and user_id = ${userId}) as recovery`;
+    return found;
+  },
+});

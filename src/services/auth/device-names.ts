@@ -1,0 +1,14 @@
+import Bowser from 'bowser';
+import type { Device } from '../../../generated/auth/types.ts';
+
+/** What people recognise a device by, as far as its User-Agent tells. */
+export function describeDevice(userAgent: string | null): Pick<Device, 'name' | 'type' | 'browser' | 'os'> {
+  const found = userAgent ? Bowser.parse(userAgent) : undefined;
+  const browser = found?.browser.name?.slice(0, 64) ?? null;
+  const os = found?.os.name?.slice(0, 64) ?? null;
+  const name = [browser, os].filter((part) => part !== null).join(' on ') || 'Unknown device';
+  return { name, type: typeOf(found?.platform.type), browser, os };
+}
+
+const typeOf = (type: string | undefined): Device['type'] =>
+  type === 'desktop' || type === 'mobile' || type === 'tablet' ? type : 'unknown';

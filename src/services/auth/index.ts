@@ -1,0 +1,178 @@
+/**
+ * Accounts of end users for one or more apps, and the platform's own credentials: every other service asks `auth` who a bearer
+ * token is.
+ *
+ * Terminology:
+ * - App: a product of a tenant; it owns users, roles, organizations, clients, webhooks, forms and branding. Nothing crosses it.
+ * - Publishable key: the public identifier of an app, sent by browsers; it selects the app and proves nothing.
+ * - Session: one sign-in of one user, with a session token (short, bearer) and a refresh token (long, single use).
+ * - Principal: what a credential resolves to.
+ * - Role, permission, scope: a role holds permissions; a permission of an action on a resource is the scope
+ *   `<resource>:<action>`.
+ * - Change: one revocation or reduction of rights, pushed to every process that caches principals.
+ */
+import { changes as createChanges } from '../../db/changes.ts';
+import type { Service, ServiceModule } from '../../http/service.ts';
+import { createOutbound } from '../../lib/outbound.ts';
+import { startAccountSweep } from './account-sweep.ts';
+import { accounts } from './accounts.ts';
+import { createActivity } from './activity.ts';
+import { admin } from './admin.ts';
+import { startAppRemoval } from './app-removal.ts';
+import { apps } from './apps.ts';
+import { branding } from './branding.ts';
+import { createDeliveries } from './deliveries.ts';
+import { devices } from './devices.ts';
+import { createDirectory } from './directory.ts';
+import { encodeError } from './errors.ts';
+import { startFactorSweep } from './factor-sweep.ts';
+import { ensureFirstApp } from './first-app.ts';
+import { formChecker, forms } from './forms.ts';
+import { invitations } from './invitations.ts';
+import { issuerOf } from './issuer.ts';
+import { createKnownUsers } from './known-users.ts';
+import { me } from './me.ts';
+import { members } from './members.ts';
+import { waysOf } from './message-drivers.ts';
+import { createMessages } from './messages.ts';
+import { mfa } from './mfa.ts';
+import { organizations } from './organizations.ts';
+import { createOrigins } from './origins.ts';
+import { outbox } from './outbox.ts';
+import { createPasswords } from './passwords.ts';
+import { phone } from './phone.ts';
+import { principalStore } from './principals.store.ts';
+import { createPrincipals } from './principals.ts';
+import { createRateLimits } from './rate-limits.ts';
+import { startRequests } from './requests.ts';
+import { roles } from './roles.ts';
+import { sessions } from './sessions.ts';
+import { settings } from './settings.ts';
+import { teams } from './teams.ts';
+import { tokens } from './token-resolution.ts';
+import { users } from './users.ts';
+import { webhooks } from './webhooks.ts';
+import { createWriter } from './writes.ts';
+
+export const auth: ServiceModule<typeof settings> = {
+  name: 'auth',
+  migrations: new URL('./migrations/', import.meta.url),
+  settings,
+  // What is missing are the OAuth provider and its pages, and with it the consents of a user.
+  built: [
+    'Accounts',
+    'Admin',
+    'Apps',
+    'Branding',
+    'Devices',
+    'Forms',
+    'Invitations',
+    'Me_delete',
+    'Me_export',
+    'Me_get',
+    'Me_reauthenticate',
+    'Me_switchOrg',
+    'Me_update',
+    'Members',
+    'Mfa',
+    'Organizations',
+    'Outbox',
+    'Phone',
+    'Roles',
+    'Sessions',
+    'Teams',
+    'Tokens',
+    'Users',
+    'Webhooks',
+  ],
+  async create({ db, settings, sealer, production, allowPrivateTargets, prefix, log }): Promise<Service> {
+    await ensureFirstApp(db);
+    const changes = createChanges({ db, schema: 'auth', detailed: true, log });
+    const directory = createDirectory({ db, changes });
+    const activity = createActivity({ db, log });
+    const principals = createPrincipals({
+      read: (wanted) => principalStore(db.sql).sessions(wanted),
+      changes,
+      directory,
+      activity,
+      size: settings.cache,
+    });
+    const outbound = createOutbound({
+      allowPrivate: allowPrivateTargets,
+      allowNetworks: settings.allowNetworks,
+    });
+    const deliveries = createDeliveries({ db, outbound, sealer, log });
+    const deps = {
+      db,
+      write: createWriter({ db, changes, deliver: deliveries.deliver }),
+      changes,
+      directory,
+      principals,
+      knownUsers: createKnownUsers({ db, changes, size: settings.cache }),
+      passwords: createPasswords(settings.hashCost),
+      messages: createMessages({ db, ways: waysOf(settings, production), log }),
+      deliveries,
+      outbound,
+      checkForm: formChecker(db),
+      limits: createRateLimits({ on: limitsByAddress(settings.rateLimit, production) }),
+      issuer: issuerOf(settings, prefix),
+      sealer,
+      settings,
+      production,
+      log,
+    };
+    const origins = createOrigins({ db, changes, log });
+    const background: { stop(): Promise<unknown> }[] = [];
+    return {
+      handlers: {
+        Accounts: accounts(deps),
+        Admin: admin(deps),
+        Apps: apps(deps),
+        Branding: branding(deps),
+        Devices: devices(deps),
+        Forms: forms(deps),
+        Invitations: invitations(deps),
+        Me: me(deps),
+        Members: members(deps),
+        Mfa: mfa(deps),
+        Organizations: organizations(deps),
+        Outbox: outbox(deps),
+        Phone: phone(deps),
+        Roles: roles(deps),
+        Sessions: sessions(deps),
+        Teams: teams(deps),
+        Tokens: tokens(deps),
+        Users: users(deps),
+        Webhooks: webhooks(deps),
+      },
+      encodeError,
+      ofSession: principals.ofSession,
+      allowsOrigin: (origin) => origins.has(origin),
+      async start() {
+        await changes.start();
+        await origins.load();
+        activity.start();
+        deliveries.start();
+        deps.messages.start();
+        background.push(
+          activity,
+          deliveries,
+          deps.messages,
+          startRequests(deps),
+          startAccountSweep(deps),
+          startFactorSweep(deps),
+          startAppRemoval({ db, log }),
+        );
+      },
+      async stop() {
+        await Promise.all(background.map((work) => work.stop()));
+        await outbound.close();
+        await changes.stop();
+      },
+    };
+  },
+};
+
+/** Limits by address can keep a developer's own tests out, so they are off outside production. */
+const limitsByAddress = (setting: 'auto' | 'on' | 'off', production: boolean): boolean =>
+  setting === 'on' || (setting === 'auto' && production);

@@ -1,0 +1,68 @@
+import type { Mfa } from '../../../generated/auth/server.ts';
+import type { AuthResult } from '../../../generated/auth/types.ts';
+import type { Context } from '../../http/context.ts';
+import { appOfCaller } from './app-context.ts';
+import { answerChallenge, sendChallengeCode } from './challenge-answers.ts';
+import type { Deps } from './deps.ts';
+import { enroll, regenerateCodes, removeFactors, shown, verifyFactor, type Owner } from './enrolling.ts';
+import { enrollmentStore } from './enrollments.store.ts';
+import { requireFresh } from './fresh.ts';
+import { refuseImpersonation } from './impersonation.ts';
+import { answerSignin, visitOf } from './signin.ts';
+
+/** Mfa: second factors, their recovery codes, and the challenges of sign-ins that wait for them. */
+export const mfa = (deps: Deps) => {
+  const { db, directory, limits } = deps;
+
+  const ownerOf = async (context: Context): Promise<Owner> => ({
+    app: await appOfCaller(directory, context, undefined),
+    userId: context.userId!,
+    actor: context.actor,
+  });
+
+  return {
+    async enroll({ body }, context) {
+      refuseImpersonation(context);
+      await requireFresh(deps, db.sql, context);
+      const enrollment = await enroll(deps, await ownerOf(context), body);
+      context.reply.header('Cache-Control', 'no-store');
+      return enrollment;
+    },
+
+    async verify({ body }, context) {
+      refuseImpersonation(context);
+      return verifyFactor(deps, await ownerOf(context), body);
+    },
+
+    async challenge({ body, ...headers }, context) {
+      limits.take('code', context.ip);
+      const visit = visitOf(context, headers['X-Device-Token']);
+      return answerSignin(context, await answerChallenge(deps, body, visit)) as AuthResult;
+    },
+
+    async sendCode({ body }, { ip }) {
+      limits.take('sms', ip);
+      return { status: 'code_sent', expires_at: await sendChallengeCode(deps, body.challenge_token) };
+    },
+
+    async remove({ method }, context) {
+      refuseImpersonation(context);
+      await requireFresh(deps, db.sql, context);
+      await removeFactors(deps, await ownerOf(context), method);
+      return { status: 'removed' };
+    },
+
+    async regenerate(_request, context) {
+      refuseImpersonation(context);
+      await requireFresh(deps, db.sql, context);
+      const codes = await regenerateCodes(deps, await ownerOf(context));
+      context.reply.header('Cache-Control', 'no-store');
+      return codes;
+    },
+
+    async list(_request, context) {
+      const { app, userId } = await ownerOf(context);
+      return (await enrollmentStore(db.sql).ofUser(app.tenant, userId)).map(shown);
+    },
+  } satisfies Mfa<Context>;
+};

@@ -1,0 +1,132 @@
+import type { Organization, OrgRole } from '../../../generated/auth/types.ts';
+import { constrained } from '../../db/constraints.ts';
+import type { Sql } from '../../db/index.ts';
+import type { Place, Window } from '../../http/lists.ts';
+import { constraints } from './errors.ts';
+
+export interface NewOrganization extends Pick<
+  Organization,
+  'id' | 'app_id' | 'name' | 'slug' | 'logo' | 'metadata'
+> {
+  readonly tenant_id: string;
+}
+
+/** Every statement about organizations. */
+export const organizationStore = (sql: Sql) => ({
+  async insert(organization: NewOrganization): Promise<Organization> {
+    const [inserted] = await constrained(
+      constraints,
+      sql<[Organization]>`
+        insert into auth.organizations (id, tenant_id, app_id, name, slug, logo, metadata)
+        values (
+          ${organization.id}, ${organization.tenant_id}, ${organization.app_id}, ${organization.name},
+          ${organization.slug}, ${organization.logo}, ${organization.metadata}
+        )
+        returning ${columns(sql)}`,
+    );
+    return inserted;
+  },
+
+  async find(tenant: string, app: string, id: string): Promise<Organization | undefined> {
+    const [organization] = await sql<Organization[]>`
+      select ${columns(sql)}
+      from auth.organizations
+      where tenant_id = ${tenant} and app_id = ${app} and id = ${id}`;
+    return organization;
+  },
+
+  /** Nobody else changes the organization, its members, invitations or teams for as long as the transaction lasts. */
+  async lock(tenant: string, app: string, id: string): Promise<Organization | undefined> {
+    const [organization] = await sql<Organization[]>`
+      select ${columns(sql)}
+      from auth.organizations
+      where tenant_id = ${tenant} and app_id = ${app} and id = ${id}
+      for update`;
+    return organization;
+  },
+
+  /** What the user may do in the organization; null for who is no member. */
+  async roleOf(tenant: string, id: string, userId: string): Promise<OrgRole | null> {
+    const [member] = await sql<{ role: OrgRole }[]>`
+      select role from auth.members where tenant_id = ${tenant} and org_id = ${id} and user_id = ${userId}`;
+    return member?.role ?? null;
+  },
+
+  /** The organizations of the app, or those of one user of it. Newest first; one more than `limit` when more follow. */
+  async list(
+    tenant: string,
+    app: string,
+    { limit, after, memberId }: Window<Place> & { readonly memberId: string | null },
+  ): Promise<Organization[]> {
+    return await sql<Organization[]>`
+      select ${columns(sql)}
+      from auth.organizations
+      where tenant_id = ${tenant} and app_id = ${app}
+        ${
+          memberId === null
+            ? sql``
+            : sql`and id in (select org_id from auth.members where tenant_id = ${tenant} and user_id = ${memberId})`
+        }
+        ${after === null ? sql`` : isAfter(sql, after)}
+      order by created_at desc, id
+      limit ${limit + 1}`;
+  },
+
+  async update(
+    tenant: string,
+    {
+      id,
+      app_id,
+      name,
+      slug,
+      logo,
+      metadata,
+    }: Pick<Organization, keyof NewOrganization & keyof Organization>,
+  ): Promise<Organization> {
+    const [updated] = await constrained(
+      constraints,
+      sql<[Organization]>`
+        update auth.organizations
+        set name = ${name}, slug = ${slug}, logo = ${logo}, metadata = ${metadata}, updated_at = now()
+        where tenant_id = ${tenant} and app_id = ${app_id} and id = ${id}
+        returning ${columns(sql)}`,
+    );
+    return updated;
+  },
+
+  /** Removes the organization; its members, invitations and teams go with it. */
+  async delete(tenant: string, id: string): Promise<void> {
+    await sql`delete from auth.branding where tenant_id = ${tenant} and org_id = ${id}`;
+    await sql`delete from auth.organizations where tenant_id = ${tenant} and id = ${id}`;
+  },
+
+  /** The organization is active in no session any more: of the user, or without one of anybody. Answers in which it was. */
+  async deactivate(tenant: string, id: string, userId: string | null): Promise<{ id: string }[]> {
+    return await sql<{ id: string }[]>`
+      update auth.sessions set org_id = null
+      where tenant_id = ${tenant} and org_id = ${id}
+        and (${userId}::text is null or user_id = ${userId})
+      returning id`;
+  },
+
+  /** Takes the roles that are held in the organization: by the user, or without one by anybody. Answers which. */
+  async endRoles(
+    tenant: string,
+    id: string,
+    userId: string | null,
+  ): Promise<{ user_id: string; role_id: string }[]> {
+    return await sql<{ user_id: string; role_id: string }[]>`
+      delete from auth.assignments
+      where tenant_id = ${tenant} and org_id = ${id}
+        and (${userId}::text is null or user_id = ${userId})
+      returning user_id, role_id`;
+  },
+});
+
+/** Index first: a page that lies deep costs no more than the first. */
+const isAfter = (sql: Sql, { created_at, id }: Place) =>
+  sql`and created_at <= ${created_at} and (created_at < ${created_at} or id > ${id})`;
+
+const columns = (sql: Sql) => sql`
+  organizations.id, organizations.app_id, organizations.name, organizations.slug, organizations.logo,
+  organizations.metadata, organizations.member_count, organizations.created_at, organizations.updated_at`;

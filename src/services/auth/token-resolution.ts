@@ -1,0 +1,51 @@
+import type { Tokens } from '../../../generated/auth/server.ts';
+import type { ActivePrincipal, Change, Principal } from '../../../generated/auth/types.ts';
+import type { Changes, LoggedChange } from '../../db/changes.ts';
+import { changesSince } from '../../http/change-stream.ts';
+import type { Context } from '../../http/context.ts';
+import type { ResolveAccessToken } from './access-tokens.ts';
+import type { Principals } from './principals.ts';
+import type { SessionPrincipal } from './session-principal.ts';
+
+export interface ResolutionDeps {
+  readonly changes: Changes;
+  readonly principals: Principals;
+  /** Of the OAuth provider, where there is one. */
+  readonly ofAccessToken?: ResolveAccessToken;
+}
+
+/** Milliseconds that a service which holds the stream of changes may keep a principal. */
+const mostKeptMs = 5_000;
+
+/** Tokens: whom a credential stands for, and when that changes. */
+export const tokens = ({ changes, principals, ofAccessToken }: ResolutionDeps) =>
+  ({
+    async resolve({ body: { token } }, { reply }): Promise<Principal> {
+      reply.header('Cache-Control', 'no-store');
+      const session = await principals.ofSession(token);
+      const found = session ? sessionPrincipal(session) : await ofAccessToken?.(token);
+      if (!found) return { active: false };
+      const left = Date.parse(found.expires_at) - Date.now();
+      return { ...found, cache_ms: Math.max(0, Math.min(mostKeptMs, left)) };
+    },
+
+    changes: ({ 'Last-Event-ID': last }) => changesSince(changes, last, toChange),
+  }) satisfies Tokens<Context>;
+
+const sessionPrincipal = (session: SessionPrincipal): Omit<ActivePrincipal, 'cache_ms'> => ({
+  active: true,
+  kind: 'session',
+  tenant_id: session.tenant,
+  app_id: session.app,
+  user_id: session.user_id,
+  client_id: null,
+  session_id: session.id,
+  org_id: session.org_id,
+  scopes: [...session.scopes],
+  impersonated_by: session.impersonated_by,
+  expires_at: session.expires_at,
+});
+
+/** The words are those of `createWriter`: nobody else writes changes. */
+const toChange = ({ seq, kind, id, effect, before }: LoggedChange) =>
+  ({ seq, kind, id, effect, before }) as Change;

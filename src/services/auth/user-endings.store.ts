@@ -1,0 +1,26 @@
+import type { Sql } from '../../db/index.ts';
+
+/** Every statement that takes from a user what would let them in. */
+export const userEndings = (sql: Sql) => ({
+  /** Ends what the user granted to clients, with the tokens that came of it. */
+  async endGrants(tenant: string, userId: string): Promise<void> {
+    await sql`delete from auth.oidc where tenant_id = ${tenant} and user_id = ${userId}`;
+  },
+
+  /** Removes second factors, recovery codes and sign-ins that wait for a factor; answers the methods that counted. */
+  async endFactors(tenant: string, userId: string): Promise<string[]> {
+    await sql`delete from auth.recovery_codes where tenant_id = ${tenant} and user_id = ${userId}`;
+    await sql`delete from auth.challenges where tenant_id = ${tenant} and user_id = ${userId}`;
+    const removed = await sql<{ method: string; verified: boolean }[]>`
+      delete from auth.enrollments where tenant_id = ${tenant} and user_id = ${userId} returning method, verified`;
+    return removed.filter(({ verified }) => verified).map(({ method }) => method);
+  },
+
+  /** Voids the links that were mailed to the user. */
+  async voidTokens(tenant: string, app: string, userId: string): Promise<void> {
+    await sql`
+      delete from auth.one_time
+      where tenant_id = ${tenant} and app_id = ${app} and purpose in ('verify_email', 'reset_password')
+        and subject = ${userId}`;
+  },
+});
