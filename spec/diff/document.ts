@@ -153,7 +153,28 @@ export function resolve(schemas: Schemas, schema: Schema): Schema {
   return { ...resolve(schemas, found), ...beside };
 }
 
-export const formsOf = ({ anyOf, oneOf }: Schema): readonly Schema[] | undefined => anyOf ?? oneOf;
+export function formsOf(schema: Schema): readonly Schema[] | undefined {
+  const forms = schema.anyOf ?? schema.oneOf;
+  const shared = Object.entries(schema).filter(([keyword]) => bounds.has(keyword));
+  if (forms === undefined || shared.length === 0) return forms;
+  const known = bounded.get(schema);
+  if (known) return known;
+  // What is said beside the forms holds for each of them.
+  const made = forms.map((form) =>
+    form.$ref === undefined ? { ...Object.fromEntries(shared), ...form } : form,
+  );
+  bounded.set(schema, made);
+  return made;
+}
+
+/** Forms with what is said beside them, the same objects every time. */
+const bounded = new WeakMap<Schema, readonly Schema[]>();
+
+const bounds = new Set(
+  'minItems maxItems uniqueItems minLength maxLength pattern format minimum maximum minProperties maxProperties'.split(
+    ' ',
+  ),
+);
 
 export const isSealed = ({ unevaluatedProperties: open }: Schema): boolean =>
   open !== undefined && 'not' in open && Object.keys(open['not'] as object).length === 0;

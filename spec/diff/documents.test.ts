@@ -6,7 +6,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Break } from './break.ts';
 import { compare } from './compare.ts';
-import { formsOf, refName, type Document, type Schema } from './document.ts';
+import { refName, type Document, type Schema } from './document.ts';
 
 const folder = new URL('../../tsp-output/openapi/', import.meta.url);
 const textOf = (name: string): string => readFileSync(new URL(name, folder), 'utf8');
@@ -91,8 +91,8 @@ function requestSchemas(document: Document): Schema[] {
     if (!schema || found.has(schema)) return;
     if (schema.$ref !== undefined) return visit(document.components?.schemas?.[refName(schema.$ref)]);
     found.add(schema);
-    for (const part of [...Object.values(schema.properties ?? {}), schema.items, ...(formsOf(schema) ?? [])])
-      visit(part);
+    const forms = schema.anyOf ?? schema.oneOf ?? [];
+    for (const part of [...Object.values(schema.properties ?? {}), schema.items, ...forms]) visit(part);
   };
   for (const operation of Object.values(document.paths).flatMap((item) => Object.values(item))) {
     visit(operation.requestBody?.content['application/json']?.schema);
