@@ -17,7 +17,7 @@ export interface KeyedRequest {
 /** An answer as it went over the wire. `body` is its exact text. */
 export interface KeptAnswer {
   readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
   readonly body: string | null;
 }
 

@@ -42,7 +42,7 @@ function documented(reply: Answer, byStatus: ReadonlyMap<number, Response>, succ
   if (contentType === undefined)
     return { status, contentType: (byStatus.get(status) ?? success).contentTypes[0] ?? null };
   delete reply.headers!['Content-Type'];
-  return { status, contentType };
+  return { status, contentType: String(contentType) };
 }
 
 function encodeJson(id: string, result: unknown): string {

@@ -51,6 +51,9 @@ export class Call implements Context {
   get authorization(): string | undefined {
     return this.#res.req.headers.authorization;
   }
+  get cookie(): string | undefined {
+    return this.#res.req.headers.cookie;
+  }
   get requestId(): string {
     return this.exchange.requestId;
   }
@@ -84,13 +87,13 @@ export class Call implements Context {
 /** What the handler said besides its return value. */
 export class Answer implements Reply {
   statusCode: number | undefined;
-  headers: Record<string, string> | undefined;
+  headers: Record<string, string | readonly string[]> | undefined;
 
   status(code: number): void {
     this.statusCode = code;
   }
 
-  header(name: string, value: string | number): void {
-    (this.headers ??= {})[name] = String(value);
+  header(name: string, value: string | number | readonly string[]): void {
+    (this.headers ??= {})[name] = typeof value === 'number' ? String(value) : value;
   }
 }

@@ -15,6 +15,8 @@ export interface Context {
   readonly operator: boolean;
   /** The header as sent, for operations whose clients identify themselves otherwise, such as OAuth's with `Basic`. */
   readonly authorization?: string | undefined;
+  /** The `Cookie` header as sent, for operations that browsers come to. */
+  readonly cookie?: string | undefined;
   readonly requestId: string;
   /** The address of the peer, or the one a trusted proxy forwarded. */
   readonly ip: string;
@@ -47,5 +49,6 @@ export interface Credential {
 /** What a handler may say besides its return value. The documented headers and statuses of the operation only. */
 export interface Reply {
   status(code: number): void;
-  header(name: string, value: string | number): void;
+  /** Several values are several lines, as `Set-Cookie` needs them. */
+  header(name: string, value: string | number | readonly string[]): void;
 }

@@ -21,7 +21,14 @@ export class ContractBreach extends Error {
 }
 
 /** What the frame may say with any answer. */
-const frameHeaders = new Set(['cache-control', 'retry-after', 'www-authenticate']);
+const frameHeaders = new Set([
+  'cache-control',
+  'content-security-policy',
+  'referrer-policy',
+  'retry-after',
+  'set-cookie',
+  'www-authenticate',
+]);
 
 /** The judge of one service. `onBreach` hears of every breach, so that a test server can fail at its end. */
 export function strictContract(document: URL, onBreach: (breach: ContractBreach) => void): Contract {

@@ -6,7 +6,7 @@ import { Invalid } from '../lib/errors.ts';
 import type { Shaped } from './answer.ts';
 import type { Call } from './call.ts';
 import type { Operation } from './operation.ts';
-import type { Outgoing } from './respond.ts';
+import type { Headers, Outgoing } from './respond.ts';
 
 /** Carries out one request, or answers what an earlier request with the same `Idempotency-Key` was answered. */
 export type Once = (
@@ -85,7 +85,7 @@ function replayed({
   body,
 }: {
   status: number;
-  headers: Readonly<Record<string, string>>;
+  headers: Headers;
   body: string | null;
 }): Outgoing {
   return { status, headers, contentType: body === null ? null : 'application/json', body: body ?? undefined };

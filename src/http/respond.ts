@@ -2,11 +2,14 @@ import type { ServerResponse } from 'node:http';
 import { once } from 'node:events';
 import type { Exchange } from './exchange.ts';
 
+/** Several values of a name are several lines. */
+export type Headers = Readonly<Record<string, string | readonly string[]>>;
+
 /** A whole response, before it is written. */
 export interface Outgoing {
   readonly status: number;
   readonly contentType: string | null;
-  readonly headers: Readonly<Record<string, string>> | undefined;
+  readonly headers: Headers | undefined;
   readonly body: string | Uint8Array | undefined;
 }
 
@@ -25,9 +28,17 @@ export function respond(
   if (contentType !== null) lines.push('Content-Type', contentType, 'X-Content-Type-Options', 'nosniff');
   if (!empty.includes(status) && headers?.['Content-Length'] === undefined)
     lines.push('Content-Length', length);
-  for (const name in headers) lines.push(name, headers[name]!);
+  pushHeaders(lines, headers);
   res.writeHead(status, lines);
   res.end(body);
+}
+
+function pushHeaders(lines: (string | number)[], headers: Headers | undefined): void {
+  for (const name in headers) {
+    const value = headers[name]!;
+    if (typeof value === 'string') lines.push(name, value);
+    else for (const one of value) lines.push(name, one);
+  }
 }
 
 /** Writes the head of a response whose body follows piece by piece. */
@@ -38,7 +49,7 @@ export function respondHead(
 ): void {
   const lines = ['X-Request-ID', requestId, 'X-Content-Type-Options', 'nosniff'];
   if (contentType !== null) lines.push('Content-Type', contentType);
-  for (const name in headers) lines.push(name, headers[name]!);
+  pushHeaders(lines, headers);
   res.writeHead(status, lines);
   res.flushHeaders();
 }

@@ -107,7 +107,10 @@ const newPolicy = {
 };
 
 /** A caller of the tenant who may do everything. */
-export function contextOf(tenant: string, headers: Record<string, string | number> = {}): Context {
+export function contextOf(
+  tenant: string,
+  headers: Record<string, string | number | readonly string[]> = {},
+): Context {
   const held = holdScopes(['*']);
   return {
     tenant,
