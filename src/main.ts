@@ -100,7 +100,7 @@ async function serveHere({ config, modules, log }: Command): Promise<void> {
     await served.close();
     log.flush();
   });
-  if (cluster.isPrimary) announce(config, root, served.url, served.engine, log);
+  if (cluster.isPrimary) announce(config, modules, root, served.url, served.engine, log);
 }
 
 /** The token and the schema are settled once, before the workers start. */
@@ -116,7 +116,7 @@ async function serveByWorkers({ config, modules, log }: Command): Promise<void> 
   const workers = startWorkers(config.workers, { PLINTH_ROOT_TOKEN: root.token }, log);
   onSignal(() => workers.close());
   const url = urlOf({ host: config.host, port: await workers.listening });
-  announce(config, root, url, 'postgres', log);
+  announce(config, modules, root, url, 'postgres', log);
 }
 
 /** Ends in order at the first signal, at once at the second. */

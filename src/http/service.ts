@@ -3,6 +3,7 @@ import type { Database } from '../db/index.ts';
 import type { DomainError } from '../lib/errors.ts';
 import type { Sealer } from '../lib/seal.ts';
 import type { SettingsOf, SettingsTable } from '../lib/settings.ts';
+import type { BasePath } from './base-path.ts';
 import type { Context } from './context.ts';
 import type { ResolveSession } from './credentials.ts';
 
@@ -23,6 +24,8 @@ export interface ServiceModule<Declared extends SettingsTable = SettingsTable> {
   readonly built?: readonly string[];
   /** What it reads from the environment: `PLINTH_<SERVICE>_…`. */
   readonly settings: Declared;
+  /** Where its paths begin, if not as the contract says. */
+  basePath?(settings: SettingsOf<Declared>): BasePath;
   create(deps: ServiceDeps<SettingsOf<Declared>>): Service | Promise<Service>;
 }
 

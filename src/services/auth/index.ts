@@ -58,6 +58,7 @@ export const auth: ServiceModule<typeof settings> = {
   name: 'auth',
   migrations: new URL('./migrations/', import.meta.url),
   settings,
+  basePath: ({ basePath }) => ({ documented: '/v1/auth', served: basePath }),
   // What is missing are the OAuth provider and its pages, and with it the consents of a user.
   built: [
     'Accounts',

@@ -42,6 +42,16 @@ const allowNetworks: Setting<readonly string[]> = {
 
 /** What the service reads from the environment. Durations are milliseconds. */
 export const settings = {
+  /**
+   * Where the paths of the service begin. The SDK, and servers that ask this one (`PLINTH_AUTH_URL`), call the default: they
+   * need a proxy before another one, or the SDK a `fetch` that puts it into the address.
+   */
+  basePath: text(
+    'PLINTH_AUTH_BASE_PATH',
+    '/v1/auth',
+    'a path like /v1/auth, without a slash at its end',
+    /^(\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*){1,8}$/,
+  ),
   /** The public address of the service, without a slash at its end; unset it is where the server listens. */
   issuer: text('PLINTH_AUTH_ISSUER', '', 'an http:// or https:// URL', /^(https?:\/\/[^\s?#]+)?$/),
   host: text('HOST', '127.0.0.1', 'a host name or an address', /^\S+$/),
