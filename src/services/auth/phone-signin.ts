@@ -1,6 +1,7 @@
 import { newId } from '../../lib/ids.ts';
 import { accountStore } from './accounts.store.ts';
 import { codeStore, type CodePlace } from './codes.store.ts';
+import { assignDefaultRole } from './default-role.ts';
 import type { Deps } from './deps.ts';
 import type { Visit } from './device-recognition.ts';
 import type { KnownApp } from './directory.ts';
@@ -60,7 +61,8 @@ export async function signInByPhone(
   return completed;
 }
 
-async function openAccount({ sql, tenant, emit }: Write, app: KnownApp, id: string, phone: string) {
+async function openAccount(write: Write, app: KnownApp, id: string, phone: string) {
+  const { sql, tenant, emit } = write;
   if (!app.settings.signup_enabled) throw SignupDisabled();
   await userStore(sql).insert({
     id,
@@ -76,6 +78,6 @@ async function openAccount({ sql, tenant, emit }: Write, app: KnownApp, id: stri
     password_hash: null,
     metadata: {},
   });
-  await accountStore(sql).assignRole(tenant, app.id, id, app.settings.default_role);
+  await assignDefaultRole(write, app, id);
   emit('user.created', id, { user_id: id, email: null });
 }

@@ -3,14 +3,13 @@ import { parseDuration } from '../../lib/durations.ts';
 import type { Deps } from './deps.ts';
 import type { KnownApp } from './directory.ts';
 import { InvalidCredentials, RefreshReused } from './errors.ts';
+import { impersonationTokenMs } from './impersonation.ts';
 import { refreshStore, type Refreshable, type Spent } from './refresh.store.ts';
 import { openPair, sealPair } from './retry-box.ts';
 import { endSessions } from './revocations.ts';
 import { longestSessionMs } from './session-start.ts';
 import { issueToken, readToken, type PresentedToken } from './tokens.ts';
 
-/** However long the sessions of the app live, the token of somebody who acts as another user lives this long. */
-const impersonationTokenMs = 15 * 60_000;
 /** Two that present the same token within this time raced; later it is in two hands. */
 const raceSeconds = 10;
 
