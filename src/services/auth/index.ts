@@ -14,7 +14,6 @@
 import { changes as createChanges } from '../../db/changes.ts';
 import type { Service, ServiceModule } from '../../http/service.ts';
 import { createOutbound } from '../../lib/outbound.ts';
-import { startAccountSweep } from './account-sweep.ts';
 import { accounts } from './accounts.ts';
 import { createActivity } from './activity.ts';
 import { admin } from './admin.ts';
@@ -25,7 +24,6 @@ import { createDeliveries } from './deliveries.ts';
 import { devices } from './devices.ts';
 import { createDirectory } from './directory.ts';
 import { encodeError } from './errors.ts';
-import { startFactorSweep } from './factor-sweep.ts';
 import { ensureFirstApp } from './first-app.ts';
 import { formChecker, forms } from './forms.ts';
 import { invitations } from './invitations.ts';
@@ -48,6 +46,7 @@ import { startRequests } from './requests.ts';
 import { roles } from './roles.ts';
 import { sessions } from './sessions.ts';
 import { settings } from './settings.ts';
+import { startSweep } from './sweep.ts';
 import { teams } from './teams.ts';
 import { tokens } from './token-resolution.ts';
 import { users } from './users.ts';
@@ -160,8 +159,7 @@ export const auth: ServiceModule<typeof settings> = {
           deliveries,
           deps.messages,
           startRequests(deps),
-          startAccountSweep(deps),
-          startFactorSweep(deps),
+          startSweep(deps),
           startAppRemoval({ db, log }),
         );
       },
