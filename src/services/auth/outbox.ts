@@ -17,6 +17,7 @@ export const outbox = ({ db, directory, production }: Pick<Deps, 'db' | 'directo
       const app = await appOf(context);
       const window = newestFirst(paged);
       const messages = await messageStore(db.sql).list(app.tenant, app.id, { to, kind }, window);
+      context.reply.header('Cache-Control', 'no-store');
       return { messages: answerPage(context.reply, messages, window.limit, placeOf) };
     },
 
