@@ -9357,7 +9357,7 @@ validate163.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false}
 
 const Phone_verify_body = validate166;
 const schema281 = {"$id":"Phone_verify_body","$ref":"contract#/$defs/PhoneVerification"};
-const schema282 = {"type":"object","required":["phone","code"],"properties":{"phone":{"$ref":"contract#/$defs/PhoneNumber"},"code":{"$ref":"contract#/$defs/Code"},"app_id":{"$ref":"contract#/$defs/AppId"}},"additionalProperties":false};
+const schema282 = {"type":"object","required":["phone","code"],"properties":{"phone":{"$ref":"contract#/$defs/PhoneNumber"},"code":{"$ref":"contract#/$defs/Code"},"app_id":{"$ref":"contract#/$defs/AppId"},"metadata":{"$ref":"contract#/$defs/Metadata","default":{}}},"additionalProperties":false};
 
 function validate167(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -9371,6 +9371,9 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.metadata === undefined){
+data.metadata = {};
+}
 let missing0;
 if(((data.phone === undefined) && (missing0 = "phone")) || ((data.code === undefined) && (missing0 = "code"))){
 validate167.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
@@ -9379,7 +9382,7 @@ return false;
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(((key0 === "phone") || (key0 === "code")) || (key0 === "app_id"))){
+if(!((((key0 === "phone") || (key0 === "code")) || (key0 === "app_id")) || (key0 === "metadata"))){
 validate167.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
@@ -9469,6 +9472,24 @@ var valid0 = _errs8 === errors;
 else {
 var valid0 = true;
 }
+if(valid0){
+let data3 = data.metadata;
+const _errs11 = errors;
+const _errs12 = errors;
+if(errors === _errs12){
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+if(Object.keys(data3).length > 64){
+validate167.errors = [{instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/Metadata/maxProperties",keyword:"maxProperties",params:{limit: 64},message:"must NOT have more than 64 properties"}];
+return false;
+}
+}
+else {
+validate167.errors = [{instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/Metadata/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs11 === errors;
+}
 }
 }
 }
@@ -9506,8 +9527,8 @@ return errors === 0;
 validate166.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Accounts_refresh_body = validate169;
-const schema286 = {"$id":"Accounts_refresh_body","$ref":"contract#/$defs/Refresh"};
-const schema287 = {"type":"object","required":["refresh_token"],"properties":{"refresh_token":{"$ref":"contract#/$defs/PresentedToken"}},"additionalProperties":false};
+const schema287 = {"$id":"Accounts_refresh_body","$ref":"contract#/$defs/Refresh"};
+const schema288 = {"type":"object","required":["refresh_token"],"properties":{"refresh_token":{"$ref":"contract#/$defs/PresentedToken"}},"additionalProperties":false};
 
 function validate170(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -9593,8 +9614,8 @@ return errors === 0;
 validate169.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Accounts_resetPassword_body = validate172;
-const schema289 = {"$id":"Accounts_resetPassword_body","$ref":"contract#/$defs/PasswordReset"};
-const schema290 = {"type":"object","required":["token","new_password"],"properties":{"token":{"$ref":"contract#/$defs/PresentedToken"},"new_password":{"$ref":"contract#/$defs/NewPassword"}},"additionalProperties":false};
+const schema290 = {"$id":"Accounts_resetPassword_body","$ref":"contract#/$defs/PasswordReset"};
+const schema291 = {"type":"object","required":["token","new_password"],"properties":{"token":{"$ref":"contract#/$defs/PresentedToken"},"new_password":{"$ref":"contract#/$defs/NewPassword"}},"additionalProperties":false};
 
 function validate173(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -9714,9 +9735,9 @@ return errors === 0;
 validate172.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Roles_create_body = validate175;
-const schema293 = {"$id":"Roles_create_body","$ref":"contract#/$defs/RoleCreate"};
-const schema294 = {"type":"object","required":["name","slug"],"properties":{"app_id":{"$ref":"contract#/$defs/AppId"},"name":{"$ref":"contract#/$defs/Name"},"slug":{"$ref":"contract#/$defs/Slug"},"description":{"type":"string","maxLength":500,"default":""},"parent_id":{"anyOf":[{"$ref":"contract#/$defs/RoleId"},{"type":"null"}],"default":null}},"additionalProperties":false};
-const schema298 = {"type":"string","pattern":"^arole_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
+const schema294 = {"$id":"Roles_create_body","$ref":"contract#/$defs/RoleCreate"};
+const schema295 = {"type":"object","required":["name","slug"],"properties":{"app_id":{"$ref":"contract#/$defs/AppId"},"name":{"$ref":"contract#/$defs/Name"},"slug":{"$ref":"contract#/$defs/Slug"},"description":{"type":"string","maxLength":500,"default":""},"parent_id":{"anyOf":[{"$ref":"contract#/$defs/RoleId"},{"type":"null"}],"default":null}},"additionalProperties":false};
+const schema299 = {"type":"string","pattern":"^arole_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
 const pattern58 = new RegExp("^arole_[0-7][0-9a-hjkmnp-tv-z]{25}$", "u");
 
 function validate176(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -9960,8 +9981,8 @@ return errors === 0;
 validate175.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Roles_update_body = validate178;
-const schema299 = {"$id":"Roles_update_body","$ref":"contract#/$defs/RoleUpdate"};
-const schema300 = {"type":"object","properties":{"app_id":{"$ref":"contract#/$defs/AppId"},"name":{"$ref":"contract#/$defs/Name"},"slug":{"$ref":"contract#/$defs/Slug"},"description":{"type":"string","maxLength":500},"parent_id":{"anyOf":[{"$ref":"contract#/$defs/RoleId"},{"type":"null"}]}},"additionalProperties":false};
+const schema300 = {"$id":"Roles_update_body","$ref":"contract#/$defs/RoleUpdate"};
+const schema301 = {"type":"object","properties":{"app_id":{"$ref":"contract#/$defs/AppId"},"name":{"$ref":"contract#/$defs/Name"},"slug":{"$ref":"contract#/$defs/Slug"},"description":{"type":"string","maxLength":500},"parent_id":{"anyOf":[{"$ref":"contract#/$defs/RoleId"},{"type":"null"}]}},"additionalProperties":false};
 
 function validate179(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -10201,8 +10222,8 @@ return errors === 0;
 validate178.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Roles_assign_body = validate181;
-const schema305 = {"$id":"Roles_assign_body","$ref":"contract#/$defs/RoleAssignment"};
-const schema306 = {"type":"object","required":["user_id"],"properties":{"user_id":{"$ref":"contract#/$defs/UserId"},"org_id":{"anyOf":[{"$ref":"contract#/$defs/OrgId"},{"type":"null"}],"default":null}},"additionalProperties":false};
+const schema306 = {"$id":"Roles_assign_body","$ref":"contract#/$defs/RoleAssignment"};
+const schema307 = {"type":"object","required":["user_id"],"properties":{"user_id":{"$ref":"contract#/$defs/UserId"},"org_id":{"anyOf":[{"$ref":"contract#/$defs/OrgId"},{"type":"null"}],"default":null}},"additionalProperties":false};
 
 function validate182(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -10361,9 +10382,9 @@ return errors === 0;
 validate181.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Roles_addPermission_body = validate184;
-const schema309 = {"$id":"Roles_addPermission_body","$ref":"contract#/$defs/PermissionCreate"};
-const schema310 = {"type":"object","required":["action","resource"],"properties":{"action":{"$ref":"contract#/$defs/PermissionPart"},"resource":{"$ref":"contract#/$defs/PermissionPart"}},"additionalProperties":false};
-const schema311 = {"type":"string","pattern":"^([A-Za-z0-9][A-Za-z0-9_./-]{0,62}|\\*)$"};
+const schema310 = {"$id":"Roles_addPermission_body","$ref":"contract#/$defs/PermissionCreate"};
+const schema311 = {"type":"object","required":["action","resource"],"properties":{"action":{"$ref":"contract#/$defs/PermissionPart"},"resource":{"$ref":"contract#/$defs/PermissionPart"}},"additionalProperties":false};
+const schema312 = {"type":"string","pattern":"^([A-Za-z0-9][A-Za-z0-9_./-]{0,62}|\\*)$"};
 const pattern64 = new RegExp("^([A-Za-z0-9][A-Za-z0-9_./-]{0,62}|\\*)$", "u");
 
 function validate185(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -10472,8 +10493,8 @@ return errors === 0;
 validate184.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Roles_unassign_body = validate187;
-const schema313 = {"$id":"Roles_unassign_body","$ref":"contract#/$defs/RoleUnassignment"};
-const schema314 = {"type":"object","required":["user_id"],"properties":{"user_id":{"$ref":"contract#/$defs/UserId"},"org_id":{"$ref":"contract#/$defs/OrgId"}},"additionalProperties":false};
+const schema314 = {"$id":"Roles_unassign_body","$ref":"contract#/$defs/RoleUnassignment"};
+const schema315 = {"type":"object","required":["user_id"],"properties":{"user_id":{"$ref":"contract#/$defs/UserId"},"org_id":{"$ref":"contract#/$defs/OrgId"}},"additionalProperties":false};
 
 function validate188(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -10581,8 +10602,8 @@ return errors === 0;
 validate187.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Accounts_signin_body = validate190;
-const schema317 = {"$id":"Accounts_signin_body","$ref":"contract#/$defs/Signin"};
-const schema318 = {"type":"object","required":["password"],"properties":{"email":{"$ref":"contract#/$defs/Email"},"username":{"$ref":"contract#/$defs/Username"},"password":{"$ref":"contract#/$defs/Password"},"app_id":{"$ref":"contract#/$defs/AppId"}},"additionalProperties":false};
+const schema318 = {"$id":"Accounts_signin_body","$ref":"contract#/$defs/Signin"};
+const schema319 = {"type":"object","required":["password"],"properties":{"email":{"$ref":"contract#/$defs/Email"},"username":{"$ref":"contract#/$defs/Username"},"password":{"$ref":"contract#/$defs/Password"},"app_id":{"$ref":"contract#/$defs/AppId"}},"additionalProperties":false};
 
 function validate191(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -10780,8 +10801,8 @@ return errors === 0;
 validate190.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Accounts_signup_body = validate193;
-const schema323 = {"$id":"Accounts_signup_body","$ref":"contract#/$defs/Signup"};
-const schema324 = {"type":"object","required":["email","password"],"properties":{"email":{"$ref":"contract#/$defs/Email"},"password":{"$ref":"contract#/$defs/NewPassword"},"name":{"anyOf":[{"$ref":"contract#/$defs/PersonName"},{"type":"null"}],"default":null},"username":{"anyOf":[{"$ref":"contract#/$defs/Username"},{"type":"null"}],"default":null},"app_id":{"$ref":"contract#/$defs/AppId"},"metadata":{"$ref":"contract#/$defs/Metadata","default":{}}},"additionalProperties":false};
+const schema324 = {"$id":"Accounts_signup_body","$ref":"contract#/$defs/Signup"};
+const schema325 = {"type":"object","required":["email","password"],"properties":{"email":{"$ref":"contract#/$defs/Email"},"password":{"$ref":"contract#/$defs/NewPassword"},"name":{"anyOf":[{"$ref":"contract#/$defs/PersonName"},{"type":"null"}],"default":null},"username":{"anyOf":[{"$ref":"contract#/$defs/Username"},{"type":"null"}],"default":null},"app_id":{"$ref":"contract#/$defs/AppId"},"metadata":{"$ref":"contract#/$defs/Metadata","default":{}}},"additionalProperties":false};
 
 function validate194(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -11137,8 +11158,8 @@ return errors === 0;
 validate193.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Tokens_resolve_body = validate196;
-const schema331 = {"$id":"Tokens_resolve_body","$ref":"contract#/$defs/ResolveRequest"};
-const schema332 = {"type":"object","required":["token"],"properties":{"token":{"type":"string","minLength":1,"maxLength":8192}},"additionalProperties":false};
+const schema332 = {"$id":"Tokens_resolve_body","$ref":"contract#/$defs/ResolveRequest"};
+const schema333 = {"type":"object","required":["token"],"properties":{"token":{"type":"string","minLength":1,"maxLength":8192}},"additionalProperties":false};
 
 function validate196(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Tokens_resolve_body" */;
@@ -11205,8 +11226,8 @@ return errors === 0;
 validate196.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Users_create_body = validate197;
-const schema333 = {"$id":"Users_create_body","$ref":"contract#/$defs/UserCreate"};
-const schema334 = {"type":"object","properties":{"app_id":{"$ref":"contract#/$defs/AppId"},"email":{"anyOf":[{"$ref":"contract#/$defs/Email"},{"type":"null"}],"default":null},"username":{"anyOf":[{"$ref":"contract#/$defs/Username"},{"type":"null"}],"default":null},"name":{"anyOf":[{"$ref":"contract#/$defs/PersonName"},{"type":"null"}],"default":null},"image":{"anyOf":[{"$ref":"contract#/$defs/ImageUrl"},{"type":"null"}],"default":null},"email_verified":{"type":"boolean","default":false},"phone":{"anyOf":[{"$ref":"contract#/$defs/PhoneNumber"},{"type":"null"}],"default":null},"metadata":{"$ref":"contract#/$defs/Metadata","default":{}},"password":{"$ref":"contract#/$defs/NewPassword"}},"additionalProperties":false};
+const schema334 = {"$id":"Users_create_body","$ref":"contract#/$defs/UserCreate"};
+const schema335 = {"type":"object","properties":{"app_id":{"$ref":"contract#/$defs/AppId"},"email":{"anyOf":[{"$ref":"contract#/$defs/Email"},{"type":"null"}],"default":null},"username":{"anyOf":[{"$ref":"contract#/$defs/Username"},{"type":"null"}],"default":null},"name":{"anyOf":[{"$ref":"contract#/$defs/PersonName"},{"type":"null"}],"default":null},"image":{"anyOf":[{"$ref":"contract#/$defs/ImageUrl"},{"type":"null"}],"default":null},"email_verified":{"type":"boolean","default":false},"phone":{"anyOf":[{"$ref":"contract#/$defs/PhoneNumber"},{"type":"null"}],"default":null},"metadata":{"$ref":"contract#/$defs/Metadata","default":{}},"password":{"$ref":"contract#/$defs/NewPassword"}},"additionalProperties":false};
 
 function validate198(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -11243,7 +11264,7 @@ data.metadata = {};
 }
 const _errs1 = errors;
 for(const key0 in data){
-if(!(func6.call(schema334.properties, key0))){
+if(!(func6.call(schema335.properties, key0))){
 validate198.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
@@ -11777,8 +11798,8 @@ return errors === 0;
 validate197.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Users_update_body = validate200;
-const schema343 = {"$id":"Users_update_body","$ref":"contract#/$defs/UserUpdate"};
-const schema344 = {"type":"object","properties":{"email":{"anyOf":[{"$ref":"contract#/$defs/Email"},{"type":"null"}]},"username":{"anyOf":[{"$ref":"contract#/$defs/Username"},{"type":"null"}]},"name":{"anyOf":[{"$ref":"contract#/$defs/PersonName"},{"type":"null"}]},"image":{"anyOf":[{"$ref":"contract#/$defs/ImageUrl"},{"type":"null"}]},"email_verified":{"type":"boolean"},"metadata":{"$ref":"contract#/$defs/Metadata"}},"additionalProperties":false};
+const schema344 = {"$id":"Users_update_body","$ref":"contract#/$defs/UserUpdate"};
+const schema345 = {"type":"object","properties":{"email":{"anyOf":[{"$ref":"contract#/$defs/Email"},{"type":"null"}]},"username":{"anyOf":[{"$ref":"contract#/$defs/Username"},{"type":"null"}]},"name":{"anyOf":[{"$ref":"contract#/$defs/PersonName"},{"type":"null"}]},"image":{"anyOf":[{"$ref":"contract#/$defs/ImageUrl"},{"type":"null"}]},"email_verified":{"type":"boolean"},"metadata":{"$ref":"contract#/$defs/Metadata"}},"additionalProperties":false};
 
 function validate201(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -12223,9 +12244,9 @@ return errors === 0;
 validate200.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Users_ban_body = validate203;
-const schema350 = {"$id":"Users_ban_body","$ref":"contract#/$defs/Ban"};
-const schema351 = {"type":"object","properties":{"reason":{"anyOf":[{"$ref":"contract#/$defs/Reason"},{"type":"null"}],"default":null},"expires_at":{"anyOf":[{"$ref":"contract#/$defs/Timestamp"},{"type":"null"}],"default":null}},"additionalProperties":false};
-const schema353 = {"type":"string","minLength":20,"maxLength":40,"format":"date-time"};
+const schema351 = {"$id":"Users_ban_body","$ref":"contract#/$defs/Ban"};
+const schema352 = {"type":"object","properties":{"reason":{"anyOf":[{"$ref":"contract#/$defs/Reason"},{"type":"null"}],"default":null},"expires_at":{"anyOf":[{"$ref":"contract#/$defs/Timestamp"},{"type":"null"}],"default":null}},"additionalProperties":false};
+const schema354 = {"type":"string","minLength":20,"maxLength":40,"format":"date-time"};
 const formats58 = require("ajv-formats/dist/formats").fullFormats["date-time"];
 
 function validate204(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -12455,8 +12476,8 @@ return errors === 0;
 validate203.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Accounts_verifyEmail_body = validate206;
-const schema354 = {"$id":"Accounts_verifyEmail_body","$ref":"contract#/$defs/EmailVerification"};
-const schema355 = {"type":"object","required":["token"],"properties":{"token":{"$ref":"contract#/$defs/PresentedToken"}},"additionalProperties":false};
+const schema355 = {"$id":"Accounts_verifyEmail_body","$ref":"contract#/$defs/EmailVerification"};
+const schema356 = {"type":"object","required":["token"],"properties":{"token":{"$ref":"contract#/$defs/PresentedToken"}},"additionalProperties":false};
 
 function validate207(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -12542,7 +12563,7 @@ return errors === 0;
 validate206.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Accounts_resendVerification_body = validate209;
-const schema357 = {"$id":"Accounts_resendVerification_body","$ref":"contract#/$defs/EmailRequest"};
+const schema358 = {"$id":"Accounts_resendVerification_body","$ref":"contract#/$defs/EmailRequest"};
 
 function validate210(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -12676,9 +12697,9 @@ return errors === 0;
 validate209.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Webhooks_create_body = validate212;
-const schema361 = {"$id":"Webhooks_create_body","$ref":"contract#/$defs/WebhookCreate"};
-const schema362 = {"type":"object","required":["url"],"properties":{"app_id":{"$ref":"contract#/$defs/AppId"},"url":{"$ref":"contract#/$defs/Url"},"events":{"type":"array","items":{"$ref":"contract#/$defs/EventSelector"},"minItems":1,"maxItems":50,"default":["*"]},"active":{"type":"boolean","default":true}},"additionalProperties":false};
-const schema365 = {"type":"string","enum":["*","user.*","user.created","user.updated","user.deleted","user.email_verified","user.banned","user.unbanned","auth.*","auth.signin","auth.signin_failed","auth.signout","auth.password_reset","auth.password_changed","auth.refresh_reused","auth.mfa_challenged","auth.mfa_enabled","auth.mfa_disabled","auth.impersonated","auth.session.*","auth.session.created","auth.session.revoked","auth.device.*","auth.device.registered","auth.device.trusted","auth.role.*","auth.role.created","auth.role.updated","auth.role.deleted","auth.role.assigned","auth.role.unassigned","auth.organization.*","auth.organization.created","auth.organization.updated","auth.organization.deleted","auth.organization.member_added","auth.organization.member_updated","auth.organization.member_removed","auth.organization.invited","auth.client.*","auth.client.created","auth.client.updated","auth.client.deleted","auth.consent.*","auth.consent.granted","auth.consent.revoked","auth.app.*","auth.app.created","auth.app.updated","auth.app.deleted","auth.signing_key.*","auth.signing_key.rotated","auth.webhook.*","auth.webhook.test"]};
+const schema362 = {"$id":"Webhooks_create_body","$ref":"contract#/$defs/WebhookCreate"};
+const schema363 = {"type":"object","required":["url"],"properties":{"app_id":{"$ref":"contract#/$defs/AppId"},"url":{"$ref":"contract#/$defs/Url"},"events":{"type":"array","items":{"$ref":"contract#/$defs/EventSelector"},"minItems":1,"maxItems":50,"default":["*"]},"active":{"type":"boolean","default":true}},"additionalProperties":false};
+const schema366 = {"type":"string","enum":["*","user.*","user.created","user.updated","user.deleted","user.email_verified","user.banned","user.unbanned","auth.*","auth.signin","auth.signin_failed","auth.signout","auth.password_reset","auth.password_changed","auth.refresh_reused","auth.mfa_challenged","auth.mfa_enabled","auth.mfa_disabled","auth.impersonated","auth.session.*","auth.session.created","auth.session.revoked","auth.device.*","auth.device.registered","auth.device.trusted","auth.role.*","auth.role.created","auth.role.updated","auth.role.deleted","auth.role.assigned","auth.role.unassigned","auth.organization.*","auth.organization.created","auth.organization.updated","auth.organization.deleted","auth.organization.member_added","auth.organization.member_updated","auth.organization.member_removed","auth.organization.invited","auth.client.*","auth.client.created","auth.client.updated","auth.client.deleted","auth.consent.*","auth.consent.granted","auth.consent.revoked","auth.app.*","auth.app.created","auth.app.updated","auth.app.deleted","auth.signing_key.*","auth.signing_key.rotated","auth.webhook.*","auth.webhook.test"]};
 
 function validate213(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -12801,7 +12822,7 @@ validate213.errors = [{instancePath:instancePath+"/events/" + i0,schemaPath:"con
 return false;
 }
 if(!((((((((((((((((((((((((((((((((((((((((((((((((((((((data3 === "*") || (data3 === "user.*")) || (data3 === "user.created")) || (data3 === "user.updated")) || (data3 === "user.deleted")) || (data3 === "user.email_verified")) || (data3 === "user.banned")) || (data3 === "user.unbanned")) || (data3 === "auth.*")) || (data3 === "auth.signin")) || (data3 === "auth.signin_failed")) || (data3 === "auth.signout")) || (data3 === "auth.password_reset")) || (data3 === "auth.password_changed")) || (data3 === "auth.refresh_reused")) || (data3 === "auth.mfa_challenged")) || (data3 === "auth.mfa_enabled")) || (data3 === "auth.mfa_disabled")) || (data3 === "auth.impersonated")) || (data3 === "auth.session.*")) || (data3 === "auth.session.created")) || (data3 === "auth.session.revoked")) || (data3 === "auth.device.*")) || (data3 === "auth.device.registered")) || (data3 === "auth.device.trusted")) || (data3 === "auth.role.*")) || (data3 === "auth.role.created")) || (data3 === "auth.role.updated")) || (data3 === "auth.role.deleted")) || (data3 === "auth.role.assigned")) || (data3 === "auth.role.unassigned")) || (data3 === "auth.organization.*")) || (data3 === "auth.organization.created")) || (data3 === "auth.organization.updated")) || (data3 === "auth.organization.deleted")) || (data3 === "auth.organization.member_added")) || (data3 === "auth.organization.member_updated")) || (data3 === "auth.organization.member_removed")) || (data3 === "auth.organization.invited")) || (data3 === "auth.client.*")) || (data3 === "auth.client.created")) || (data3 === "auth.client.updated")) || (data3 === "auth.client.deleted")) || (data3 === "auth.consent.*")) || (data3 === "auth.consent.granted")) || (data3 === "auth.consent.revoked")) || (data3 === "auth.app.*")) || (data3 === "auth.app.created")) || (data3 === "auth.app.updated")) || (data3 === "auth.app.deleted")) || (data3 === "auth.signing_key.*")) || (data3 === "auth.signing_key.rotated")) || (data3 === "auth.webhook.*")) || (data3 === "auth.webhook.test"))){
-validate213.errors = [{instancePath:instancePath+"/events/" + i0,schemaPath:"contract#/$defs/EventSelector/enum",keyword:"enum",params:{allowedValues: schema365.enum},message:"must be equal to one of the allowed values"}];
+validate213.errors = [{instancePath:instancePath+"/events/" + i0,schemaPath:"contract#/$defs/EventSelector/enum",keyword:"enum",params:{allowedValues: schema366.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid3 = _errs10 === errors;
@@ -12863,8 +12884,8 @@ return errors === 0;
 validate212.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Webhooks_update_body = validate215;
-const schema366 = {"$id":"Webhooks_update_body","$ref":"contract#/$defs/WebhookUpdate"};
-const schema367 = {"type":"object","properties":{"app_id":{"$ref":"contract#/$defs/AppId"},"url":{"$ref":"contract#/$defs/Url"},"events":{"type":"array","items":{"$ref":"contract#/$defs/EventSelector"},"minItems":1,"maxItems":50},"active":{"type":"boolean"}},"additionalProperties":false};
+const schema367 = {"$id":"Webhooks_update_body","$ref":"contract#/$defs/WebhookUpdate"};
+const schema368 = {"type":"object","properties":{"app_id":{"$ref":"contract#/$defs/AppId"},"url":{"$ref":"contract#/$defs/Url"},"events":{"type":"array","items":{"$ref":"contract#/$defs/EventSelector"},"minItems":1,"maxItems":50},"active":{"type":"boolean"}},"additionalProperties":false};
 
 function validate216(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -12976,7 +12997,7 @@ validate216.errors = [{instancePath:instancePath+"/events/" + i0,schemaPath:"con
 return false;
 }
 if(!((((((((((((((((((((((((((((((((((((((((((((((((((((((data3 === "*") || (data3 === "user.*")) || (data3 === "user.created")) || (data3 === "user.updated")) || (data3 === "user.deleted")) || (data3 === "user.email_verified")) || (data3 === "user.banned")) || (data3 === "user.unbanned")) || (data3 === "auth.*")) || (data3 === "auth.signin")) || (data3 === "auth.signin_failed")) || (data3 === "auth.signout")) || (data3 === "auth.password_reset")) || (data3 === "auth.password_changed")) || (data3 === "auth.refresh_reused")) || (data3 === "auth.mfa_challenged")) || (data3 === "auth.mfa_enabled")) || (data3 === "auth.mfa_disabled")) || (data3 === "auth.impersonated")) || (data3 === "auth.session.*")) || (data3 === "auth.session.created")) || (data3 === "auth.session.revoked")) || (data3 === "auth.device.*")) || (data3 === "auth.device.registered")) || (data3 === "auth.device.trusted")) || (data3 === "auth.role.*")) || (data3 === "auth.role.created")) || (data3 === "auth.role.updated")) || (data3 === "auth.role.deleted")) || (data3 === "auth.role.assigned")) || (data3 === "auth.role.unassigned")) || (data3 === "auth.organization.*")) || (data3 === "auth.organization.created")) || (data3 === "auth.organization.updated")) || (data3 === "auth.organization.deleted")) || (data3 === "auth.organization.member_added")) || (data3 === "auth.organization.member_updated")) || (data3 === "auth.organization.member_removed")) || (data3 === "auth.organization.invited")) || (data3 === "auth.client.*")) || (data3 === "auth.client.created")) || (data3 === "auth.client.updated")) || (data3 === "auth.client.deleted")) || (data3 === "auth.consent.*")) || (data3 === "auth.consent.granted")) || (data3 === "auth.consent.revoked")) || (data3 === "auth.app.*")) || (data3 === "auth.app.created")) || (data3 === "auth.app.updated")) || (data3 === "auth.app.deleted")) || (data3 === "auth.signing_key.*")) || (data3 === "auth.signing_key.rotated")) || (data3 === "auth.webhook.*")) || (data3 === "auth.webhook.test"))){
-validate216.errors = [{instancePath:instancePath+"/events/" + i0,schemaPath:"contract#/$defs/EventSelector/enum",keyword:"enum",params:{allowedValues: schema365.enum},message:"must be equal to one of the allowed values"}];
+validate216.errors = [{instancePath:instancePath+"/events/" + i0,schemaPath:"contract#/$defs/EventSelector/enum",keyword:"enum",params:{allowedValues: schema366.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid3 = _errs10 === errors;

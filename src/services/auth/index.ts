@@ -113,7 +113,7 @@ export const auth: ServiceModule<typeof settings> = {
       messages: createMessages({ db, ways: waysOf(settings, production), log }),
       deliveries,
       outbound,
-      checkForm: formChecker(db),
+      checkForm: formChecker(db.sql),
       limits: createRateLimits({ on: limitsByAddress(settings.rateLimit, production) }),
       issuer: issuerOf(settings, prefix),
       sealer,

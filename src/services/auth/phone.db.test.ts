@@ -87,6 +87,44 @@ describe('a number that is new', () => {
     expect(await usersOf(phone)).toHaveLength(1);
   });
 
+  it('has to answer the active form, and may do so with the same code', async () => {
+    const field = { key: 'company', label: 'Company', type: 'text', validation: { required: true } };
+    const { id } = await api.send('POST', '/forms', { body: { fields: [field], active: true } });
+    try {
+      const phone = newPhone();
+      const code = await codeFor(phone);
+      expect(await refusal('/verify', { phone, code: otherThan(code) })).toEqual(refused);
+      const bare = await post('/verify', { phone, code });
+      expect([bare.status, bare.body]).toEqual([
+        400,
+        expect.objectContaining({
+          reason: 'form_invalid',
+          details: [expect.objectContaining({ field: 'metadata.company' })],
+        }),
+      ]);
+      expect(await usersOf(phone)).toEqual([]);
+      const answered = await post('/verify', { phone, code, metadata: { company: ' Analytical Engines ' } });
+      expect([answered.status, answered.body.user.metadata]).toEqual([
+        200,
+        { company: 'Analytical Engines' },
+      ]);
+      const again = await post('/verify', { phone, code: await codeFor(phone) });
+      expect([again.status, again.body.user.metadata]).toEqual([200, { company: 'Analytical Engines' }]);
+    } finally {
+      await api.send('DELETE', `/forms/${id}`);
+    }
+  });
+
+  it('has metadata within its bounds', async () => {
+    const phone = newPhone();
+    const code = await codeFor(phone);
+    const metadata = Object.fromEntries(Array.from({ length: 65 }, (_, n) => [`m${n}`, n]));
+    expect(await refusal('/verify', { phone, code, metadata })).toEqual([
+      400,
+      'metadata: must have at most 64 members',
+    ]);
+  });
+
   it('opens none where the app takes no sign-ups; known ones still get in', async () => {
     const [known, phone] = [newPhone(), newPhone()];
     const app = await otherApp(server);
