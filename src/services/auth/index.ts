@@ -114,7 +114,11 @@ export const auth: ServiceModule<typeof settings> = {
       deliveries,
       outbound,
       checkForm: formChecker(db.sql),
-      limits: createRateLimits({ on: limitsByAddress(settings.rateLimit, production) }),
+      limits: createRateLimits({
+        on: limitsByAddress(settings.rateLimit, production),
+        redisUrl: settings.redisUrl,
+        log,
+      }),
       issuer: issuerOf(settings, prefix),
       sealer,
       settings,
@@ -165,6 +169,7 @@ export const auth: ServiceModule<typeof settings> = {
       },
       async stop() {
         await Promise.all(background.map((work) => work.stop()));
+        deps.limits.stop();
         await outbound.close();
         await changes.stop();
       },

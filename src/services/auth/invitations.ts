@@ -91,7 +91,7 @@ export const invitations = ({ db, directory, write, messages, issuer, limits }: 
     },
 
     async decline({ body }, { ip, actor }) {
-      limits.take('code', ip);
+      await limits.take('code', ip);
       const { tenant, hash } = await presented(directory, body.token);
       const invited = await invitationStore(db.sql).findByToken(tenant, hash);
       if (!invited || !(await directory.app(invited.app_id))) throw InvalidToken();

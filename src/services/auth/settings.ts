@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js';
+import { redisUrl } from '../../db/redis.ts';
 import { choice, duration, integer, type Setting } from '../../lib/settings.ts';
 
 const text = (name: string, fallback: string, rule: string, form: RegExp): Setting<string> => ({
@@ -59,6 +60,8 @@ export const settings = {
   hashCost,
   /** Per-IP limits; the throttle of an account is always on. `auto` is `on` in production. */
   rateLimit: choice('PLINTH_AUTH_RATE_LIMIT', 'auto', ['auto', 'on', 'off']),
+  /** Where all processes count requests by address together; unset, each counts alone. */
+  redisUrl,
   /** Principals that are kept in memory at most. */
   cache: integer('PLINTH_AUTH_CACHE', 50_000, { min: 0, max: 1_000_000 }),
   /** How recent a sign-in has to be for what ends or changes an account; 0 asks for a session only. */
