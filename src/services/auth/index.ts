@@ -110,7 +110,7 @@ export const auth: ServiceModule<typeof settings> = {
       principals,
       knownUsers: createKnownUsers({ db, changes, size: settings.cache }),
       passwords: createPasswords(settings.hashCost),
-      messages: createMessages({ db, ways: waysOf(settings, production), log }),
+      messages: createMessages({ db, ways: waysOf(settings, production), sealer, log }),
       deliveries,
       outbound,
       checkForm: formChecker(db.sql),

@@ -2,6 +2,7 @@ import { Secret, TOTP } from 'otpauth';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { testServer, type TestServer } from '../../testing/server.ts';
 import { newPhone, otherApp, tools } from './testing.ts';
+import { messagesTo } from './testing-messages.store.ts';
 
 const env = { PLINTH_AUTH_ARGON2: 'm=7168,t=1,p=1' };
 
@@ -130,9 +131,8 @@ describe('a number that is new', () => {
     const app = await otherApp(server);
     const sent = async (to: string) => {
       await post('/send-code', { phone: to, app_id: app.id });
-      const [message] = await server.db.sql<[{ code: string }]>`
-        select code from auth.messages where recipient = ${to} order by created_at desc, id desc limit 1`;
-      return { phone: to, code: message.code, app_id: app.id };
+      const message = (await messagesTo(server.db.sql, to)).at(-1)!;
+      return { phone: to, code: message.code!, app_id: app.id };
     };
     expect((await post('/verify', await sent(known))).status).toBe(200);
     await server.db.sql`

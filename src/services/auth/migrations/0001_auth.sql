@@ -436,10 +436,8 @@ create table auth.messages (
   kind text collate "C" not null,
   user_id text collate "C",
   subject text not null,
-  text text not null,
-  html text,
-  token text,
-  code text,
+  -- Text, token and code, sealed; null once they were handed over.
+  content_box bytea,
   state text collate "C" not null default 'queued',
   attempts integer not null default 0,
   next_attempt_at timestamptz(3) not null default now(),
