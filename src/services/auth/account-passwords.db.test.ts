@@ -38,7 +38,7 @@ async function resetToken(email: string | null, nth = 1): Promise<string> {
 }
 
 describe('forgot-password and resend', () => {
-  it('the same body and the same statements for known and unknown addresses', async () => {
+  it('the same body for known and unknown addresses', async () => {
     const { user } = await api.signUp();
     for (const path of ['/forgot-password', '/verify-email/resend']) {
       const answers = await Promise.all(
