@@ -22,7 +22,7 @@ export function resolve(): AsyncIterable<Row> {
       const changes = createChanges({ db, schema: 'auth', detailed: true, log });
       await changes.start();
       const principals = principalsOn(db, changes);
-      await Promise.all(tokens.map((token) => principals.ofSession(token)));
+      await Promise.all(tokens.map(async (token) => principals.ofSession(token)));
       const hashes = new Map(tokens.map((token) => [sha256(token), token]));
       const resolved = () =>
         rateOf(tokens, (token) => {
