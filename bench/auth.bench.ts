@@ -1,11 +1,13 @@
 /** The hot paths of `auth` against their baselines. */
 import { coldCheck } from './auth/cold-check.ts';
+import { introspect } from './auth/introspect.ts';
 import { overload } from './auth/overload.ts';
 import { refreshing } from './auth/refresh.ts';
 import { resolve } from './auth/resolve.ts';
 import { revocation } from './auth/revocation.ts';
 import { sessionCheck } from './auth/session-check.ts';
 import { signin } from './auth/signin.ts';
+import { token } from './auth/token.ts';
 import type { Measurements } from './row.ts';
 
 export default {
@@ -16,4 +18,6 @@ export default {
   signin,
   overload,
   refresh: refreshing,
+  token,
+  introspect,
 } satisfies Measurements;
