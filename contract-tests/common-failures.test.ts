@@ -36,6 +36,7 @@ describe.skipIf(!targetOf('server'))('every operation', () => {
   let keyWithoutScopes: Credential;
   let keyWithAllScopes: Credential;
   let user: Credential;
+  let impersonator: Credential;
 
   beforeAll(async () => {
     database = await startDatabase();
@@ -53,7 +54,12 @@ describe.skipIf(!targetOf('server'))('every operation', () => {
     operator = api.operator();
     keyWithoutScopes = await operator.withKey([]);
     keyWithAllScopes = await operator.withKey(['*']);
-    user = await operator.withUser();
+    const signedUp = await operator.withUser();
+    user = signedUp;
+    const { session_token } = await operator.plinth.auth.admin.impersonate({
+      body: { target_user_id: signedUp.id },
+    });
+    impersonator = operator.withSession(session_token);
   });
   afterAll(async () => {
     await server.stop();
@@ -62,8 +68,11 @@ describe.skipIf(!targetOf('server'))('every operation', () => {
   afterEach(() => expect(breaches.splice(0), 'answers that break the contract').toEqual([]));
 
   /** Who is let in to any operation: most take root, `whoami` only a key, and what is one's own only a user. */
-  const allowed = ({ access }: Operation): Credential =>
-    access === 'key' ? keyWithAllScopes : access === 'user' ? user : operator;
+  const allowed = (operation: Operation): Credential => {
+    if (nameOf(operation) === 'auth.Admin_stopImpersonating') return impersonator;
+    if (operation.access === 'user') return user;
+    return operation.access === 'key' ? keyWithAllScopes : operator;
+  };
 
   /** Streams that begin although they should not have would never end. */
   const send = (credential: Credential, { path, init }: WireRequest) =>
@@ -89,13 +98,16 @@ describe.skipIf(!targetOf('server'))('every operation', () => {
     answers(403, operation.access === 'key' ? operator : keyWithoutScopes, exampleRequest(operation)),
   );
 
-  it.each(documenting(400, ({ tolerant }) => !tolerant))('400 with an unknown query parameter: %s', (_, operation) => {
-    const { path, init } = exampleRequest(operation);
-    return answers(400, allowed(operation), {
-      path: `${path}${path.includes('?') ? '&' : '?'}bogus=1`,
-      init,
-    });
-  });
+  it.each(documenting(400, ({ tolerant }) => !tolerant))(
+    '400 with an unknown query parameter: %s',
+    (_, operation) => {
+      const { path, init } = exampleRequest(operation);
+      return answers(400, allowed(operation), {
+        path: `${path}${path.includes('?') ? '&' : '?'}bogus=1`,
+        init,
+      });
+    },
+  );
 
   it.each(documenting(400).filter(([, operation]) => idsOf(operation).length > 0))(
     '400 with an id of another kind: %s',

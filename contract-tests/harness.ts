@@ -29,6 +29,10 @@ export interface Tenant extends Credential {
   readonly id: string;
   /** The same tenant through an API key that holds these scopes and nothing else, under a policy if one is named. */
   withKey(scopes: string[], policyId?: string): Promise<Credential>;
+  /** Root in the name of one of its users. */
+  asUser(userId: string): Credential;
+  /** Root in one of its apps. */
+  inApp(appId: string): Credential;
   /** A session of one of its users, by its token. */
   withSession(token: string): Credential;
   /** Somebody who has just signed up: in this app, or in its default one, which is made where there is none. */
@@ -110,10 +114,13 @@ export function connect(connection: Connection): Api {
 }
 
 function rootOf(connection: Connection, id: string, headers: Readonly<Record<string, string>>): Tenant {
-  const own = credential(connection, { authorization: `Bearer ${connection.rootToken}`, ...headers });
+  const root = { authorization: `Bearer ${connection.rootToken}`, ...headers };
+  const own = credential(connection, root);
   return {
     id,
     ...own,
+    asUser: (userId) => credential(connection, { ...root, 'x-user-id': userId }),
+    inApp: (appId) => credential(connection, { ...root, 'x-app-id': appId }),
     withSession: (token) => credential(connection, { authorization: `Bearer ${token}` }),
     anonymous: () => credential(connection, {}),
     withUser: async (appId) => signedUp(connection, appId ?? (await defaultApp(own.plinth))),

@@ -25,10 +25,7 @@ export interface ServerOptions {
 }
 
 /** A server on a new data directory, or on the database of `databaseUrl`; strict, so that it judges its own answers too. */
-export async function startServer({
-  databaseUrl,
-  environment = {},
-}: ServerOptions = {}): Promise<Running> {
+export async function startServer({ databaseUrl, environment = {} }: ServerOptions = {}): Promise<Running> {
   const data = await mkdtemp(join(tmpdir(), 'plinth-contract-'));
   // Services of which only a part is built are served where they are named.
   const server = await start(['serve', ...serviceNames, '--data', data], {
