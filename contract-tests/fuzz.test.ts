@@ -47,10 +47,6 @@ describe.skipIf(!server)('generated requests', () => {
           response.status >= 500 ? [`status ${response.status}: ${await response.clone().text()}`] : [];
         const unnamed = response.status === 400 ? await nameless(response) : [];
         expect([...wrong, ...unnamed, ...(await breaches(operation, response))]).toEqual([]);
-          (await import('node:fs')).appendFileSync(
-            '/tmp/st.txt',
-            nameOf(operation) + ' ' + response.status + '\n',
-          );
         await remember(response);
       });
       let caller: Record<string, string> = {};
