@@ -21,6 +21,7 @@ import { admin } from './admin.ts';
 import { startAppRemoval } from './app-removal.ts';
 import { apps } from './apps.ts';
 import { branding } from './branding.ts';
+import { clients } from './clients.ts';
 import { createDeliveries } from './deliveries.ts';
 import { devices } from './devices.ts';
 import { createDirectory } from './directory.ts';
@@ -64,6 +65,7 @@ export const auth: ServiceModule<typeof settings> = {
     'Admin',
     'Apps',
     'Branding',
+    'Clients',
     'Devices',
     'Forms',
     'Invitations',
@@ -129,6 +131,7 @@ export const auth: ServiceModule<typeof settings> = {
         Admin: admin(deps),
         Apps: apps(deps),
         Branding: branding(deps),
+        Clients: clients(deps),
         Devices: devices(deps),
         Forms: forms(deps),
         Invitations: invitations(deps),
