@@ -13,6 +13,7 @@ import type { Passwords } from './passwords.ts';
 import type { Principals } from './principals.ts';
 import type { RateLimits } from './rate-limits.ts';
 import type { settings } from './settings.ts';
+import type { SigningKeys } from './signing-keys.ts';
 import type { Writer } from './writes.ts';
 
 /** What the handlers of the service work with. */
@@ -23,6 +24,7 @@ export interface Deps {
   readonly directory: Directory;
   readonly principals: Principals;
   readonly knownUsers: KnownUsers;
+  readonly signingKeys: SigningKeys;
   readonly passwords: Passwords;
   readonly messages: Messages;
   readonly deliveries: Deliveries;

@@ -31,6 +31,8 @@ import { ensureFirstApp } from './first-app.ts';
 import { formChecker, forms } from './forms.ts';
 import { invitations } from './invitations.ts';
 import { issuerOf } from './issuer.ts';
+import { jwks } from './jwks.ts';
+import { createSigningKeys } from './key-set.ts';
 import { createKnownUsers } from './known-users.ts';
 import { me } from './me.ts';
 import { members } from './members.ts';
@@ -49,6 +51,8 @@ import { startRequests } from './requests.ts';
 import { roles } from './roles.ts';
 import { sessions } from './sessions.ts';
 import { settings } from './settings.ts';
+import { startKeyRotation } from './signing-key-rotation.ts';
+import { signingKeys } from './signing-keys.ts';
 import { teams } from './teams.ts';
 import { tokens } from './token-resolution.ts';
 import { users } from './users.ts';
@@ -67,6 +71,7 @@ export const auth: ServiceModule<typeof settings> = {
     'Branding',
     'Clients',
     'Devices',
+    'Discovery_jwks',
     'Forms',
     'Invitations',
     'Me_delete',
@@ -82,6 +87,7 @@ export const auth: ServiceModule<typeof settings> = {
     'Phone',
     'Roles',
     'Sessions',
+    'SigningKeys',
     'Teams',
     'Tokens',
     'Users',
@@ -104,13 +110,15 @@ export const auth: ServiceModule<typeof settings> = {
       allowNetworks: settings.allowNetworks,
     });
     const deliveries = createDeliveries({ db, outbound, sealer, log });
+    const write = createWriter({ db, changes, deliver: deliveries.deliver });
     const deps = {
       db,
-      write: createWriter({ db, changes, deliver: deliveries.deliver }),
+      write,
       changes,
       directory,
       principals,
       knownUsers: createKnownUsers({ db, changes, size: settings.cache }),
+      signingKeys: createSigningKeys({ db, write, changes, sealer }),
       passwords: createPasswords(settings.hashCost),
       messages: createMessages({ db, ways: waysOf(settings, production), log }),
       deliveries,
@@ -133,6 +141,7 @@ export const auth: ServiceModule<typeof settings> = {
         Branding: branding(deps),
         Clients: clients(deps),
         Devices: devices(deps),
+        Discovery: { jwks: jwks(deps) },
         Forms: forms(deps),
         Invitations: invitations(deps),
         Me: me(deps),
@@ -143,6 +152,7 @@ export const auth: ServiceModule<typeof settings> = {
         Phone: phone(deps),
         Roles: roles(deps),
         Sessions: sessions(deps),
+        SigningKeys: signingKeys(deps),
         Teams: teams(deps),
         Tokens: tokens(deps),
         Users: users(deps),
@@ -153,6 +163,7 @@ export const auth: ServiceModule<typeof settings> = {
       allowsOrigin: (origin) => origins.has(origin),
       async start() {
         await changes.start();
+        await deps.signingKeys.check();
         await origins.load();
         activity.start();
         deliveries.start();
@@ -165,6 +176,7 @@ export const auth: ServiceModule<typeof settings> = {
           startAccountSweep(deps),
           startFactorSweep(deps),
           startAppRemoval({ db, log }),
+          startKeyRotation(deps),
         );
       },
       async stop() {
