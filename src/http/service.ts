@@ -50,8 +50,8 @@ export interface ServiceDeps<Settings = unknown> {
  */
 export interface Service {
   readonly handlers: Handlers;
-  /** The documented envelope of an error: the JSON body. `status` is the HTTP status that it travels with. */
-  encodeError(error: DomainError, status: number): unknown;
+  /** The documented envelope of an error: the JSON body. `status` is the HTTP status that it travels with, `operation` the id of what failed. */
+  encodeError(error: DomainError, status: number, operation?: string): unknown;
   /** Begins background work; called after all services are created, not called in processes that only migrate. */
   start?(): void | Promise<void>;
   /** Ends background work; called after the last request in flight was answered. */

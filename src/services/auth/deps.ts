@@ -9,6 +9,7 @@ import type { Directory } from './directory.ts';
 import type { CheckForm } from './forms.ts';
 import type { KnownUsers } from './known-users.ts';
 import type { Messages } from './messages.ts';
+import type { OAuthClients } from './oauth-clients.ts';
 import type { Passwords } from './passwords.ts';
 import type { Principals } from './principals.ts';
 import type { RateLimits } from './rate-limits.ts';
@@ -25,6 +26,7 @@ export interface Deps {
   readonly principals: Principals;
   readonly knownUsers: KnownUsers;
   readonly signingKeys: SigningKeys;
+  readonly oauthClients: OAuthClients;
   readonly passwords: Passwords;
   readonly messages: Messages;
   readonly deliveries: Deliveries;

@@ -22,16 +22,17 @@ import { startAppRemoval } from './app-removal.ts';
 import { apps } from './apps.ts';
 import { branding } from './branding.ts';
 import { clients } from './clients.ts';
+import { consents, mostConsents } from './consents.ts';
+import { consentStore } from './consents.store.ts';
 import { createDeliveries } from './deliveries.ts';
 import { devices } from './devices.ts';
 import { createDirectory } from './directory.ts';
-import { encodeError } from './errors.ts';
+import { discovery } from './discovery.ts';
 import { startFactorSweep } from './factor-sweep.ts';
 import { ensureFirstApp } from './first-app.ts';
 import { formChecker, forms } from './forms.ts';
 import { invitations } from './invitations.ts';
 import { issuerOf } from './issuer.ts';
-import { jwks } from './jwks.ts';
 import { createSigningKeys } from './key-set.ts';
 import { createKnownUsers } from './known-users.ts';
 import { me } from './me.ts';
@@ -40,6 +41,11 @@ import { waysOf } from './message-drivers.ts';
 import { createMessages } from './messages.ts';
 import { mfa } from './mfa.ts';
 import { organizations } from './organizations.ts';
+import { createOAuthClients } from './oauth-clients.ts';
+import { encodeErrorOf } from './oauth-errors.ts';
+import { oauth } from './oauth.ts';
+import { createOidcProvider } from './oidc-provider.ts';
+import { startOidcSweep } from './oidc-sweep.ts';
 import { createOrigins } from './origins.ts';
 import { outbox } from './outbox.ts';
 import { createPasswords } from './passwords.ts';
@@ -71,17 +77,13 @@ export const auth: ServiceModule<typeof settings> = {
     'Branding',
     'Clients',
     'Devices',
-    'Discovery_jwks',
+    'Discovery',
     'Forms',
     'Invitations',
-    'Me_delete',
-    'Me_export',
-    'Me_get',
-    'Me_reauthenticate',
-    'Me_switchOrg',
-    'Me_update',
+    'Me',
     'Members',
     'Mfa',
+    'OAuth',
     'Organizations',
     'Outbox',
     'Phone',
@@ -119,6 +121,7 @@ export const auth: ServiceModule<typeof settings> = {
       principals,
       knownUsers: createKnownUsers({ db, changes, size: settings.cache }),
       signingKeys: createSigningKeys({ db, write, changes, sealer }),
+      oauthClients: createOAuthClients({ db, changes, size: settings.cache }),
       passwords: createPasswords(settings.hashCost),
       messages: createMessages({ db, ways: waysOf(settings, production), log }),
       deliveries,
@@ -131,6 +134,7 @@ export const auth: ServiceModule<typeof settings> = {
       production,
       log,
     };
+    const oauthDeps = { ...deps, oidc: createOidcProvider(deps) };
     const origins = createOrigins({ db, changes, log });
     const background: { stop(): Promise<unknown> }[] = [];
     return {
@@ -141,12 +145,19 @@ export const auth: ServiceModule<typeof settings> = {
         Branding: branding(deps),
         Clients: clients(deps),
         Devices: devices(deps),
-        Discovery: { jwks: jwks(deps) },
+        Discovery: discovery(oauthDeps),
         Forms: forms(deps),
         Invitations: invitations(deps),
-        Me: me(deps),
+        Me: {
+          ...me({
+            ...deps,
+            consentsOf: (tenant, userId) => consentStore(db.sql).list(tenant, userId, mostConsents),
+          }),
+          ...consents(deps),
+        },
         Members: members(deps),
         Mfa: mfa(deps),
+        OAuth: oauth(oauthDeps),
         Organizations: organizations(deps),
         Outbox: outbox(deps),
         Phone: phone(deps),
@@ -158,7 +169,7 @@ export const auth: ServiceModule<typeof settings> = {
         Users: users(deps),
         Webhooks: webhooks(deps),
       },
-      encodeError,
+      encodeError: (error, _status, operation) => encodeErrorOf(error, operation),
       ofSession: principals.ofSession,
       allowsOrigin: (origin) => origins.has(origin),
       async start() {
@@ -177,6 +188,7 @@ export const auth: ServiceModule<typeof settings> = {
           startFactorSweep(deps),
           startAppRemoval({ db, log }),
           startKeyRotation(deps),
+          startOidcSweep(deps),
         );
       },
       async stop() {

@@ -113,8 +113,18 @@ const changeOf = (kind: ChangeKind, id: string, effect: ChangeEffect): RecordedC
   kind,
   id,
   effect: effect === 'forget' ? 'reload' : effect,
-  reach: effect === 'forget' ? null : kind === 'user' || kind === 'scope' ? reachOfRights : 0,
+  reach: effect === 'forget' ? null : ofAccessTokens.has(kind) ? reachOfRights : 0,
 });
+
+/** What access tokens come of, so that one may be issued while it changes. */
+const ofAccessTokens: ReadonlySet<ChangeKind> = new Set([
+  'session',
+  'user',
+  'client',
+  'grant',
+  'token',
+  'scope',
+]);
 
 /** A transaction that takes longer might be overtaken by a token that its reach does not cover any more. */
 async function checkInTime(sql: Sql): Promise<void> {
