@@ -73,7 +73,8 @@ export const oauth = (deps: OAuthDeps) => {
 
     logout: async (request, context) => page(context, `/oauth2/logout?${queryOf(request)}`),
 
-    postLogout: async ({ body }, context) => page(context, '/oauth2/logout', body),
+    // A form from elsewhere comes without the session's cookie, so that is all that sets the two apart.
+    postLogout: async ({ body }, context) => page(context, `/oauth2/logout?${queryOf(body)}`),
 
     async confirmLogout({ body }, context) {
       await page(context, '/oauth2/logout/confirm', body);

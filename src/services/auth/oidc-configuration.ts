@@ -26,7 +26,6 @@ export const oidcConfiguration = (deps: Deps, keys: KeySet): Configuration => ({
   enabledJWA: { idTokenSigningAlgValues: ['RS256'] },
   pkce: { required: (_ctx, client) => client['require_pkce'] === true },
   extraClientMetadata: { properties: ['require_pkce'] },
-  enableHttpPostMethods: true,
   routes: {
     authorization: '/oauth2/authorize',
     token: '/oauth2/token',
