@@ -3,6 +3,7 @@ import type { Database } from '../db/index.ts';
 import type { DomainError } from '../lib/errors.ts';
 import type { Sealer } from '../lib/seal.ts';
 import type { SettingsOf, SettingsTable } from '../lib/settings.ts';
+import type { ResolveToken } from './access-token.ts';
 import type { Context } from './context.ts';
 import type { ResolveSession } from './credentials.ts';
 
@@ -60,6 +61,8 @@ export interface Service {
   allowsOrigin?(origin: string): boolean;
   /** Whom a session token stands for; only the service that issues them knows. */
   readonly ofSession?: ResolveSession;
+  /** Whom an access token stands for; the same. */
+  readonly ofAccessToken?: ResolveToken;
 }
 
 /**
