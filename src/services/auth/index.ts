@@ -47,6 +47,7 @@ import { mfa } from './mfa.ts';
 import { organizations } from './organizations.ts';
 import { createOAuthClients } from './oauth-clients.ts';
 import { encodeErrorOf } from './oauth-errors.ts';
+import { errorPage } from './oauth-pages.ts';
 import { oauth } from './oauth.ts';
 import { createOidcProvider } from './oidc-provider.ts';
 import { startOidcSweep } from './oidc-sweep.ts';
@@ -187,6 +188,7 @@ export const auth: ServiceModule<typeof settings> = {
         Webhooks: webhooks(deps),
       },
       encodeError: (error, _status, operation) => encodeErrorOf(error, operation),
+      errorPage,
       ofSession: principals.ofSession,
       ofAccessToken: deps.accessTokens.resolve,
       allowsOrigin: (origin) => origins.has(origin),

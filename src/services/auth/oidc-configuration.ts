@@ -4,7 +4,7 @@ import { existingGrant } from './consents.ts';
 import type { Deps } from './deps.ts';
 import { oidcScopes, scopesIn } from './granted-scopes.ts';
 import { noteAccessToken } from './issued-tokens.ts';
-import { errorPage, loggedOutPage, logoutPage } from './oauth-error-page.ts';
+import { loggedOutPage, logoutPage } from './oauth-pages.ts';
 import { resourceServers } from './oauth-resources.ts';
 import { createOidcAdapter } from './oidc-adapter.ts';
 import type { KeySet } from './signing-keys.ts';
@@ -56,8 +56,7 @@ export const oidcConfiguration = (deps: Deps, keys: KeySet): Configuration => ({
     Interaction: hour,
     Session: 30 * day,
     Grant: longestGrant,
-    RefreshToken: (_ctx, token) =>
-      Math.max(1, Math.min(30 * day, longestGrant - token.totalLifetime())),
+    RefreshToken: (_ctx, token) => Math.max(1, Math.min(30 * day, longestGrant - token.totalLifetime())),
     AccessToken: (_ctx, { resourceServer }) => resourceServer?.accessTokenTTL ?? hour,
     ClientCredentials: (_ctx, { resourceServer }) => resourceServer?.accessTokenTTL ?? hour,
   },
@@ -77,7 +76,9 @@ export const oidcConfiguration = (deps: Deps, keys: KeySet): Configuration => ({
   issueRefreshToken: (_ctx, client) => client.grantTypeAllowed('refresh_token'),
   rotateRefreshToken: true,
   revokeGrantPolicy: () => true,
-  renderError: (ctx, { error, error_description }) => show(ctx, errorPage(error, error_description)),
+  renderError(ctx, out) {
+    ctx.body = out;
+  },
 });
 
 const cookie = { httpOnly: true, sameSite: 'lax', signed: true } as const;

@@ -1,8 +1,12 @@
+import type { ErrorPage } from '../../http/failure.ts';
 import { escapeHtml } from '../../http/html.ts';
+import type { DomainError } from '../../lib/errors.ts';
 
-/** Says what is wrong with an authorization that cannot be sent back to its client. */
-export const errorPage = (error: string, description: string | undefined): string =>
-  page('Something is wrong', `<p>${escapeHtml(description ?? error)}</p>`);
+/** Says what is wrong with a request of a browser that cannot be sent on. */
+export const errorPage = ({ message }: DomainError): ErrorPage => ({
+  headers: { 'Cache-Control': 'no-store' },
+  body: page('Something is wrong', `<p>${escapeHtml(message)}</p>`),
+});
 
 /** Asks whether to sign out. `form` is the library's, without buttons; its id is `op.logoutForm`. */
 export const logoutPage = (form: string): string =>
