@@ -1,4 +1,9 @@
-import type { ChallengeMethod, MfaMethod, SigninResult } from '../../../generated/auth/types.ts';
+import type {
+  ChallengeMethod,
+  MfaChallenge,
+  MfaMethod,
+  SigninResult,
+} from '../../../generated/auth/types.ts';
 import type { Context } from '../../http/context.ts';
 import { accountStore } from './accounts.store.ts';
 import { tryTextChallenge } from './challenge-codes.ts';
@@ -35,35 +40,48 @@ export interface CompletedSignin {
   readonly deviceToken: string | undefined;
 }
 
-/**
- * The end of every sign-in, whatever proved it: banned? address verified? a second factor due? Then a challenge is answered, else
- * a session begins. The account is locked meanwhile, so a ban or a new password comes before or after, and never between.
- * @throws Unauthenticated, Forbidden
- */
-export async function completeSignin(
+/** What ends a sign-in once who it is has been proven: with a session of the API, or of the browser that the hosted pages serve. */
+export type Complete<Completed> = (
   deps: TextDeps,
   write: Write,
   app: KnownApp,
   userId: string,
   signin: Signin,
-): Promise<CompletedSignin> {
-  const { sql, tenant, emit } = write;
-  const { tag, visit, method, factorProven, isNewUser = false, provenHash, newHash } = signin;
-  const store = accountStore(sql);
-  const account = await store.lock(tenant, app.id, userId);
+) => Promise<Completed>;
+
+/** The end of every sign-in by the API: a session, or a challenge where a second factor is due. @throws Unauthenticated, Forbidden */
+export const completeSignin: Complete<CompletedSignin> = async (deps, write, app, userId, signin) => {
+  const challenge = await admit(deps, write, app, userId, signin);
+  if (challenge) return { result: challenge, deviceToken: undefined };
+  const { tag, visit, method, isNewUser = false, newHash } = signin;
+  const { session, tokens, deviceToken } = await startSession(write, app, tag, { id: userId }, visit);
+  const user = await accountStore(write.sql).signedIn(write.tenant, app.id, userId, newHash);
+  write.emit('auth.signin', userId, { user_id: userId, session_id: session.id, method });
+  return { result: { user, ...tokens, is_new_user: isNewUser }, deviceToken };
+};
+
+/**
+ * What every sign-in has to pass, whatever proved it: banned? address verified? a second factor due? Then its challenge is
+ * answered. The account is locked meanwhile, so a ban or a new password comes before or after, and never between.
+ * @throws Unauthenticated, Forbidden
+ */
+export async function admit(
+  deps: TextDeps,
+  write: Write,
+  app: KnownApp,
+  userId: string,
+  signin: Signin,
+): Promise<MfaChallenge | undefined> {
+  const { sql, tenant } = write;
+  const { factorProven, isNewUser = false, provenHash } = signin;
+  const account = await accountStore(sql).lock(tenant, app.id, userId);
   if (!account || (provenHash !== undefined && account.password_hash !== provenHash))
     throw InvalidCredentials();
   if (account.banned) throw UserBanned();
   const unverified = account.email !== null && !account.email_verified;
   if (app.settings.require_verified_email && unverified && !isNewUser) throw EmailNotVerified();
-
   const due = factorProven || isNewUser ? [] : await dueFactors(write, app, userId, signin);
-  if (due.length > 0) return challenge(deps, write, app, userId, signin, due);
-
-  const { session, tokens, deviceToken } = await startSession(write, app, tag, { id: userId }, visit);
-  const user = await store.signedIn(tenant, app.id, userId, newHash);
-  emit('auth.signin', userId, { user_id: userId, session_id: session.id, method });
-  return { result: { user, ...tokens, is_new_user: isNewUser }, deviceToken };
+  return due.length > 0 ? challenge(deps, write, app, userId, signin, due) : undefined;
 }
 
 /** What can answer the challenge of a sign-in; nothing where none is due. A trusted device counts only where the app says so. */
@@ -98,7 +116,7 @@ async function challenge(
   userId: string,
   { tag, method }: Signin,
   methods: ChallengeMethod[],
-): Promise<CompletedSignin> {
+): Promise<MfaChallenge> {
   const { sql, tenant, emit } = write;
   const { token, hash } = issueToken('chall', tag);
   const expires_at = await challengeStore(sql).insert({
@@ -112,10 +130,7 @@ async function challenge(
   if (methods.includes('sms') && !methods.includes('totp'))
     await tryTextChallenge(deps, write, app, userId, hash);
   emit('auth.mfa_challenged', userId, { user_id: userId, methods });
-  return {
-    result: { mfa_required: true, challenge_token: token, methods, expires_at },
-    deviceToken: undefined,
-  };
+  return { mfa_required: true, challenge_token: token, methods, expires_at };
 }
 
 /** From where a request comes. */
