@@ -5,6 +5,7 @@ import type { Sealer } from '../lib/seal.ts';
 import type { SettingsOf, SettingsTable } from '../lib/settings.ts';
 import type { Context } from './context.ts';
 import type { ResolveSession } from './credentials.ts';
+import type { ErrorPage } from './failure.ts';
 
 /**
  * What a service's `index.ts` exports: its name, where its migrations are, the settings it reads and how to build it.
@@ -52,6 +53,8 @@ export interface Service {
   readonly handlers: Handlers;
   /** The documented envelope of an error: the JSON body. `status` is the HTTP status that it travels with. */
   encodeError(error: DomainError, status: number): unknown;
+  /** The same for people, where the operation documents a page for the status. */
+  errorPage?(error: DomainError, status: number): ErrorPage;
   /** Begins background work; called after all services are created, not called in processes that only migrate. */
   start?(): void | Promise<void>;
   /** Ends background work; called after the last request in flight was answered. */
