@@ -28,6 +28,8 @@ export interface Signin {
   readonly factorProven?: boolean;
   /** The account was made in this transaction: its first session does not wait for a verified address. */
   readonly isNewUser?: boolean;
+  /** Whoever signs in has shown that they read the mail of the account's address. */
+  readonly addressProven?: boolean;
   /** The hash that the password was found right by; a password that was replaced meanwhile is not good any more. */
   readonly provenHash?: string;
   /** The same password at the cost that is asked for now. */
@@ -73,13 +75,13 @@ export async function admit(
   signin: Signin,
 ): Promise<MfaChallenge | undefined> {
   const { sql, tenant } = write;
-  const { factorProven, isNewUser = false, provenHash } = signin;
+  const { factorProven, isNewUser = false, addressProven = isNewUser, provenHash } = signin;
   const account = await accountStore(sql).lock(tenant, app.id, userId);
   if (!account || (provenHash !== undefined && account.password_hash !== provenHash))
     throw InvalidCredentials();
   if (account.banned) throw UserBanned();
   const unverified = account.email !== null && !account.email_verified;
-  if (app.settings.require_verified_email && unverified && !isNewUser) throw EmailNotVerified();
+  if (app.settings.require_verified_email && unverified && !addressProven) throw EmailNotVerified();
   const due = factorProven || isNewUser ? [] : await dueFactors(write, app, userId, signin);
   return due.length > 0 ? challenge(deps, write, app, userId, signin, due) : undefined;
 }
