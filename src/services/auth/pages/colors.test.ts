@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { contrast, mixed, palette, readableOn } from './colors.ts';
+import { contrast, isDark, mixed, palette, readableOn } from './colors.ts';
 
 test.each([
   ['#000000', '#ffffff', 21],
@@ -15,6 +15,10 @@ test('the wanted colour is taken only where it can be read', () => {
   expect(readableOn('#ffffff', '#7c3aed')).toBe('#7c3aed');
   expect(readableOn('#ffffff', '#ffff00')).toBe('#18181b');
   expect(readableOn('#18181b')).toBe('#ffffff');
+});
+
+test('dark is what white stands out from', () => {
+  expect(['#000000', '#0b1220', '#808080', '#ffffff'].map(isDark)).toEqual([true, true, false, false]);
 });
 
 test('colours mix by share', () => {

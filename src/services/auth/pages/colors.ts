@@ -26,6 +26,9 @@ export function contrast(one: Color, other: Color): number {
   return (light! + 0.05) / (dark! + 0.05);
 }
 
+/** Whether white stands out from it more than black does: boxes and lists of the browser's own are dark then, too. */
+export const isDark = (color: Color): boolean => contrast(color, white) > contrast(color, black);
+
 /** The first of the colours that can be read on the other; else black or white, of which one always can. */
 export function readableOn(ground: Color, ...wanted: readonly Color[]): Color {
   const found = [...wanted, ink, white, black].find((color) => contrast(color, ground) >= textContrast);

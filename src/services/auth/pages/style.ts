@@ -1,4 +1,4 @@
-import { palette } from './colors.ts';
+import { isDark, palette } from './colors.ts';
 import type { Look } from './look.ts';
 
 const systemFonts = 'system-ui, -apple-system, "Segoe UI", Roboto, sans-serif';
@@ -20,7 +20,7 @@ p { margin: 0 0 1rem }
 .lead { margin-bottom: 1.5rem; color: var(--muted) }
 .hint { margin: .25rem 0 0; color: var(--muted); font-size: .875rem }
 form { display: grid; gap: 1.125rem; margin: 0 }
-form + form, form + details, details + details { margin-top: .75rem }
+form + form, form + details, details + details, .links + form { margin-top: .75rem }
 label, legend { display: block; margin: 0 0 .375rem; padding: 0; font-size: .9375rem; font-weight: 500 }
 .optional { color: var(--muted); font-weight: 400 }
 fieldset { margin: 0; padding: 0; border: 0 }
@@ -48,9 +48,8 @@ a { color: var(--link); text-underline-offset: .15em }
 .links a, summary { display: inline-flex; align-items: center; min-height: 2.75rem }
 summary { color: var(--link); cursor: pointer; text-decoration: underline; text-underline-offset: .15em }
 details form { padding-top: .5rem }
-.account { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; column-gap: 1rem;
-  margin: 0 0 1.25rem; padding: .25rem 1rem; border: 1px solid var(--line); border-radius: .5rem }
-.account a { display: inline-flex; align-items: center; min-height: 2.75rem; font-size: .875rem }
+.account { display: grid; margin: 0 0 1.5rem; padding: .75rem 1rem 0; border: 1px solid var(--line); border-radius: .5rem }
+.account a { justify-self: start; display: inline-flex; align-items: center; min-height: 2.75rem; font-size: .9375rem }
 .scopes { margin: 0 0 1.5rem; padding: 0; list-style: none; border-top: 1px solid var(--line) }
 .scopes li { padding: .75rem 0; border-bottom: 1px solid var(--line) }
 code { font-family: ui-monospace, monospace; font-size: .9375em }
@@ -67,5 +66,6 @@ export function styleOf(look: Look): string {
   const colors = Object.entries(palette(look)).map(([name, color]) => `--${name}: ${color}`);
   const fonts = look.font_family === '' ? systemFonts : `${look.font_family}, ${systemFonts}`;
   const own = look.custom_css.replaceAll('<', '\\3c ');
-  return `:root { ${[...colors, `--font: ${fonts}`].join('; ')} }${rules}${own}`;
+  const scheme = `color-scheme: ${isDark(look.background_color) ? 'dark' : 'light'}`;
+  return `:root { ${[scheme, ...colors, `--font: ${fonts}`].join('; ')} }${rules}${own}`;
 }
