@@ -7,7 +7,8 @@ import { asDomainError, statusOf } from './status.ts';
 
 /** Encodes errors to the documented shape of a service. */
 export interface Envelope {
-  encodeError(error: DomainError, status: number): unknown;
+  /** `operation` is the id of the one that failed, where it is known. */
+  encodeError(error: DomainError, status: number, operation?: string): unknown;
   /** The error as people are told it, for operations that document pages. */
   errorPage?(error: DomainError, status: number): ErrorPage;
 }
@@ -38,7 +39,7 @@ export function failure(thrown: unknown, envelope: Envelope, exchange: Exchange,
     status,
     contentType: 'application/json',
     headers: headersOf(error),
-    body: JSON.stringify(envelope.encodeError(error, status)),
+    body: JSON.stringify(envelope.encodeError(error, status, exchange.operation?.id)),
   };
 }
 

@@ -51,8 +51,8 @@ export interface ServiceDeps<Settings = unknown> {
  */
 export interface Service {
   readonly handlers: Handlers;
-  /** The documented envelope of an error: the JSON body. `status` is the HTTP status that it travels with. */
-  encodeError(error: DomainError, status: number): unknown;
+  /** The documented envelope of an error: the JSON body. `status` is the HTTP status that it travels with, `operation` the id of what failed. */
+  encodeError(error: DomainError, status: number, operation?: string): unknown;
   /** The same for people, where the operation documents a page for the status. */
   errorPage?(error: DomainError, status: number): ErrorPage;
   /** Begins background work; called after all services are created, not called in processes that only migrate. */

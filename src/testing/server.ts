@@ -90,7 +90,7 @@ export async function testServer(options: TestServerOptions): Promise<TestServer
 }
 
 /** The same for all servers of a test run, so that a server can be started again on its database. */
-const masterKey = Buffer.alloc(32, 7);
+export const masterKey = Buffer.alloc(32, 7);
 
 async function run(
   db: TestDatabase,

@@ -9,10 +9,12 @@ import type { Directory } from './directory.ts';
 import type { CheckForm } from './forms.ts';
 import type { KnownUsers } from './known-users.ts';
 import type { Messages } from './messages.ts';
+import type { OAuthClients } from './oauth-clients.ts';
 import type { Passwords } from './passwords.ts';
 import type { Principals } from './principals.ts';
 import type { RateLimits } from './rate-limits.ts';
 import type { settings } from './settings.ts';
+import type { SigningKeys } from './signing-keys.ts';
 import type { Writer } from './writes.ts';
 
 /** What the handlers of the service work with. */
@@ -23,6 +25,8 @@ export interface Deps {
   readonly directory: Directory;
   readonly principals: Principals;
   readonly knownUsers: KnownUsers;
+  readonly signingKeys: SigningKeys;
+  readonly oauthClients: OAuthClients;
   readonly passwords: Passwords;
   readonly messages: Messages;
   readonly deliveries: Deliveries;

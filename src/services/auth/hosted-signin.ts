@@ -19,5 +19,7 @@ export const completeHosted: Complete<HostedSignin> = async (deps, write, app, u
   if (challenge) return { result: challenge, deviceToken: undefined };
   const { token } = await recognizeDevice(write, userId, signin.tag, signin.visit);
   const user = await accountStore(write.sql).signedIn(write.tenant, app.id, userId, signin.newHash);
+  const { method } = signin;
+  write.emit('auth.signin', userId, { user_id: userId, session_id: null, method });
   return { result: { user }, deviceToken: token };
 };

@@ -21,24 +21,38 @@ import { admin } from './admin.ts';
 import { startAppRemoval } from './app-removal.ts';
 import { apps } from './apps.ts';
 import { branding } from './branding.ts';
+import { clients } from './clients.ts';
+import { consentStore } from './consents.store.ts';
+import { consents, mostConsents } from './consents.ts';
 import { createDeliveries } from './deliveries.ts';
 import { devices } from './devices.ts';
 import { createDirectory } from './directory.ts';
-import { encodeError } from './errors.ts';
+import { discovery } from './discovery.ts';
 import { startFactorSweep } from './factor-sweep.ts';
 import { ensureFirstApp } from './first-app.ts';
 import { formChecker, forms } from './forms.ts';
+import { createInteractions } from './interactions.ts';
 import { invitations } from './invitations.ts';
 import { issuerOf } from './issuer.ts';
+import { createSigningKeys } from './key-set.ts';
 import { createKnownUsers } from './known-users.ts';
 import { me } from './me.ts';
 import { members } from './members.ts';
 import { waysOf } from './message-drivers.ts';
 import { createMessages } from './messages.ts';
 import { mfa } from './mfa.ts';
+import { createOAuthClients } from './oauth-clients.ts';
+import { encodeErrorOf } from './oauth-errors.ts';
+import { oauth } from './oauth.ts';
+import { createOidcProvider } from './oidc-provider.ts';
+import { startOidcSweep } from './oidc-sweep.ts';
 import { organizations } from './organizations.ts';
 import { createOrigins } from './origins.ts';
 import { outbox } from './outbox.ts';
+import { pages } from './pages.ts';
+import { renderPage } from './pages/layout.ts';
+import { plainLook } from './pages/look.ts';
+import { unexpectedPage } from './pages/message-pages.ts';
 import { createPasswords } from './passwords.ts';
 import { phone } from './phone.ts';
 import { principalStore } from './principals.store.ts';
@@ -48,6 +62,8 @@ import { startRequests } from './requests.ts';
 import { roles } from './roles.ts';
 import { sessions } from './sessions.ts';
 import { settings } from './settings.ts';
+import { startKeyRotation } from './signing-key-rotation.ts';
+import { signingKeys } from './signing-keys.ts';
 import { teams } from './teams.ts';
 import { tokens } from './token-resolution.ts';
 import { users } from './users.ts';
@@ -58,28 +74,27 @@ export const auth: ServiceModule<typeof settings> = {
   name: 'auth',
   migrations: new URL('./migrations/', import.meta.url),
   settings,
-  // What is missing are the OAuth provider and its pages, and with it the consents of a user.
   built: [
     'Accounts',
     'Admin',
     'Apps',
     'Branding',
+    'Clients',
     'Devices',
+    'Discovery',
     'Forms',
     'Invitations',
-    'Me_delete',
-    'Me_export',
-    'Me_get',
-    'Me_reauthenticate',
-    'Me_switchOrg',
-    'Me_update',
+    'Me',
     'Members',
     'Mfa',
+    'OAuth',
     'Organizations',
     'Outbox',
+    'Pages',
     'Phone',
     'Roles',
     'Sessions',
+    'SigningKeys',
     'Teams',
     'Tokens',
     'Users',
@@ -102,13 +117,16 @@ export const auth: ServiceModule<typeof settings> = {
       allowNetworks: settings.allowNetworks,
     });
     const deliveries = createDeliveries({ db, outbound, sealer, log });
+    const write = createWriter({ db, changes, deliver: deliveries.deliver });
     const deps = {
       db,
-      write: createWriter({ db, changes, deliver: deliveries.deliver }),
+      write,
       changes,
       directory,
       principals,
       knownUsers: createKnownUsers({ db, changes, size: settings.cache }),
+      signingKeys: createSigningKeys({ db, write, changes, sealer }),
+      oauthClients: createOAuthClients({ db, changes, size: settings.cache }),
       passwords: createPasswords(settings.hashCost),
       messages: createMessages({ db, ways: waysOf(settings, production), log }),
       deliveries,
@@ -121,6 +139,7 @@ export const auth: ServiceModule<typeof settings> = {
       production,
       log,
     };
+    const oauthDeps = { ...deps, oidc: createOidcProvider(deps) };
     const origins = createOrigins({ db, changes, log });
     const background: { stop(): Promise<unknown> }[] = [];
     return {
@@ -129,27 +148,40 @@ export const auth: ServiceModule<typeof settings> = {
         Admin: admin(deps),
         Apps: apps(deps),
         Branding: branding(deps),
+        Clients: clients(deps),
         Devices: devices(deps),
+        Discovery: discovery(oauthDeps),
         Forms: forms(deps),
         Invitations: invitations(deps),
-        Me: me(deps),
+        Me: {
+          ...me({
+            ...deps,
+            consentsOf: (tenant, userId) => consentStore(db.sql).list(tenant, userId, mostConsents),
+          }),
+          ...consents(deps),
+        },
         Members: members(deps),
         Mfa: mfa(deps),
+        OAuth: oauth(oauthDeps),
         Organizations: organizations(deps),
         Outbox: outbox(deps),
+        Pages: pages(deps, createInteractions(deps, oauthDeps.oidc)),
         Phone: phone(deps),
         Roles: roles(deps),
         Sessions: sessions(deps),
+        SigningKeys: signingKeys(deps),
         Teams: teams(deps),
         Tokens: tokens(deps),
         Users: users(deps),
         Webhooks: webhooks(deps),
       },
-      encodeError,
+      encodeError: (error, _status, operation) => encodeErrorOf(error, operation),
+      errorPage: (error) => renderPage(unexpectedPage(error), plainLook('Plinth')),
       ofSession: principals.ofSession,
       allowsOrigin: (origin) => origins.has(origin),
       async start() {
         await changes.start();
+        await deps.signingKeys.check();
         await origins.load();
         activity.start();
         deliveries.start();
@@ -162,6 +194,8 @@ export const auth: ServiceModule<typeof settings> = {
           startAccountSweep(deps),
           startFactorSweep(deps),
           startAppRemoval({ db, log }),
+          startKeyRotation(deps),
+          startOidcSweep(deps),
         );
       },
       async stop() {

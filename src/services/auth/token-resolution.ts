@@ -46,6 +46,6 @@ const sessionPrincipal = (session: SessionPrincipal): Omit<ActivePrincipal, 'cac
   expires_at: session.expires_at,
 });
 
-/** The words are those of `createWriter`: nobody else writes changes. */
+/** The words are those of `createWriter`: nobody else writes changes. Other services fetch the key set when they meet a new key. */
 const toChange = ({ seq, kind, id, effect, before }: LoggedChange) =>
-  ({ seq, kind, id, effect, before }) as Change;
+  kind === 'signing_key' ? undefined : ({ seq, kind, id, effect, before } as Change);

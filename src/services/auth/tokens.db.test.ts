@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { Change } from '../../../generated/auth/types.ts';
-import { childServer, type ChildServer, testServer, type TestServer } from '../../testing/server.ts';
+import {
+  childServer,
+  type ChildServer,
+  masterKey,
+  testServer,
+  type TestServer,
+} from '../../testing/server.ts';
 import type { SignedIn } from './testing-admin.ts';
 import { sessionTools } from './testing-sessions.ts';
 import { issueToken } from './tokens.ts';
@@ -185,10 +191,14 @@ async function until(condition: () => Promise<boolean>): Promise<void> {
 describe.runIf(inject('engine') === 'postgres')('another process', () => {
   let child: ChildServer;
   beforeAll(async () => {
-    const env = { DATABASE_URL: server.db.options.url!, PLINTH_ROOT_TOKEN: server.rootToken };
     child = await childServer({
       services: ['auth'],
-      env: { ...env, PLINTH_DATA_DIR: server.db.options.dataDir },
+      env: {
+        DATABASE_URL: server.db.options.url!,
+        PLINTH_ROOT_TOKEN: server.rootToken,
+        PLINTH_MASTER_KEY: masterKey.toString('base64'),
+        PLINTH_DATA_DIR: server.db.options.dataDir,
+      },
     });
   });
   afterAll(() => child.kill());

@@ -22,7 +22,7 @@ export function unexpectedPage({ kind, message, retryAfter }: DomainError): Page
     return errorPage('Something went wrong', 'It is not your fault. Try again in a moment.');
   if (message.startsWith('csrf:'))
     return errorPage('This page is out of date', 'Go back, load it again, and send it once more.', message);
-  if (kind === 'gone') return gonePage();
+  if (kind === 'gone') return message.startsWith('interaction:') ? interactionGonePage() : gonePage();
   return errorPage('This request cannot be carried out', 'Go back and try again.', message);
 }
 
@@ -57,8 +57,9 @@ export const logoutPage = ({ action, xsrf, clientName }: LogoutPage): PageView =
 <form method="post" action="${action}">${hidden('xsrf', xsrf)}${button('Stay signed in', 'plain')}</form>`,
 });
 
-export const loggedOutPage = (): PageView => ({
+/** `clientName` where only that client has ended its part. */
+export const loggedOutPage = (clientName?: string): PageView => ({
   title: 'You are signed out',
   body: markup`<h1>You are signed out</h1>
-<p>You can close this page.</p>`,
+<p>${clientName ? `${clientName} has no access any more. ` : ''}You can close this page.</p>`,
 });
