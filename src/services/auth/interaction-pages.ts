@@ -94,7 +94,7 @@ export const interactionPages = (
   return {
     async interaction({ uid, switch_account = false }, context) {
       const interaction = await enter(uid, context);
-      if (interaction.prompt === 'consent' && !switch_account) return views.consent(context, interaction);
+      if (isConsent(interaction) && !switch_account) return views.consent(context, interaction);
       const waiting = switch_account ? undefined : await waitingOf(context, interaction);
       if (waiting) return views.mfa(context, interaction, waiting);
       return views.signin(context, interaction, interaction.loginHint ?? '');
@@ -172,7 +172,7 @@ export const interactionPages = (
 
     async consent({ uid, body: { csrf } }, context) {
       const interaction = await enterToSend(uid, context, csrf);
-      if (interaction.prompt !== 'consent') throw Invalid('interaction: waits for a sign-in');
+      if (!isConsent(interaction)) throw Invalid('interaction: waits for a sign-in');
       goOn(context.reply, await interactions.consented(interaction));
     },
 
@@ -188,6 +188,10 @@ export const interactionPages = (
     return hosted.challenge.of(context)!;
   }
 };
+
+/** Whoever was banned meanwhile consents to nothing: somebody has to sign in. */
+const isConsent = (interaction: Interaction): interaction is Interaction & { readonly userId: string } =>
+  interaction.prompt === 'consent' && interaction.userId !== null;
 
 /** How a second factor is called in id tokens (RFC 8176). */
 const proofs: Readonly<Record<ChallengeMethod, string>> = { totp: 'otp', sms: 'sms', recovery: 'otp' };

@@ -53,7 +53,10 @@ export const invitationPages = (deps: Deps, hosted: Hosted): InvitationPages => 
   async function acceptance(invited: OpenInvitation): Promise<Acceptance> {
     const { app } = invited;
     if (await accountOf(invited))
-      return { as: 'account', forgot: `${hosted.path('/pages/forgot-password')}?app_id=${app.id}` };
+      return {
+        as: 'account',
+        forgot: `${hosted.path('/pages/forgot-password')}?app_id=${encodeURIComponent(app.id)}`,
+      };
     if (!app.settings.signup_enabled) return { as: 'nobody' };
     return {
       as: 'new',
