@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { changeLog, type ChangeLog } from './change-log.ts';
 import type { Database } from './index.ts';
@@ -59,6 +60,8 @@ export interface ChangesOptions {
   readonly schema: string;
   /** Whether that table keeps what a change does, in the columns `effect` and `before`. */
   readonly detailed?: boolean;
+  /** Milliseconds that rows stay in the log; a process that has not heard from it for half of that starts over. */
+  readonly retentionMs?: number;
   readonly log: Log;
   /** Polling, which is the heartbeat too. */
   readonly pollMs?: number;
@@ -71,21 +74,21 @@ export interface ChangesOptions {
 /** Numbers of changes that are remembered, so that none is applied twice but where thousands happen at once. */
 const remembered = 10_000;
 
-/** Rows stay in the log for an hour; a process that has not heard from it for half of that starts over. */
-const retentionMs = 3_600_000;
-
 /**
  * Change notices for caches in every process. A change is a row that commits with what it is about; a notice makes the other
  * processes look at once, and each looks every 500 ms anyway. A process that could not look for 1.5 s does not use its caches.
  * On PGlite there is one process: it applies its own changes and has nothing to wait for.
  */
 export function changes(options: ChangesOptions): Changes {
-  const { db, schema, log, pollMs = 500, stalenessMs = 1_500, now = () => performance.now() } = options;
+  const { db, schema, retentionMs = 3_600_000, log, pollMs = 500, stalenessMs = 1_500 } = options;
+  const { now = () => performance.now() } = options;
   const table = changeLog(db, schema, options.detailed);
   const seen = positions();
   const listeners = new Set<(change: LoggedChange | 'all') => void>();
   const alone = db.engine === 'pglite';
   const channel = `${schema}_changes`;
+  /** Of this process's notices, which tell it nothing that it has not applied. */
+  const self = randomUUID();
   const poller = follow({ table, retentionMs, now, apply, forget });
   const background: { stop(): unknown }[] = [];
   const stopped = new AbortController();
@@ -116,11 +119,13 @@ export function changes(options: ChangesOptions): Changes {
 
   return {
     async record(sql, ...list) {
-      const logged = await table.append(sql, list);
+      const [logged] = await Promise.all([
+        table.append(sql, list),
+        alone ? undefined : db.notices.send(sql, channel, self),
+      ]);
       db.afterCommit(sql, () => {
         poller.know(logged).forEach(apply);
       });
-      if (!alone) await db.notices.send(sql, channel, '');
     },
     position: () => seen.position(),
     isCurrent: (position, subjects) => fresh() && seen.isCurrent(position, subjects),
@@ -142,7 +147,8 @@ export function changes(options: ChangesOptions): Changes {
       );
       if (alone) return;
       await poller.poll();
-      background.push({ stop: db.notices.listen(channel, poke, poke) });
+      const onNotice = (sender: string) => void (sender !== self && poke());
+      background.push({ stop: db.notices.listen(channel, onNotice, poke) });
       polling = heartbeat();
     },
     async stop() {

@@ -90,7 +90,8 @@ export async function testServer(options: TestServerOptions): Promise<TestServer
 }
 
 /** The same for all servers of a test run, so that a server can be started again on its database, and tests can read what is sealed. */
-export const testSealer = createSealer(Buffer.alloc(32, 7));
+export const masterKey = Buffer.alloc(32, 7);
+export const testSealer = createSealer(masterKey);
 
 async function run(
   db: TestDatabase,

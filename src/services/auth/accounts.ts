@@ -8,7 +8,7 @@ import { verifyEmail } from './email-verification.ts';
 import { Impersonated } from './errors.ts';
 import { changePassword, resetPassword } from './password-changes.ts';
 import { signInByPassword } from './password-signin.ts';
-import { refreshSession } from './refresh.ts';
+import { createRefresh } from './refresh.ts';
 import { requestMessage } from './requests.ts';
 import { endSessions } from './revocations.ts';
 import { answerSignin, visitOf } from './signin.ts';
@@ -17,6 +17,7 @@ import { signUp } from './signup.ts';
 /** Accounts: sign-up, sign-in and sign-out, tokens, passwords and email verification. */
 export const accounts = (deps: Deps) => {
   const { db, directory, limits, write } = deps;
+  const refreshSession = createRefresh(deps);
 
   /** The app that a public operation names. */
   const named = (request: { 'X-Publishable-Key'?: string | undefined }, appId: string | undefined) =>
@@ -48,7 +49,7 @@ export const accounts = (deps: Deps) => {
 
     async refresh({ body, 'Idempotency-Key': key = null }, { ip, reply }) {
       await limits.take('refresh', ip);
-      const tokens = await refreshSession(deps, body.refresh_token, key);
+      const tokens = await refreshSession(body.refresh_token, key);
       reply.header('Cache-Control', 'no-store');
       return tokens;
     },

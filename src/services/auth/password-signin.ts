@@ -36,7 +36,8 @@ export async function signInByPassword(
       provenHash,
       newHash,
     });
-    if ('user' in completed.result) await throttleStore(signinWrite.sql).clearNetwork(app.tenant, keys);
+    if (keys.failed && 'user' in completed.result)
+      await throttleStore(signinWrite.sql).clearNetwork(app.tenant, keys);
     return completed;
   });
 }

@@ -2,7 +2,7 @@ import type { ChallengeMethod, MfaMethod, SigninResult } from '../../../generate
 import type { Context } from '../../http/context.ts';
 import { accountStore } from './accounts.store.ts';
 import { tryTextChallenge } from './challenge-codes.ts';
-import { challengeStore } from './challenges.store.ts';
+import { challengeStore, type Factors } from './challenges.store.ts';
 import type { Visit } from './device-recognition.ts';
 import type { KnownApp } from './directory.ts';
 import { EmailNotVerified, InvalidCredentials, UserBanned } from './errors.ts';
@@ -50,18 +50,24 @@ export async function completeSignin(
   const { sql, tenant, emit } = write;
   const { tag, visit, method, factorProven, isNewUser = false, provenHash, newHash } = signin;
   const store = accountStore(sql);
-  const account = await store.lock(tenant, app.id, userId);
+  // Sent in one go, and carried out in this order: the factors are those of the account once it is locked.
+  const [account, factors] = await Promise.all([
+    store.lock(tenant, app.id, userId),
+    factorProven || isNewUser ? undefined : challengeStore(sql).factorsOf(tenant, userId),
+  ]);
   if (!account || (provenHash !== undefined && account.password_hash !== provenHash))
     throw InvalidCredentials();
   if (account.banned) throw UserBanned();
   const unverified = account.email !== null && !account.email_verified;
   if (app.settings.require_verified_email && unverified && !isNewUser) throw EmailNotVerified();
 
-  const due = factorProven || isNewUser ? [] : await dueFactors(write, app, userId, signin);
+  const due = factors ? await dueFactors(write, app, userId, signin, factors) : [];
   if (due.length > 0) return challenge(deps, write, app, userId, signin, due);
 
-  const { session, tokens, deviceToken } = await startSession(write, app, tag, { id: userId }, visit);
-  const user = await store.signedIn(tenant, app.id, userId, newHash);
+  const [{ session, tokens, deviceToken }, user] = await Promise.all([
+    startSession(write, app, tag, { id: userId }, visit),
+    store.signedIn(tenant, app.id, userId, newHash),
+  ]);
   emit('auth.signin', userId, { user_id: userId, session_id: session.id, method });
   return { result: { user, ...tokens, is_new_user: isNewUser }, deviceToken };
 }
@@ -72,8 +78,8 @@ async function dueFactors(
   app: KnownApp,
   userId: string,
   { method, visit }: Signin,
+  { verified, recovery }: Factors,
 ): Promise<ChallengeMethod[]> {
-  const { verified, recovery } = await challengeStore(sql).factorsOf(tenant, userId);
   const due = challengeMethods(method, verified, recovery);
   if (due.length === 0 || !app.settings.mfa_trusted_devices) return due;
   const presented = visit.deviceToken === undefined ? undefined : readToken('dvt', visit.deviceToken);

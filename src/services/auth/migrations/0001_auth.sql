@@ -552,7 +552,10 @@ create table auth.changes (
   horizon xid8 not null default pg_snapshot_xmin(pg_current_snapshot()),
   at timestamptz(3) not null default now(),
   constraint changes_pkey primary key (seq),
-  constraint changes_kind check (kind in ('session', 'user', 'app', 'client', 'grant', 'token', 'scope'))
+  constraint changes_kind check (
+    kind in ('session', 'user', 'app', 'client', 'grant', 'token', 'scope', 'signing_key')
+  )
 );
 create index changes_xid on auth.changes (xid);
 create index changes_at on auth.changes (at);
+create index changes_of_subject on auth.changes (kind, id);
