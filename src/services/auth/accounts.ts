@@ -11,7 +11,7 @@ import { signInByPassword } from './password-signin.ts';
 import { createRefresh } from './refresh.ts';
 import { requestMessage } from './requests.ts';
 import { endSessions } from './revocations.ts';
-import { answerSignin, visitOf } from './signin.ts';
+import { answerSignin, completeSignin, visitOf } from './signin.ts';
 import { signUp } from './signup.ts';
 
 /** Accounts: sign-up, sign-in and sign-out, tokens, passwords and email verification. */
@@ -28,14 +28,20 @@ export const accounts = (deps: Deps) => {
       const app = await named(headers, body.app_id);
       await limits.take('signup', context.ip);
       const visit = visitOf(context, headers['X-Device-Token']);
-      return answerSignin(context, await signUp(deps, app, body, visit, context.signal)) as AuthResult;
+      return answerSignin(
+        context,
+        await signUp(deps, app, body, visit, context.signal, completeSignin),
+      ) as AuthResult;
     },
 
     async signin({ body, ...headers }, context) {
       const app = await named(headers, body.app_id);
       await limits.take('signin', context.ip);
       const visit = visitOf(context, headers['X-Device-Token']);
-      return answerSignin(context, await signInByPassword(deps, app, body, visit, context.signal));
+      return answerSignin(
+        context,
+        await signInByPassword(deps, app, body, visit, context.signal, completeSignin),
+      );
     },
 
     async signout(_request, { tenant, app, actor, userId, session }) {

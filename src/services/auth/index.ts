@@ -22,8 +22,8 @@ import { startAppRemoval } from './app-removal.ts';
 import { apps } from './apps.ts';
 import { branding } from './branding.ts';
 import { clients } from './clients.ts';
-import { consents, mostConsents } from './consents.ts';
 import { consentStore } from './consents.store.ts';
+import { consents, mostConsents } from './consents.ts';
 import { createDeliveries } from './deliveries.ts';
 import { createDenylist, denialMs } from './denylist.ts';
 import { denylistStore } from './denylist.store.ts';
@@ -33,6 +33,7 @@ import { discovery } from './discovery.ts';
 import { ensureFirstApp } from './first-app.ts';
 import { formChecker, forms } from './forms.ts';
 import { createHeldScopes } from './held-scopes.ts';
+import { createInteractions } from './interactions.ts';
 import { invitations } from './invitations.ts';
 import { issuerOf } from './issuer.ts';
 import { createSigningKeys } from './key-set.ts';
@@ -42,15 +43,18 @@ import { members } from './members.ts';
 import { waysOf } from './message-drivers.ts';
 import { createMessages } from './messages.ts';
 import { mfa } from './mfa.ts';
-import { organizations } from './organizations.ts';
 import { createOAuthClients } from './oauth-clients.ts';
 import { encodeErrorOf } from './oauth-errors.ts';
-import { errorPage } from './oauth-pages.ts';
 import { oauth } from './oauth.ts';
 import { createOidcProvider } from './oidc-provider.ts';
 import { startOidcSweep } from './oidc-sweep.ts';
+import { organizations } from './organizations.ts';
 import { createOrigins } from './origins.ts';
 import { outbox } from './outbox.ts';
+import { pages } from './pages.ts';
+import { renderPage } from './pages/layout.ts';
+import { plainLook } from './pages/look.ts';
+import { unexpectedPage } from './pages/message-pages.ts';
 import { createPasswords } from './passwords.ts';
 import { phone } from './phone.ts';
 import { principalStore } from './principals.store.ts';
@@ -76,7 +80,6 @@ export const auth: ServiceModule<typeof settings> = {
   migrations: new URL('./migrations/', import.meta.url),
   settings,
   basePath: ({ basePath }) => ({ documented: '/v1/auth', served: basePath }),
-  // What is missing are the OAuth provider and its pages, and with it the consents of a user.
   built: [
     'Accounts',
     'Admin',
@@ -93,6 +96,7 @@ export const auth: ServiceModule<typeof settings> = {
     'OAuth',
     'Organizations',
     'Outbox',
+    'Pages',
     'Phone',
     'Roles',
     'Sessions',
@@ -183,6 +187,7 @@ export const auth: ServiceModule<typeof settings> = {
         OAuth: limitedVisits(oauth(oauthDeps), deps.limits, callsOfPrograms),
         Organizations: organizations(deps),
         Outbox: outbox(deps),
+        Pages: pages(deps, createInteractions(deps, oauthDeps.oidc)),
         Phone: phone(deps),
         Roles: roles(deps),
         Sessions: sessions(deps),
@@ -193,7 +198,7 @@ export const auth: ServiceModule<typeof settings> = {
         Webhooks: webhooks(deps),
       },
       encodeError: (error, _status, operation) => encodeErrorOf(error, operation),
-      errorPage,
+      errorPage: (error) => renderPage(unexpectedPage(error), plainLook('Plinth')),
       ofSession: principals.ofSession,
       ofAccessToken: deps.accessTokens.resolve,
       allowsOrigin: (origin) => origins.has(origin),

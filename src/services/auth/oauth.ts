@@ -37,11 +37,11 @@ export const oauth = (deps: OAuthDeps) => {
       // What was pushed has its scopes already.
       const asked =
         request.request_uri === undefined ? await withScopes(request, request.client_id) : request;
-      await page(context, `/oauth2/authorize?${queryOf(asked)}`);
+      return page(context, `/oauth2/authorize?${queryOf(asked)}`);
     },
 
     async resume({ uid }, context) {
-      await page(context, `/oauth2/authorize/${uid}`);
+      return page(context, `/oauth2/authorize/${uid}`);
     },
 
     async token({ body }, context) {
@@ -78,7 +78,7 @@ export const oauth = (deps: OAuthDeps) => {
     postLogout: async ({ body }, context) => page(context, `/oauth2/logout?${queryOf(body)}`),
 
     async confirmLogout({ body }, context) {
-      await page(context, '/oauth2/logout/confirm', body);
+      return page(context, '/oauth2/logout/confirm', body);
     },
 
     loggedOut: async (request, context) => page(context, `/oauth2/logout/success?${queryOf(request)}`),

@@ -13,6 +13,26 @@ import { throttleStore } from './throttles.store.ts';
 import { userEndings } from './user-endings.store.ts';
 import type { Write } from './writes.ts';
 
+/** Whose password the token of a message replaces. */
+export interface PasswordReset {
+  readonly app: KnownApp;
+  readonly account: Account;
+  readonly hash: Buffer;
+}
+
+/** @throws Invalid where the token is over. */
+export async function passwordResetOf(
+  { db, directory }: Pick<Deps, 'db' | 'directory'>,
+  token: string,
+): Promise<PasswordReset> {
+  const { tenant, hash } = await presentedOneTime(directory, 'reset_password', token);
+  const known = await oneTimeStore(db.sql).find(tenant, 'reset_password', hash);
+  const app = known && (await directory.app(known.app_id));
+  const account = known && (await accountStore(db.sql).findById(tenant, known.app_id, known.subject));
+  if (!app || !account) throw InvalidToken();
+  return { app, account, hash };
+}
+
 /** Replaces a forgotten password. All sessions and grants of the user end. @throws Invalid, RateLimited */
 export async function resetPassword(
   deps: Deps,
@@ -20,12 +40,9 @@ export async function resetPassword(
   password: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const { db, directory, passwords, write } = deps;
-  const { tenant, hash: tokenHash } = await presentedOneTime(directory, 'reset_password', token);
-  const known = await oneTimeStore(db.sql).find(tenant, 'reset_password', tokenHash);
-  const app = known && (await directory.app(known.app_id));
-  const account = known && (await accountStore(db.sql).findById(tenant, known.app_id, known.subject));
-  if (!app || !account) throw InvalidToken();
+  const { passwords, write } = deps;
+  const { app, account, hash: tokenHash } = await passwordResetOf(deps, token);
+  const { tenant } = app;
   checkNewPassword(password, app.settings.password_min_length, account, 'new_password');
   const hash = await passwords.hash(password, signal);
   await write({ tenant, app: app.id, actor: account.id }, async (resetWrite) => {
