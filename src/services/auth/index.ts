@@ -72,6 +72,7 @@ import { teams } from './teams.ts';
 import { tokens } from './token-resolution.ts';
 import { users } from './users.ts';
 import { webhooks } from './webhooks.ts';
+import { limitedVisits } from './visits.ts';
 import { createWriter } from './writes.ts';
 
 export const auth: ServiceModule<typeof settings> = {
@@ -145,7 +146,7 @@ export const auth: ServiceModule<typeof settings> = {
         Branding: branding(deps),
         Clients: clients(deps),
         Devices: devices(deps),
-        Discovery: discovery(oauthDeps),
+        Discovery: limitedVisits(discovery(oauthDeps), deps.limits),
         Forms: forms(deps),
         Invitations: invitations(deps),
         Me: {
@@ -157,7 +158,7 @@ export const auth: ServiceModule<typeof settings> = {
         },
         Members: members(deps),
         Mfa: mfa(deps),
-        OAuth: oauth(oauthDeps),
+        OAuth: limitedVisits(oauth(oauthDeps), deps.limits, callsOfPrograms),
         Organizations: organizations(deps),
         Outbox: outbox(deps),
         Pages: pages(deps, createInteractions(deps, oauthDeps.oidc)),
@@ -204,6 +205,9 @@ export const auth: ServiceModule<typeof settings> = {
     };
   },
 };
+
+/** They have limits of their own, or come from one address for many users; and to revoke is never refused. */
+const callsOfPrograms = ['token', 'par', 'introspect', 'revoke', 'userinfo', 'postUserinfo'] as const;
 
 /** Limits by address can keep a developer's own tests out, so they are off outside production. */
 const limitsByAddress = (setting: 'auto' | 'on' | 'off', production: boolean): boolean =>

@@ -16,6 +16,8 @@ export const perMinute = {
   code: 30,
   token: 600,
   introspect: 1_200,
+  /** What browsers open and what describes the provider. */
+  visit: 600,
 } as const;
 
 export type Limited = keyof typeof perMinute;
