@@ -25,9 +25,9 @@ const blocks: Block[] = [...readme.matchAll(/^```(\S+(?: \S+)?)\n(.*?)^```$/gms)
   text: match[2] ?? '',
 }));
 
-/** Starts `src/main.ts` on a free port and answers its address when it listens. */
+/** Starts `src/main.ts` on a free port, known beforehand because `auth` names its address in tokens; answers when it listens. */
 async function start(args: string[], data: string): Promise<{ url: string; child: ChildProcess }> {
-  const child = spawn(process.execPath, ['src/main.ts', ...args, '--port', '0'], {
+  const child = spawn(process.execPath, ['src/main.ts', ...args, '--port', String(await freePort())], {
     cwd: root,
     env: { ...process.env, PLINTH_DATA_DIR: data, PLINTH_LOG: 'info', DATABASE_URL: '' },
   });
@@ -106,7 +106,7 @@ describe('the README', () => {
   beforeAll(async () => {
     data = await mkdtemp(join(tmpdir(), 'plinth-readme-'));
     server = await start(['serve'], data);
-  }, 30_000);
+  }, 60_000);
 
   afterAll(async () => {
     const ended = new Promise((resolve) => server.child.once('exit', resolve));
@@ -154,14 +154,18 @@ describe('the README', () => {
     });
     const browser = await launchChromium(chromium);
     try {
-      await once(party.stdout, 'data');
+      const [said] = (await Promise.race([once(party.stdout, 'data'), once(party.stderr, 'data')])) as [
+        Buffer,
+      ];
+      expect(said.toString()).toBe(`Open ${relyingParty} in a browser\n`);
       const page = await (await browser.newContext({ javaScriptEnabled: false })).newPage();
       await page.goto(relyingParty);
       await page.getByLabel('Email or username').fill('ada@example.com');
       await page.getByLabel('Password').fill('correct horse battery staple');
       await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.getByText('Use a recovery code instead').click();
       await page.getByLabel('Recovery code').fill(/\w{4}-\w{4}-\w{4}/.exec(stdout)?.[0] ?? '');
-      await page.getByRole('button', { name: 'Use recovery code' }).click();
+      await page.keyboard.press('Enter');
       await page.getByRole('button', { name: 'Allow' }).click();
       await page.waitForURL((url) => url.origin === relyingParty);
       expect(await page.textContent('body')).toContain(
