@@ -11,14 +11,14 @@ const beat = 500;
 const most = 10_000;
 
 /**
- * Changes as they happen, as `tell` puts them, beginning after `last`; some of them possibly twice. The signs of life stop when
+ * Changes as they happen, as `tell` puts them (undefined leaves one out), beginning after `last`; some of them possibly twice. The signs of life stop when
  * this process does not hear from the database: whoever caches answers on the strength of the stream then has to ask again.
  * @throws Gone when what followed `last` is no longer known.
  */
 export async function changesSince<Data>(
   changes: Changes,
   last: string | undefined,
-  tell: (change: LoggedChange) => Data,
+  tell: (change: LoggedChange) => Data | undefined,
 ): Promise<AsyncIterable<SentChange<Data>>> {
   const seq = last === undefined ? undefined : Number(last);
   if (seq !== undefined && (await changes.since(seq)) === undefined) throw Gone('Last-Event-ID: too old');
@@ -29,13 +29,12 @@ export async function changesSince<Data>(
 async function* stream<Data>(
   changes: Changes,
   seq: number | undefined,
-  tell: (change: LoggedChange) => Data,
+  tell: (change: LoggedChange) => Data | undefined,
 ): AsyncIterable<SentChange<Data>> {
-  const toEvent = (change: LoggedChange): SentChange<Data> => ({
-    event: 'change',
-    id: String(change.seq),
-    data: tell(change),
-  });
+  const toEvents = (change: LoggedChange): SentChange<Data>[] => {
+    const data = tell(change);
+    return data === undefined ? [] : [{ event: 'change', id: String(change.seq), data }];
+  };
   let waiting: LoggedChange[] = [];
   let lost = false;
   let wake = () => {};
@@ -47,11 +46,11 @@ async function* stream<Data>(
   try {
     const missed = seq === undefined ? [] : await changes.since(seq);
     if (missed === undefined) return;
-    yield* missed.map(toEvent);
+    yield* missed.flatMap(toEvents);
     while (!lost) {
       const next = waiting;
       waiting = [];
-      if (next.length > 0) yield* next.map(toEvent);
+      if (next.length > 0) yield* next.flatMap(toEvents);
       else if (changes.fresh()) yield { comment: 'hb' };
       if (waiting.length === 0) await new Promise<void>((resolve) => setTimeout((wake = resolve), beat));
     }

@@ -7,7 +7,16 @@ import { asDomainError, statusOf } from './status.ts';
 
 /** Encodes errors to the documented shape of a service. */
 export interface Envelope {
-  encodeError(error: DomainError, status: number): unknown;
+  /** `operation` is the id of the one that failed, where it is known. */
+  encodeError(error: DomainError, status: number, operation?: string): unknown;
+  /** The error as people are told it, for operations that document pages. */
+  errorPage?(error: DomainError, status: number): ErrorPage;
+}
+
+/** A page that says what is wrong, with the headers that it needs. */
+export interface ErrorPage {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
 }
 
 /** The envelope of paths that belong to no service. */
@@ -21,13 +30,23 @@ export function failure(thrown: unknown, envelope: Envelope, exchange: Exchange,
   const error = documented(asDomainError(thrown), exchange.operation);
   const status = statusOf[error.kind];
   if (status >= 500 || error.cause !== undefined) logCause(error, status, exchange, log);
+  const page = isPage(exchange.operation, status) ? envelope.errorPage?.(error, status) : undefined;
+  if (page) {
+    const headers = { ...headersOf(error), ...page.headers };
+    return { status, contentType: 'text/html; charset=utf-8', headers, body: page.body };
+  }
   return {
     status,
     contentType: 'application/json',
     headers: headersOf(error),
-    body: JSON.stringify(envelope.encodeError(error, status)),
+    body: JSON.stringify(envelope.encodeError(error, status, exchange.operation?.id)),
   };
 }
+
+const isPage = (operation: Operation | undefined, status: number): boolean =>
+  operation?.responses.some(
+    (response) => response.status === status && response.contentTypes.includes('text/html'),
+  ) ?? false;
 
 /** A store that is away is a 500 where the operation's contract has no 503 for it. */
 function documented(error: DomainError, operation: Operation | undefined): DomainError {

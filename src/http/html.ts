@@ -34,3 +34,28 @@ const entities: Readonly<Record<string, string>> = {
 
 /** Text as it may stand in markup and in the quotes of an attribute. */
 export const escapeHtml = (text: string) => text.replaceAll(/[&<>"']/g, (character) => entities[character]!);
+
+/** Markup that is made by `markup` alone, so that nothing reaches a page unescaped. */
+export class Markup {
+  readonly #text: string;
+  constructor(text: string) {
+    this.#text = text;
+  }
+  toString(): string {
+    return this.#text;
+  }
+}
+
+/** What may stand in a template: text is escaped, markup is not, several stand one after the other, nothing is nothing. */
+export type Hole = string | number | Markup | readonly Hole[] | undefined | null | false;
+
+/** Makes markup. Attribute values have to stand in double quotes. */
+export const markup = (parts: TemplateStringsArray, ...holes: readonly Hole[]): Markup =>
+  new Markup(parts.reduce((text, part, at) => text + filled(holes[at - 1]) + part));
+
+function filled(hole: Hole): string {
+  if (hole === undefined || hole === null || hole === false) return '';
+  if (hole instanceof Markup) return hole.toString();
+  if (typeof hole === 'object') return hole.map(filled).join('');
+  return escapeHtml(String(hole));
+}

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { Invalid } from '../lib/errors.ts';
+import { DomainError, Invalid, type ErrorKind } from '../lib/errors.ts';
 import { bodyReader, isRaw } from './body.ts';
 import type { Context } from './context.ts';
 import { applyLeeway } from './leeway.ts';
@@ -37,7 +37,7 @@ export function requestReader(operation: Operation, validators: Validators): Rea
   const raw = operation.body !== null && isRaw(operation.body);
   const leeway = operation.body?.leeway ?? undefined;
   const checkOwnScope = scopeCheck(operation);
-  return async (req, params, caller, judge) => {
+  const read: ReadRequest = async (req, params, caller, judge) => {
     const request: Request = {};
     for (const name in params) {
       checkText(params[name]!, name);
@@ -63,7 +63,19 @@ export function requestReader(operation: Operation, validators: Validators): Rea
     await judge?.({ params, query: asked, body: sent });
     return request;
   };
+  return operation.responses.some(({ status }) => status === 400) ? read : tolerant(read);
 }
+
+/** An operation that documents no refusal takes what it cannot read for nothing. */
+const tolerant =
+  (read: ReadRequest): ReadRequest =>
+  (...given) =>
+    read(...given).catch((error: unknown) => {
+      if (error instanceof DomainError && unreadable.has(error.kind)) return {};
+      throw error;
+    });
+
+const unreadable: ReadonlySet<ErrorKind> = new Set(['invalid', 'unsupportedMediaType']);
 
 function queryOf({ url = '' }: IncomingMessage): string {
   const mark = url.indexOf('?');

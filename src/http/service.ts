@@ -3,8 +3,11 @@ import type { Database } from '../db/index.ts';
 import type { DomainError } from '../lib/errors.ts';
 import type { Sealer } from '../lib/seal.ts';
 import type { SettingsOf, SettingsTable } from '../lib/settings.ts';
+import type { ResolveToken } from './access-token.ts';
+import type { BasePath } from './base-path.ts';
 import type { Context } from './context.ts';
 import type { ResolveSession } from './credentials.ts';
+import type { ErrorPage } from './failure.ts';
 
 /**
  * What a service's `index.ts` exports: its name, where its migrations are, the settings it reads and how to build it.
@@ -23,6 +26,8 @@ export interface ServiceModule<Declared extends SettingsTable = SettingsTable> {
   readonly built?: readonly string[];
   /** What it reads from the environment: `PLINTH_<SERVICE>_…`. */
   readonly settings: Declared;
+  /** Where its paths begin, if not as the contract says. */
+  basePath?(settings: SettingsOf<Declared>): BasePath;
   create(deps: ServiceDeps<SettingsOf<Declared>>): Service | Promise<Service>;
 }
 
@@ -50,8 +55,13 @@ export interface ServiceDeps<Settings = unknown> {
  */
 export interface Service {
   readonly handlers: Handlers;
-  /** The documented envelope of an error: the JSON body. `status` is the HTTP status that it travels with. */
-  encodeError(error: DomainError, status: number): unknown;
+  /**
+   * The documented envelope of an error: the JSON body. `status` is the HTTP status that it travels with, `operation` the id of
+   * what failed.
+   */
+  encodeError(error: DomainError, status: number, operation?: string): unknown;
+  /** The same for people, where the operation documents a page for the status. */
+  errorPage?(error: DomainError, status: number): ErrorPage;
   /** Begins background work; called after all services are created, not called in processes that only migrate. */
   start?(): void | Promise<void>;
   /** Ends background work; called after the last request in flight was answered. */
@@ -60,6 +70,8 @@ export interface Service {
   allowsOrigin?(origin: string): boolean;
   /** Whom a session token stands for; only the service that issues them knows. */
   readonly ofSession?: ResolveSession;
+  /** Whom an access token stands for; the same. */
+  readonly ofAccessToken?: ResolveToken;
 }
 
 /**

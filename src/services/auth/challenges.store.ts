@@ -85,11 +85,7 @@ export const challengeStore = (sql: Sql) => ({
     return count;
   },
 
-  /** Sign-ins by the old password do not go on with the new one. */
-  async deleteOfUser(tenant: string, userId: string): Promise<void> {
-    await sql`delete from auth.challenges where tenant_id = ${tenant} and user_id = ${userId}`;
-  },
-
+  /** The user's verified factors, and whether recovery codes are left. */
   async factorsOf(tenant: string, userId: string): Promise<Factors> {
     const [found] = await sql<[Factors]>`
       select

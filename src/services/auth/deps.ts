@@ -4,15 +4,18 @@ import type { Log } from '../../db/log.ts';
 import type { Outbound } from '../../lib/outbound.ts';
 import type { Sealer } from '../../lib/seal.ts';
 import type { SettingsOf } from '../../lib/settings.ts';
+import type { AccessTokens } from './access-tokens.ts';
 import type { Deliveries } from './deliveries.ts';
 import type { Directory } from './directory.ts';
 import type { CheckForm } from './forms.ts';
 import type { KnownUsers } from './known-users.ts';
 import type { Messages } from './messages.ts';
+import type { OAuthClients } from './oauth-clients.ts';
 import type { Passwords } from './passwords.ts';
 import type { Principals } from './principals.ts';
 import type { RateLimits } from './rate-limits.ts';
 import type { settings } from './settings.ts';
+import type { SigningKeys } from './signing-keys.ts';
 import type { Writer } from './writes.ts';
 
 /** What the handlers of the service work with. */
@@ -22,7 +25,10 @@ export interface Deps {
   readonly changes: Changes;
   readonly directory: Directory;
   readonly principals: Principals;
+  readonly accessTokens: AccessTokens;
   readonly knownUsers: KnownUsers;
+  readonly signingKeys: SigningKeys;
+  readonly oauthClients: OAuthClients;
   readonly passwords: Passwords;
   readonly messages: Messages;
   readonly deliveries: Deliveries;

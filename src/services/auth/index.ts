@@ -14,31 +14,47 @@
 import { changes as createChanges } from '../../db/changes.ts';
 import type { Service, ServiceModule } from '../../http/service.ts';
 import { createOutbound } from '../../lib/outbound.ts';
-import { startAccountSweep } from './account-sweep.ts';
+import { createAccessTokens } from './access-tokens.ts';
 import { accounts } from './accounts.ts';
 import { createActivity } from './activity.ts';
 import { admin } from './admin.ts';
 import { startAppRemoval } from './app-removal.ts';
 import { apps } from './apps.ts';
 import { branding } from './branding.ts';
+import { clients } from './clients.ts';
+import { consentStore } from './consents.store.ts';
+import { consents, mostConsents } from './consents.ts';
 import { createDeliveries } from './deliveries.ts';
+import { createDenylist, denialMs } from './denylist.ts';
+import { denylistStore } from './denylist.store.ts';
 import { devices } from './devices.ts';
 import { createDirectory } from './directory.ts';
-import { encodeError } from './errors.ts';
-import { startFactorSweep } from './factor-sweep.ts';
+import { discovery } from './discovery.ts';
 import { ensureFirstApp } from './first-app.ts';
 import { formChecker, forms } from './forms.ts';
+import { createHeldScopes } from './held-scopes.ts';
+import { createInteractions } from './interactions.ts';
 import { invitations } from './invitations.ts';
 import { issuerOf } from './issuer.ts';
+import { createSigningKeys } from './key-set.ts';
 import { createKnownUsers } from './known-users.ts';
 import { me } from './me.ts';
 import { members } from './members.ts';
 import { waysOf } from './message-drivers.ts';
 import { createMessages } from './messages.ts';
 import { mfa } from './mfa.ts';
+import { createOAuthClients } from './oauth-clients.ts';
+import { encodeErrorOf } from './oauth-errors.ts';
+import { oauth } from './oauth.ts';
+import { createOidcProvider } from './oidc-provider.ts';
+import { startOidcSweep } from './oidc-sweep.ts';
 import { organizations } from './organizations.ts';
 import { createOrigins } from './origins.ts';
 import { outbox } from './outbox.ts';
+import { pages } from './pages.ts';
+import { renderPage } from './pages/layout.ts';
+import { plainLook } from './pages/look.ts';
+import { unexpectedPage } from './pages/message-pages.ts';
 import { createPasswords } from './passwords.ts';
 import { phone } from './phone.ts';
 import { principalStore } from './principals.store.ts';
@@ -46,8 +62,12 @@ import { createPrincipals } from './principals.ts';
 import { createRateLimits } from './rate-limits.ts';
 import { startRequests } from './requests.ts';
 import { roles } from './roles.ts';
+import { scopeStore } from './scopes.store.ts';
 import { sessions } from './sessions.ts';
 import { settings } from './settings.ts';
+import { startKeyRotation } from './signing-key-rotation.ts';
+import { signingKeys } from './signing-keys.ts';
+import { startSweep } from './sweep.ts';
 import { teams } from './teams.ts';
 import { tokens } from './token-resolution.ts';
 import { users } from './users.ts';
@@ -58,36 +78,10 @@ export const auth: ServiceModule<typeof settings> = {
   name: 'auth',
   migrations: new URL('./migrations/', import.meta.url),
   settings,
-  // What is missing are the OAuth provider and its pages, and with it the consents of a user.
-  built: [
-    'Accounts',
-    'Admin',
-    'Apps',
-    'Branding',
-    'Devices',
-    'Forms',
-    'Invitations',
-    'Me_delete',
-    'Me_export',
-    'Me_get',
-    'Me_reauthenticate',
-    'Me_switchOrg',
-    'Me_update',
-    'Members',
-    'Mfa',
-    'Organizations',
-    'Outbox',
-    'Phone',
-    'Roles',
-    'Sessions',
-    'Teams',
-    'Tokens',
-    'Users',
-    'Webhooks',
-  ],
+  basePath: ({ basePath }) => ({ documented: '/v1/auth', served: basePath }),
   async create({ db, settings, sealer, production, allowPrivateTargets, prefix, log }): Promise<Service> {
     await ensureFirstApp(db);
-    const changes = createChanges({ db, schema: 'auth', detailed: true, log });
+    const changes = createChanges({ db, schema: 'auth', detailed: true, retentionMs: denialMs, log });
     const directory = createDirectory({ db, changes });
     const activity = createActivity({ db, log });
     const principals = createPrincipals({
@@ -102,25 +96,45 @@ export const auth: ServiceModule<typeof settings> = {
       allowNetworks: settings.allowNetworks,
     });
     const deliveries = createDeliveries({ db, outbound, sealer, log });
+    const write = createWriter({ db, changes, deliver: deliveries.deliver });
+    const signing = createSigningKeys({ db, write, changes, sealer });
+    const denylist = createDenylist({ store: denylistStore(db.sql), changes, log });
+    const issuer = issuerOf(settings, prefix);
     const deps = {
       db,
-      write: createWriter({ db, changes, deliver: deliveries.deliver }),
+      write,
       changes,
       directory,
       principals,
+      accessTokens: createAccessTokens({
+        signingKeys: signing,
+        denylist,
+        heldScopes: createHeldScopes({ store: scopeStore(db.sql), changes, size: settings.cache }),
+        changes,
+        issuer,
+        audience: settings.audience,
+        size: settings.cache,
+      }),
       knownUsers: createKnownUsers({ db, changes, size: settings.cache }),
+      signingKeys: signing,
+      oauthClients: createOAuthClients({ db, changes, size: settings.cache }),
       passwords: createPasswords(settings.hashCost),
-      messages: createMessages({ db, ways: waysOf(settings, production), log }),
+      messages: createMessages({ db, ways: waysOf(settings, production), sealer, log }),
       deliveries,
       outbound,
-      checkForm: formChecker(db),
-      limits: createRateLimits({ on: limitsByAddress(settings.rateLimit, production) }),
-      issuer: issuerOf(settings, prefix),
+      checkForm: formChecker(db.sql),
+      limits: createRateLimits({
+        on: limitsByAddress(settings.rateLimit, production),
+        redisUrl: settings.redisUrl,
+        log,
+      }),
+      issuer,
       sealer,
       settings,
       production,
       log,
     };
+    const oauthDeps = { ...deps, oidc: createOidcProvider(deps) };
     const origins = createOrigins({ db, changes, log });
     const background: { stop(): Promise<unknown> }[] = [];
     return {
@@ -129,27 +143,42 @@ export const auth: ServiceModule<typeof settings> = {
         Admin: admin(deps),
         Apps: apps(deps),
         Branding: branding(deps),
+        Clients: clients(deps),
         Devices: devices(deps),
+        Discovery: discovery(oauthDeps),
         Forms: forms(deps),
         Invitations: invitations(deps),
-        Me: me(deps),
+        Me: {
+          ...me({
+            ...deps,
+            consentsOf: (tenant, userId) => consentStore(db.sql).list(tenant, userId, mostConsents),
+          }),
+          ...consents(deps),
+        },
         Members: members(deps),
         Mfa: mfa(deps),
+        OAuth: oauth(oauthDeps),
         Organizations: organizations(deps),
         Outbox: outbox(deps),
+        Pages: pages(deps, createInteractions(deps, oauthDeps.oidc)),
         Phone: phone(deps),
         Roles: roles(deps),
         Sessions: sessions(deps),
+        SigningKeys: signingKeys(deps),
         Teams: teams(deps),
         Tokens: tokens(deps),
         Users: users(deps),
         Webhooks: webhooks(deps),
       },
-      encodeError,
+      encodeError: (error, _status, operation) => encodeErrorOf(error, operation),
+      errorPage: (error) => renderPage(unexpectedPage(error), plainLook('Plinth')),
       ofSession: principals.ofSession,
+      ofAccessToken: deps.accessTokens.resolve,
       allowsOrigin: (origin) => origins.has(origin),
       async start() {
         await changes.start();
+        await deps.signingKeys.check();
+        await denylist.start();
         await origins.load();
         activity.start();
         deliveries.start();
@@ -159,14 +188,17 @@ export const auth: ServiceModule<typeof settings> = {
           deliveries,
           deps.messages,
           startRequests(deps),
-          startAccountSweep(deps),
-          startFactorSweep(deps),
+          startSweep(deps),
           startAppRemoval({ db, log }),
+          startKeyRotation(deps),
+          startOidcSweep(deps),
         );
       },
       async stop() {
         await Promise.all(background.map((work) => work.stop()));
+        deps.limits.stop();
         await outbound.close();
+        denylist.stop();
         await changes.stop();
       },
     };

@@ -6,20 +6,21 @@ import type { Visit } from './device-recognition.ts';
 import type { KnownApp } from './directory.ts';
 import { checkPassword } from './password-check.ts';
 import type { Passwords } from './passwords.ts';
-import { completeSignin, type CompletedSignin } from './signin.ts';
+import type { Complete } from './signin.ts';
 import { cleanEmail, cleanText } from './text-rules.ts';
 import { throttleStore } from './throttles.store.ts';
 
 export type Claimed = Pick<SigninRequest, 'email' | 'username' | 'password'>;
 
 /** Signs in by password. @throws Invalid, Unauthenticated, Forbidden, RateLimited */
-export async function signInByPassword(
+export async function signInByPassword<Completed extends { readonly result: object }>(
   deps: Deps,
   app: KnownApp,
   { password, ...names }: Claimed,
   visit: Visit,
   signal: AbortSignal,
-): Promise<CompletedSignin> {
+  complete: Complete<Completed>,
+): Promise<Completed> {
   const { db, directory, passwords, write } = deps;
   passwords.checkRoom();
   const [identifier, typed] = identified(names);
@@ -30,14 +31,14 @@ export async function signInByPassword(
   const tag = await directory.tagOf(app.tenant);
   return write({ tenant: app.tenant, app: app.id, actor: account.id }, async (signinWrite) => {
     const method = 'password';
-    const completed = await completeSignin(deps, signinWrite, app, account.id, {
+    const completed = await complete(deps, signinWrite, app, account.id, {
       tag,
       visit,
       method,
       provenHash,
       newHash,
     });
-    if (keys.failed && 'user' in completed.result)
+    if (keys.failed && !('mfa_required' in completed.result))
       await throttleStore(signinWrite.sql).clearNetwork(app.tenant, keys);
     return completed;
   });

@@ -4,6 +4,7 @@ import { parseDuration } from '../../lib/durations.ts';
 import type { Deps } from './deps.ts';
 import type { KnownApp } from './directory.ts';
 import { InvalidCredentials, RefreshReused } from './errors.ts';
+import { impersonationTokenMs } from './impersonation.ts';
 import {
   refreshStore,
   type Refreshable,
@@ -16,8 +17,6 @@ import { endSessions } from './revocations.ts';
 import { createRotate } from './rotations.ts';
 import { issueToken, readToken, type PresentedToken } from './tokens.ts';
 
-/** However long the sessions of the app live, the token of somebody who acts as another user lives this long. */
-const impersonationTokenMs = 15 * 60_000;
 /** Two that present the same token within this time raced; later it is in two hands. */
 const raceSeconds = 10;
 

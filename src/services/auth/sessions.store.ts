@@ -55,14 +55,23 @@ export const sessionStore = (sql: Sql) => ({
     return rows.map(({ id }) => id);
   },
 
-  /** Ends sessions, and those that were impersonations by them. Answers which ended just now. */
+  /**
+   * Ends sessions, those that were impersonations by them, and what the OAuth provider keeps for a browser. Answers which ended
+   * just now.
+   */
   async revoke(tenant: string, ids: readonly string[]): Promise<{ id: string; user_id: string }[]> {
     return await sql<{ id: string; user_id: string }[]>`
-      update auth.sessions
-      set revoked_at = now(), token_hash = null, refresh_hash = null, retry_key = null, retry_box = null
-      where tenant_id = ${tenant} and revoked_at is null
-        and (id = any(${[...ids]}::text[]) or impersonator_session_id = any(${[...ids]}::text[]))
-      returning id, user_id`;
+      with ended as (
+        update auth.sessions
+        set revoked_at = now(), token_hash = null, refresh_hash = null, retry_key = null, retry_box = null
+        where tenant_id = ${tenant} and revoked_at is null
+          and (id = any(${[...ids]}::text[]) or impersonator_session_id = any(${[...ids]}::text[]))
+        returning id, user_id, oidc_uid
+      ), closed as (
+        delete from auth.oidc
+        where model = 'Session' and uid in (select oidc_uid from ended where oidc_uid is not null)
+      )
+      select id, user_id from ended`;
   },
 
   /** Ids of the user's sessions that have not ended; impersonations by the user are ended with them. */

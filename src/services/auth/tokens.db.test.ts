@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { Change } from '../../../generated/auth/types.ts';
-import { childServer, type ChildServer, testServer, type TestServer } from '../../testing/server.ts';
+import {
+  childServer,
+  type ChildServer,
+  masterKey,
+  testServer,
+  type TestServer,
+} from '../../testing/server.ts';
 import type { SignedIn } from './testing-admin.ts';
 import { sessionTools } from './testing-sessions.ts';
 import { issueToken } from './tokens.ts';
@@ -146,6 +152,7 @@ describe('the stream of changes', () => {
     const { permissions } = await api.send('GET', `/roles/${role.id}/permissions`);
     await api.send('DELETE', `/roles/${role.id}/permissions/${permissions[0].id}`);
     await api.send('PATCH', '/me', { ...api.as(own), body: { name: 'Ada' } });
+    await api.send('POST', '/signing-keys/rotate');
     await api.send('DELETE', `/sessions/${own.session_id}`, api.as(own));
     const heard = (kind: string, id: string) =>
       [...text.matchAll(/^data: (.*)$/gm)]
@@ -153,6 +160,8 @@ describe('the stream of changes', () => {
         .find((change) => change.kind === kind && change.id === id);
     await expect.poll(() => heard('session', own.session_id)).toMatchObject({ effect: 'refuse' });
     await expect.poll(() => heard('scope', 'default docs:read')).toMatchObject({ effect: 'reload' });
+    // That is between the processes of this service.
+    expect(text).not.toContain('signing_key');
     // A new name takes no rights: no token is refused because of it.
     await expect
       .poll(() => heard('user', own.user.id))
@@ -185,10 +194,14 @@ async function until(condition: () => Promise<boolean>): Promise<void> {
 describe.runIf(inject('engine') === 'postgres')('another process', () => {
   let child: ChildServer;
   beforeAll(async () => {
-    const env = { DATABASE_URL: server.db.options.url!, PLINTH_ROOT_TOKEN: server.rootToken };
     child = await childServer({
       services: ['auth'],
-      env: { ...env, PLINTH_DATA_DIR: server.db.options.dataDir },
+      env: {
+        DATABASE_URL: server.db.options.url!,
+        PLINTH_ROOT_TOKEN: server.rootToken,
+        PLINTH_MASTER_KEY: masterKey.toString('base64'),
+        PLINTH_DATA_DIR: server.db.options.dataDir,
+      },
     });
   });
   afterAll(() => child.kill());

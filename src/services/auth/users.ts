@@ -13,6 +13,7 @@ import { eraseUser } from './erasure.ts';
 import { MissingScope } from './errors.ts';
 import { checkMayGive } from './guarded-scopes.ts';
 import { refuseImpersonation } from './impersonation.ts';
+import { userOf } from './org-entry.ts';
 import { checkNewPassword } from './password-rules.ts';
 import { endSessionsOfUser } from './revocations.ts';
 import { scopeStore } from './scopes.store.ts';
@@ -99,6 +100,7 @@ export const users = ({ db, directory, write, passwords }: Deps) => {
         });
         await endSessionsOfUser(tx, userId, 'banned');
         await userEndings(tx.sql).endGrants(tx.tenant, userId);
+        await userEndings(tx.sql).endChallenges(tx.tenant, userId);
         tx.changed('user', userId, 'refuse');
         tx.emit('user.banned', userId, { user_id: userId, reason: ban_reason });
         return user;
@@ -141,7 +143,7 @@ export const users = ({ db, directory, write, passwords }: Deps) => {
     },
 
     async roles({ userId }, context) {
-      if (context.userId !== userId && !context.holds('auth:read')) throw MissingScope('auth:read');
+      if (userOf(context) !== userId && !context.holds('auth:read')) throw MissingScope('auth:read');
       const app = await appOf(context);
       await userStore(db.sql).get(app.tenant, app.id, userId);
       return { roles: await assignmentStore(db.sql).rolesOf(app.tenant, userId) };

@@ -13,8 +13,11 @@ export interface Author {
   readonly impersonatedBy?: string | null;
 }
 
-/** Whose credentials are to be looked at again: one session, all of a user, of an app, of a client, a grant, a token, or a scope of an app. */
-export type ChangeKind = 'session' | 'user' | 'app' | 'client' | 'grant' | 'token' | 'scope';
+/**
+ * Whose credentials are to be looked at again: one session, all of a user, of an app, of a client, a grant, a token, or a scope
+ * of an app. A `signing_key` concerns nobody's, but the key set that processes of this service keep.
+ */
+export type ChangeKind = 'session' | 'user' | 'app' | 'client' | 'grant' | 'token' | 'scope' | 'signing_key';
 
 /**
  * What a change does to credentials from before it: they are refused; or they may do less, so that what is kept is forgotten
@@ -97,6 +100,7 @@ const usualEffect: Readonly<Record<ChangeKind, ChangeEffect>> = {
   grant: 'refuse',
   token: 'refuse',
   scope: 'reload',
+  signing_key: 'forget',
 };
 
 /** An access token that is issued while the transaction runs, from the rights of before, counts as one from before it. */
@@ -110,8 +114,18 @@ const changeOf = (kind: ChangeKind, id: string, effect: ChangeEffect): RecordedC
   kind,
   id,
   effect: effect === 'forget' ? 'reload' : effect,
-  reach: effect === 'forget' ? null : kind === 'user' || kind === 'scope' ? reachOfRights : 0,
+  reach: effect === 'forget' ? null : ofAccessTokens.has(kind) ? reachOfRights : 0,
 });
+
+/** What access tokens come of, so that one may be issued while it changes. */
+const ofAccessTokens: ReadonlySet<ChangeKind> = new Set([
+  'session',
+  'user',
+  'client',
+  'grant',
+  'token',
+  'scope',
+]);
 
 /** A transaction that takes longer might be overtaken by a token that its reach does not cover any more. */
 async function checkInTime(sql: Sql): Promise<void> {

@@ -1,0 +1,134 @@
+import { timingSafeEqual } from 'node:crypto';
+import { interactionPolicy, type Configuration, type KoaContextWithOIDC } from 'oidc-provider';
+import { existingGrant } from './consents.ts';
+import type { Deps } from './deps.ts';
+import { oidcScopes, scopesIn } from './granted-scopes.ts';
+import { noteAccessToken } from './issued-tokens.ts';
+import { resourceServers } from './oauth-resources.ts';
+import { createOidcAdapter } from './oidc-adapter.ts';
+import { showError, showLoggedOut, showLogout } from './oidc-pages.ts';
+import type { KeySet } from './signing-keys.ts';
+import { claimsOf, claimsOfScopes } from './user-claims.ts';
+
+const hour = 3_600;
+const day = 24 * hour;
+/** However often it is refreshed, a grant ends this long after the sign-in. */
+const longestGrant = 90 * day;
+
+/** How the library is set up for one state of the keys. */
+export const oidcConfiguration = (deps: Deps, keys: KeySet): Configuration => ({
+  adapter: createOidcAdapter(deps),
+  jwks: { keys: keys.signing },
+  scopes: oidcScopes,
+  claims: claimsOfScopes,
+  responseTypes: ['code'],
+  clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'none'],
+  enabledJWA: { idTokenSigningAlgValues: ['RS256'] },
+  pkce: { required: (_ctx, client) => client['require_pkce'] === true },
+  extraClientMetadata: { properties: ['require_pkce'] },
+  routes: {
+    authorization: '/oauth2/authorize',
+    token: '/oauth2/token',
+    introspection: '/oauth2/introspect',
+    revocation: '/oauth2/revoke',
+    pushed_authorization_request: '/oauth2/par',
+    end_session: '/oauth2/logout',
+    jwks: '/.well-known/jwks.json',
+  },
+  features: {
+    devInteractions: { enabled: false },
+    dPoP: { enabled: false },
+    userinfo: { enabled: false },
+    clientCredentials: { enabled: true },
+    revocation: { enabled: true },
+    pushedAuthorizationRequests: { enabled: true },
+    introspection: { enabled: true, allowedPolicy: (_ctx, client, token) => isOfApp(deps, client, token) },
+    resourceIndicators: resourceServers(deps),
+    rpInitiatedLogout: {
+      enabled: true,
+      logoutSource: (ctx) => showLogout(deps, ctx),
+      postLogoutSuccessSource: (ctx) => showLoggedOut(deps, ctx),
+    },
+  },
+  ttl: {
+    AuthorizationCode: 60,
+    IdToken: hour,
+    Interaction: hour,
+    Session: 30 * day,
+    Grant: longestGrant,
+    RefreshToken: (_ctx, token) => Math.max(1, Math.min(30 * day, longestGrant - token.totalLifetime())),
+    AccessToken: (_ctx, { resourceServer }) => resourceServer?.accessTokenTTL ?? hour,
+    ClientCredentials: (_ctx, { resourceServer }) => resourceServer?.accessTokenTTL ?? hour,
+  },
+  cookies: {
+    names: { session: 'plinth_session', interaction: 'plinth_interaction', resume: 'plinth_resume' },
+    long: { ...cookie, path: `${new URL(deps.issuer).pathname.replace(/\/$/, '')}/oauth2` },
+    short: cookie,
+    keys: cookieKeys(deps),
+  },
+  interactions: {
+    url: (_ctx, { uid }) => `${deps.issuer}/oauth2/interactions/${uid}`,
+    policy: policy(),
+  },
+  formats: { customizers: { jwt: (_ctx, token, jwt) => noteAccessToken(deps, token, jwt) } },
+  findAccount: (ctx, id) => findAccount(deps, ctx, id),
+  loadExistingGrant: (ctx) => existingGrant(deps, ctx),
+  issueRefreshToken: (_ctx, client) => client.grantTypeAllowed('refresh_token'),
+  rotateRefreshToken: true,
+  revokeGrantPolicy: () => true,
+  renderError: (ctx, out) => showError(deps, ctx, out),
+});
+
+const cookie = { httpOnly: true, sameSite: 'lax', signed: true } as const;
+
+/** Cookies are signed by HMAC-SHA-256 under the master key. `index` answers which key it was, of the one that there is. */
+function cookieKeys({ sealer }: Pick<Deps, 'sealer'>) {
+  const digestOf = (data: string) => sealer.mac('auth/cookies/v1', '', data);
+  const verify = (data: string, digest: string) => {
+    const given = Buffer.from(digest, 'base64url');
+    const right = digestOf(data);
+    return given.byteLength === right.byteLength && timingSafeEqual(given, right);
+  };
+  return {
+    sign: (data: string) => digestOf(data).toString('base64url'),
+    verify,
+    index: (data: string, digest: string) => (verify(data, digest) ? 0 : -1),
+  };
+}
+
+/** The usual questions, and one more: who is signed in is not a user of this app, or is one no longer. */
+function policy() {
+  const prompts = interactionPolicy.base();
+  prompts
+    .get('login')!
+    .checks.add(
+      new interactionPolicy.Check(
+        'account_missing',
+        'another account is needed',
+        'login_required',
+        ({ oidc }) => oidc.session?.accountId !== undefined && oidc.account === undefined,
+      ),
+    );
+  return prompts;
+}
+
+/** A user of the client's app who may sign in. */
+async function findAccount({ oauthClients, knownUsers }: Deps, { oidc }: KoaContextWithOIDC, id: string) {
+  const client = oidc.client && (await oauthClients.find(oidc.client.clientId));
+  const user = client && (await knownUsers({ tenant: client.tenant, app: client.app, id }));
+  if (!user || user.banned) return undefined;
+  return { accountId: id, claims: (_use: string, scope: string) => claimsOf(user, scopesIn(scope)) };
+}
+
+/** A client may ask about the tokens of its app. */
+async function isOfApp(
+  { oauthClients }: Deps,
+  asking: { readonly clientId: string },
+  token: { readonly clientId?: string | undefined },
+): Promise<boolean> {
+  const [one, other] = [
+    await oauthClients.find(asking.clientId),
+    await oauthClients.find(token.clientId ?? ''),
+  ];
+  return one !== undefined && one.tenant === other?.tenant && one.app === other.app;
+}
