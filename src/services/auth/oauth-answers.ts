@@ -7,6 +7,7 @@ import { codeOfStatus } from './oauth-errors.ts';
 const told = {
   location: 'Location',
   'set-cookie': 'Set-Cookie',
+  'content-security-policy': 'Content-Security-Policy',
   'www-authenticate': 'WWW-Authenticate',
 } as const;
 
@@ -32,6 +33,7 @@ export function answerBrowser(context: Pick<Context, 'reply'>, answer: OidcAnswe
   if (answer.status >= 300) return '';
   context.reply.header('Content-Type', 'text/html; charset=utf-8');
   context.reply.header('Cache-Control', 'no-store');
+  context.reply.header('Referrer-Policy', 'no-referrer');
   return answer.body;
 }
 

@@ -4,7 +4,7 @@ import { existingGrant } from './consents.ts';
 import type { Deps } from './deps.ts';
 import { oidcScopes, scopesIn } from './granted-scopes.ts';
 import { noteAccessToken } from './issued-tokens.ts';
-import { loggedOutPage, logoutPage } from './oauth-pages.ts';
+import { loggedOutPage, logoutPage, pagePolicy } from './oauth-pages.ts';
 import { resourceServers } from './oauth-resources.ts';
 import { createOidcAdapter } from './oidc-adapter.ts';
 import type { KeySet } from './signing-keys.ts';
@@ -135,7 +135,10 @@ async function isOfApp(
   return one !== undefined && one.tenant === other?.tenant && one.app === other.app;
 }
 
+/** Browsers hold the answer to a form against its policy, too. */
 function show(ctx: KoaContextWithOIDC, page: string): void {
+  const target = ctx.oidc.params?.['post_logout_redirect_uri'];
+  ctx.set('Content-Security-Policy', pagePolicy(typeof target === 'string' ? target : undefined));
   ctx.type = 'html';
   ctx.body = page;
 }
