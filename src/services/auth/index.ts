@@ -22,8 +22,7 @@ import { startAppRemoval } from './app-removal.ts';
 import { apps } from './apps.ts';
 import { branding } from './branding.ts';
 import { clients } from './clients.ts';
-import { consentStore } from './consents.store.ts';
-import { consents, mostConsents } from './consents.ts';
+import { consents, consentsOf } from './consents.ts';
 import { createDeliveries } from './deliveries.ts';
 import { createDenylist, denialMs } from './denylist.ts';
 import { denylistStore } from './denylist.store.ts';
@@ -149,13 +148,7 @@ export const auth: ServiceModule<typeof settings> = {
         Discovery: limitedVisits(discovery(oauthDeps), deps.limits),
         Forms: forms(deps),
         Invitations: invitations(deps),
-        Me: {
-          ...me({
-            ...deps,
-            consentsOf: (tenant, userId) => consentStore(db.sql).list(tenant, userId, mostConsents),
-          }),
-          ...consents(deps),
-        },
+        Me: { ...me({ ...deps, consentsOf: consentsOf(db) }), ...consents(deps) },
         Members: members(deps),
         Mfa: mfa(deps),
         OAuth: limitedVisits(oauth(oauthDeps), deps.limits, callsOfPrograms),

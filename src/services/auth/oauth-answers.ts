@@ -6,6 +6,7 @@ import { codeOfStatus } from './oauth-errors.ts';
 const told = {
   location: 'Location',
   'set-cookie': 'Set-Cookie',
+  'content-security-policy': 'Content-Security-Policy',
   'www-authenticate': 'WWW-Authenticate',
   'content-security-policy': 'Content-Security-Policy',
   'referrer-policy': 'Referrer-Policy',
@@ -26,6 +27,7 @@ export function answerBrowser(context: Pick<Context, 'reply'>, answer: OidcAnswe
   if (answer.status >= 300 && answer.status < 400) return '';
   context.reply.header('Content-Type', 'text/html; charset=utf-8');
   context.reply.header('Cache-Control', 'no-store');
+  context.reply.header('Referrer-Policy', 'no-referrer');
   return answer.body;
 }
 

@@ -25,6 +25,18 @@ export const oauth = (deps: OAuthDeps) => {
     return client ? { ...asked, scope: requestedScopes(asked.scope, client.scopes) } : asked;
   }
 
+  /** All that the client may have without a user, where it does not say what it wants. */
+  async function forItself<Body extends { scope?: string | undefined; client_id?: string | undefined }>(
+    body: Body,
+    context: Context,
+  ): Promise<Body> {
+    if (body.scope !== undefined) return body;
+    const id = presentedClient(context, body)?.id;
+    const client = id === undefined ? undefined : await oauthClients.find(id);
+    const scope = client && scopesForItself(client.scopes).join(' ');
+    return scope ? { ...body, scope } : body;
+  }
+
   async function page(context: Context, path: string, form?: object): Promise<string> {
     const request = form
       ? ({ method: 'POST', path, form: { ...form }, page: true } as const)
@@ -83,18 +95,6 @@ export const oauth = (deps: OAuthDeps) => {
 
     loggedOut: async (request, context) => page(context, `/oauth2/logout/success?${queryOf(request)}`),
   } satisfies OAuth<Context>;
-
-  /** All that the client may have without a user, where it does not say what it wants. */
-  async function forItself<Body extends { scope?: string | undefined; client_id?: string | undefined }>(
-    body: Body,
-    context: Context,
-  ): Promise<Body> {
-    if (body.scope !== undefined) return body;
-    const id = presentedClient(context, body)?.id;
-    const client = id === undefined ? undefined : await oauthClients.find(id);
-    const scope = client && scopesForItself(client.scopes).join(' ');
-    return scope ? { ...body, scope } : body;
-  }
 };
 
 const queryOf = (parameters: object): string =>
