@@ -5,6 +5,7 @@ import type { Config } from './config.ts';
 import { idempotency } from './db/idempotency.ts';
 import type { Database } from './db/index.ts';
 import type { Contract, ContractBreach } from './http/contract.ts';
+import { accessToken } from './http/access-token.ts';
 import { createCors } from './http/cors.ts';
 import {
   anonymousRoot,
@@ -230,6 +231,8 @@ async function credentialResolvers(
   const resolvers = [rootToken(token)];
   const sessions = services.get('auth')?.ofSession ?? remote?.resolve;
   if (sessions) resolvers.push(sessionToken(sessions));
+  const tokens = services.get('auth')?.ofAccessToken ?? remote?.resolveToken;
+  if (tokens) resolvers.push(accessToken(tokens));
   const keys = services.get('keys');
   if (keys) resolvers.push(apiKey(keysPort(keys.handlers, operatorTenant)));
   else if (remotes['keys']) {

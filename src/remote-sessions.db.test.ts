@@ -1,20 +1,27 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { SignedIn } from './services/auth/testing-admin.ts';
 import { sessionTools } from './services/auth/testing-sessions.ts';
+import { mint } from './services/auth/testing-tokens.ts';
+import { type Proxy, proxyTo } from './testing/proxy.ts';
 import { testServer, type TestServer } from './testing/server.ts';
 
 let auth: TestServer;
 let keys: TestServer;
 let api: ReturnType<typeof sessionTools>;
+/** Between the two. */
+let proxy: Proxy;
 beforeAll(async () => {
   auth = await testServer({ services: ['auth'] });
   api = sessionTools(auth);
+  proxy = await proxyTo(`${auth.url}/auth`);
   keys = await testServer({
     services: ['keys'],
-    remotes: { auth: { url: `${auth.url}/auth`, token: auth.rootToken } },
+    remotes: { auth: { url: proxy.url, token: auth.rootToken } },
   });
 });
 afterAll(async () => {
   await keys.close();
+  await proxy.close();
   await auth.close();
 });
 
@@ -63,6 +70,53 @@ describe('a service without auth of its own', () => {
         return (await questions()) - before;
       })
       .toBe(0);
+  });
+});
+
+describe('an access token', () => {
+  const tokenOf = ({ user, session_id }: SignedIn) =>
+    mint(auth.db, { sub: user.id, scope: 'keys:read', sid: session_id });
+  const until = { timeout: 1_500, interval: 10 };
+
+  it('is let in as far as its scopes go, and remembered', async () => {
+    const { own } = await holder();
+    const token = await tokenOf(own);
+    expect(await ask(token)).toBe(200);
+    expect(await ask(await mint(auth.db, { scope: 'docs:read' }))).toBe(403);
+    expect(await ask(`${token.slice(0, -3)}AAA`)).toBe(401);
+    await expect
+      .poll(async () => {
+        await ask(token);
+        const before = await questions();
+        await ask(token);
+        return (await questions()) - before;
+      })
+      .toBe(0);
+  });
+
+  it('is refused soon after its user was banned, or lost what covered its scopes', async () => {
+    const { own } = await holder();
+    const other = await api.signedIn();
+    const role = await api.give(other.user, {}, ['keys:*']);
+    const [token, covered] = [await tokenOf(own), await tokenOf(other)];
+    await expect.poll(() => ask(token)).toBe(200);
+    expect(await ask(covered)).toBe(200);
+    await api.send('POST', `/users/${own.user.id}/ban`, { body: {} });
+    await expect.poll(() => ask(token), until).toBe(401);
+    const { permissions } = await api.send('GET', `/roles/${role.id}/permissions`);
+    await api.send('DELETE', `/roles/${role.id}/permissions/${permissions[0].id}`);
+    await expect.poll(() => ask(covered), until).toBe(403);
+  });
+
+  it('is not let in by what was remembered, when auth cannot be heard', async () => {
+    const { own } = await holder();
+    const token = await tokenOf(own);
+    await expect.poll(() => ask(token)).toBe(200);
+    await proxy.cut();
+    await api.send('POST', `/users/${own.user.id}/ban`, { body: {} });
+    expect(await ask(token)).toBe(503);
+    await proxy.restore();
+    expect(await ask(token)).toBe(401);
   });
 });
 

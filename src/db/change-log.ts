@@ -83,15 +83,20 @@ export function changeLog(db: Database, schema: string, detailed = false) {
       };
     },
 
-    /** Everything that a reader who has seen `seq` may not have seen: each row knows what was still open when it was written. */
+    /**
+     * Everything that a reader who has seen `seq` may not have seen: each row knows what was still open when it was written.
+     * Undefined where that is no longer known, or more than a reader is expected to catch up with.
+     */
     async since(seq: number): Promise<LoggedChange[] | undefined> {
       const rows = await background<LoggedChange[]>`
         select ${columns}
         from ${table} as start join ${table} as log on log.xid >= start.horizon
         where start.seq = ${seq}
         order by log.seq
+        limit ${most + 1}
       `;
-      return rows.length === 0 ? undefined : rows.filter((row) => row.seq !== seq);
+      const known = rows.length > 0 && rows.length <= most;
+      return known ? rows.filter((row) => row.seq !== seq) : undefined;
     },
 
     async prune(retentionMs: number): Promise<void> {

@@ -59,6 +59,8 @@ export interface ChangesOptions {
   readonly schema: string;
   /** Whether that table keeps what a change does, in the columns `effect` and `before`. */
   readonly detailed?: boolean;
+  /** Milliseconds that rows stay in the log; a process that has not heard from it for half of that starts over. */
+  readonly retentionMs?: number;
   readonly log: Log;
   /** Polling, which is the heartbeat too. */
   readonly pollMs?: number;
@@ -71,16 +73,14 @@ export interface ChangesOptions {
 /** Numbers of changes that are remembered, so that none is applied twice but where thousands happen at once. */
 const remembered = 10_000;
 
-/** Rows stay in the log for an hour; a process that has not heard from it for half of that starts over. */
-const retentionMs = 3_600_000;
-
 /**
  * Change notices for caches in every process. A change is a row that commits with what it is about; a notice makes the other
  * processes look at once, and each looks every 500 ms anyway. A process that could not look for 1.5 s does not use its caches.
  * On PGlite there is one process: it applies its own changes and has nothing to wait for.
  */
 export function changes(options: ChangesOptions): Changes {
-  const { db, schema, log, pollMs = 500, stalenessMs = 1_500, now = () => performance.now() } = options;
+  const { db, schema, retentionMs = 3_600_000, log, pollMs = 500, stalenessMs = 1_500 } = options;
+  const { now = () => performance.now() } = options;
   const table = changeLog(db, schema, options.detailed);
   const seen = positions();
   const listeners = new Set<(change: LoggedChange | 'all') => void>();

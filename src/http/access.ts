@@ -19,7 +19,11 @@ export function accessCheck(operation: Operation, operatorTenant: string): (call
     case 'key':
       return known((caller) => caller.credential.kind === 'key', 'an API key is needed');
     case 'user':
-      return known((caller) => caller.userId !== null, 'a signed-in user is needed');
+      // An access token speaks for a user as far as its scopes go, and never in person.
+      return known(
+        ({ userId, credential }) => userId !== null && credential.kind !== 'token',
+        'a signed-in user is needed',
+      );
     case 'any':
       return known(() => true, '');
     case 'operator':

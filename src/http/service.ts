@@ -3,6 +3,7 @@ import type { Database } from '../db/index.ts';
 import type { DomainError } from '../lib/errors.ts';
 import type { Sealer } from '../lib/seal.ts';
 import type { SettingsOf, SettingsTable } from '../lib/settings.ts';
+import type { ResolveToken } from './access-token.ts';
 import type { Context } from './context.ts';
 import type { ResolveSession } from './credentials.ts';
 import type { ErrorPage } from './failure.ts';
@@ -51,7 +52,10 @@ export interface ServiceDeps<Settings = unknown> {
  */
 export interface Service {
   readonly handlers: Handlers;
-  /** The documented envelope of an error: the JSON body. `status` is the HTTP status that it travels with, `operation` the id of what failed. */
+  /**
+   * The documented envelope of an error: the JSON body. `status` is the HTTP status that it travels with, `operation` the id of
+   * what failed.
+   */
   encodeError(error: DomainError, status: number, operation?: string): unknown;
   /** The same for people, where the operation documents a page for the status. */
   errorPage?(error: DomainError, status: number): ErrorPage;
@@ -63,6 +67,8 @@ export interface Service {
   allowsOrigin?(origin: string): boolean;
   /** Whom a session token stands for; only the service that issues them knows. */
   readonly ofSession?: ResolveSession;
+  /** Whom an access token stands for; the same. */
+  readonly ofAccessToken?: ResolveToken;
 }
 
 /**

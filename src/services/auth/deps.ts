@@ -4,6 +4,7 @@ import type { Log } from '../../db/log.ts';
 import type { Outbound } from '../../lib/outbound.ts';
 import type { Sealer } from '../../lib/seal.ts';
 import type { SettingsOf } from '../../lib/settings.ts';
+import type { AccessTokens } from './access-tokens.ts';
 import type { Deliveries } from './deliveries.ts';
 import type { Directory } from './directory.ts';
 import type { CheckForm } from './forms.ts';
@@ -24,6 +25,7 @@ export interface Deps {
   readonly changes: Changes;
   readonly directory: Directory;
   readonly principals: Principals;
+  readonly accessTokens: AccessTokens;
   readonly knownUsers: KnownUsers;
   readonly signingKeys: SigningKeys;
   readonly oauthClients: OAuthClients;

@@ -14,6 +14,7 @@
 import { changes as createChanges } from '../../db/changes.ts';
 import type { Service, ServiceModule } from '../../http/service.ts';
 import { createOutbound } from '../../lib/outbound.ts';
+import { createAccessTokens } from './access-tokens.ts';
 import { startAccountSweep } from './account-sweep.ts';
 import { accounts } from './accounts.ts';
 import { createActivity } from './activity.ts';
@@ -25,12 +26,15 @@ import { clients } from './clients.ts';
 import { consentStore } from './consents.store.ts';
 import { consents, mostConsents } from './consents.ts';
 import { createDeliveries } from './deliveries.ts';
+import { createDenylist, denialMs } from './denylist.ts';
+import { denylistStore } from './denylist.store.ts';
 import { devices } from './devices.ts';
 import { createDirectory } from './directory.ts';
 import { discovery } from './discovery.ts';
 import { startFactorSweep } from './factor-sweep.ts';
 import { ensureFirstApp } from './first-app.ts';
 import { formChecker, forms } from './forms.ts';
+import { createHeldScopes } from './held-scopes.ts';
 import { createInteractions } from './interactions.ts';
 import { invitations } from './invitations.ts';
 import { issuerOf } from './issuer.ts';
@@ -60,6 +64,7 @@ import { createPrincipals } from './principals.ts';
 import { createRateLimits } from './rate-limits.ts';
 import { startRequests } from './requests.ts';
 import { roles } from './roles.ts';
+import { scopeStore } from './scopes.store.ts';
 import { sessions } from './sessions.ts';
 import { settings } from './settings.ts';
 import { startKeyRotation } from './signing-key-rotation.ts';
@@ -102,7 +107,7 @@ export const auth: ServiceModule<typeof settings> = {
   ],
   async create({ db, settings, sealer, production, allowPrivateTargets, prefix, log }): Promise<Service> {
     await ensureFirstApp(db);
-    const changes = createChanges({ db, schema: 'auth', detailed: true, log });
+    const changes = createChanges({ db, schema: 'auth', detailed: true, retentionMs: denialMs, log });
     const directory = createDirectory({ db, changes });
     const activity = createActivity({ db, log });
     const principals = createPrincipals({
@@ -118,14 +123,26 @@ export const auth: ServiceModule<typeof settings> = {
     });
     const deliveries = createDeliveries({ db, outbound, sealer, log });
     const write = createWriter({ db, changes, deliver: deliveries.deliver });
+    const signing = createSigningKeys({ db, write, changes, sealer });
+    const denylist = createDenylist({ store: denylistStore(db.sql), changes, log });
+    const issuer = issuerOf(settings, prefix);
     const deps = {
       db,
       write,
       changes,
       directory,
       principals,
+      accessTokens: createAccessTokens({
+        signingKeys: signing,
+        denylist,
+        heldScopes: createHeldScopes({ store: scopeStore(db.sql), changes, size: settings.cache }),
+        changes,
+        issuer,
+        audience: settings.audience,
+        size: settings.cache,
+      }),
       knownUsers: createKnownUsers({ db, changes, size: settings.cache }),
-      signingKeys: createSigningKeys({ db, write, changes, sealer }),
+      signingKeys: signing,
       oauthClients: createOAuthClients({ db, changes, size: settings.cache }),
       passwords: createPasswords(settings.hashCost),
       messages: createMessages({ db, ways: waysOf(settings, production), log }),
@@ -133,7 +150,7 @@ export const auth: ServiceModule<typeof settings> = {
       outbound,
       checkForm: formChecker(db),
       limits: createRateLimits({ on: limitsByAddress(settings.rateLimit, production) }),
-      issuer: issuerOf(settings, prefix),
+      issuer,
       sealer,
       settings,
       production,
@@ -178,10 +195,12 @@ export const auth: ServiceModule<typeof settings> = {
       encodeError: (error, _status, operation) => encodeErrorOf(error, operation),
       errorPage: (error) => renderPage(unexpectedPage(error), plainLook('Plinth')),
       ofSession: principals.ofSession,
+      ofAccessToken: deps.accessTokens.resolve,
       allowsOrigin: (origin) => origins.has(origin),
       async start() {
         await changes.start();
         await deps.signingKeys.check();
+        await denylist.start();
         await origins.load();
         activity.start();
         deliveries.start();
@@ -201,6 +220,7 @@ export const auth: ServiceModule<typeof settings> = {
       async stop() {
         await Promise.all(background.map((work) => work.stop()));
         await outbound.close();
+        denylist.stop();
         await changes.stop();
       },
     };

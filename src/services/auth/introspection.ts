@@ -1,7 +1,7 @@
 import type { Introspection, IntrospectionRequest } from '../../../generated/auth/types.ts';
 import type { Context } from '../../http/context.ts';
 import { presentedClient } from './client-authentication.ts';
-import { readAccessToken, recordId } from './issued-tokens.ts';
+import { recordId } from './issued-tokens.ts';
 import { answerProgram } from './oauth-answers.ts';
 import type { OAuthDeps } from './oauth.ts';
 
@@ -11,7 +11,7 @@ const nowhere = '-';
 const opaqueForm = /^[\w-]{20,256}$/;
 
 /**
- * What is known of a token. The library knows access tokens by the id of their record only, so one that we signed is exchanged
+ * What is known of a token. The library knows access tokens by the id of their record only, so one that is good is exchanged
  * for it; nothing else that a client sends can be such an id.
  */
 export async function introspect(
@@ -24,12 +24,12 @@ export async function introspect(
   const known = client && (await deps.oauthClients.find(client.id));
   // Whoever has no secret cannot prove that it is the client.
   if (!known || known.public) return answerProgram(context, invalidClient, issuer);
-  const claims = await readAccessToken(deps, body.token);
-  const token = claims ? recordId(claims.jti) : opaqueForm.test(body.token) ? body.token : nowhere;
+  const claims = await deps.accessTokens.verify(body.token);
+  const token = claims ? recordId(claims.id) : opaqueForm.test(body.token) ? body.token : nowhere;
   const form = { ...body, token };
   const answer = await oidc.ask({ method: 'POST', path: '/oauth2/introspect', form }, context);
   const said = answerProgram<Introspection>(context, answer, issuer);
-  return said.active && claims ? { ...said, sub: claims.sub } : said;
+  return said.active && claims ? { ...said, sub: claims.user ?? claims.client } : said;
 }
 
 const invalidClient = {

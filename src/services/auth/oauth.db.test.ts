@@ -1,19 +1,55 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { IssuedClient, User } from '../../../generated/auth/types.ts';
 import { testServer, type TestServer } from '../../testing/server.ts';
+import { otherApp } from './testing.ts';
 import { Browser, callback, issuer, oauthTools, pkce } from './testing-oauth.ts';
 
 let server: TestServer;
 let api: ReturnType<typeof oauthTools>;
+let client: IssuedClient;
+let user: User;
 
 beforeAll(async () => {
-  server = await testServer({ services: ['auth'] });
+  server = await testServer({
+    services: ['auth'],
+    log: {
+      write: (line: string) => {
+        if (line.includes('err')) console.log(line.slice(0, 900));
+      },
+    },
+  });
   api = oauthTools(server);
+  client = await api.client();
+  user = await api.newUser({ name: 'Ada' });
 });
 afterAll(() => server.close());
 
+/** What the provider sends the client that asks like this; nobody is asked anything. */
+async function refusal(parameters: Record<string, string>, asking = client): Promise<(string | null)[]> {
+  const response = await new Browser(server).open(api.authorizeUrl(asking, parameters));
+  const to = new URL(response.headers.get('location')!);
+  expect([response.status, to.origin + to.pathname]).toEqual([303, callback]);
+  const said = to.hash === '' ? to.searchParams : new URLSearchParams(to.hash.slice(1));
+  return [said.get('error'), said.get('error_description')];
+}
+
+/** The page that says why nobody is sent anywhere. */
+async function errorPage(url: string): Promise<string> {
+  const response = await new Browser(server).open(url);
+  expect([response.status, response.headers.get('location')]).toEqual([400, null]);
+  expect(response.headers.get('content-type')).toMatch(/^text\/html/);
+  return response.text();
+}
+
+const waits = async (browser: Browser, url: string) => {
+  const location = (await browser.open(url)).headers.get('location')!;
+  const uid = /interactions\/([\w-]+)$/.exec(location)![1]!;
+  return { location, uid, waiting: await api.interactions.find(uid, browser.cookieFor(location)) };
+};
+
 describe('an authorization', () => {
   it('signs a user in, asks for consent, and gives a code that is exchanged for tokens', async () => {
-    const [client, user] = [await api.client(), await api.newUser()];
+    const newcomer = await api.newUser();
     const seen: string[] = [];
     const { verifier, parameters } = pkce();
     const to = await api.follow(
@@ -21,20 +57,229 @@ describe('an authorization', () => {
       api.authorizeUrl(client, { state: 'xyz', ...parameters }),
       async (waiting, port) => {
         seen.push(waiting.prompt);
-        expect(waiting.scopes).toEqual(['openid', 'profile', 'email']);
-        return api.willing(user)(waiting, port);
+        expect(waiting).toMatchObject({
+          client: { id: client.id, name: 'Reports' },
+          app: { id: 'default' },
+          userId: waiting.prompt === 'login' ? null : newcomer.id,
+          scopes: ['openid', 'profile', 'email'],
+          redirectUri: callback,
+        });
+        return api.willing(newcomer)(waiting, port);
       },
     );
     expect(seen).toEqual(['login', 'consent']);
     expect(to.origin + to.pathname).toBe(callback);
     expect([to.searchParams.get('state'), to.searchParams.get('iss')]).toEqual(['xyz', issuer]);
-    const { status, body, headers } = await api.exchange(client, to.searchParams.get('code')!, {
-      code_verifier: verifier,
-    });
+    const code = to.searchParams.get('code')!;
+    const { status, body, headers } = await api.exchange(client, code, { code_verifier: verifier });
     expect([status, body]).toEqual([
       200,
-      expect.objectContaining({ token_type: 'Bearer', expires_in: 3600 }),
+      {
+        access_token: expect.any(String) as string,
+        refresh_token: expect.any(String) as string,
+        id_token: expect.any(String) as string,
+        token_type: 'Bearer',
+        expires_in: 3600,
+        scope: 'openid profile email',
+      },
     ]);
     expect(headers.get('cache-control')).toBe('no-store');
+  });
+
+  it('takes the vector of RFC 7636', async () => {
+    const verifier = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk';
+    const code = await api.code(client, user, {
+      code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
+      code_challenge_method: 'S256',
+    });
+    expect((await api.exchange(client, code, { code_verifier: verifier })).status).toBe(200);
+  });
+
+  it('never sends anybody to a redirect URI that is not the client’s', async () => {
+    for (const redirect_uri of [
+      'https://evil.example.com/callback',
+      `${callback}/`,
+      `${callback}?next=1`,
+      'https://reports.example.com:444/callback',
+      'https://REPORTS.example.com/callback',
+      'javascript:alert(1)',
+    ])
+      expect(await errorPage(api.authorizeUrl(client, { redirect_uri }))).not.toContain('<script');
+    expect(await errorPage(api.authorizeUrl({ client_id: 'client_01m7w6qgepfq9s8vanppxya2w6' }))).toContain(
+      'client is invalid',
+    );
+    expect(await errorPage(api.authorizeUrl({ client_id: '<script>alert(1)</script>' }))).not.toContain(
+      '<script>',
+    );
+  });
+
+  it('tells the client what is wrong with what it asks', async () => {
+    expect(await refusal({ response_type: 'token' })).toEqual([
+      'unsupported_response_type',
+      expect.any(String),
+    ]);
+    expect(await refusal({ scope: 'retrieval:read' })).toEqual(['invalid_scope', expect.any(String)]);
+    expect(await refusal({ resource: 'urn:example:other' })).toEqual(['invalid_target', expect.any(String)]);
+    expect(await refusal({ prompt: 'none' })).toEqual(['login_required', expect.any(String)]);
+    expect(await refusal({ code_challenge: pkce().verifier, code_challenge_method: 'plain' })).toEqual([
+      'invalid_request',
+      expect.any(String),
+    ]);
+    const open = await api.client({ public: true });
+    expect((await refusal({}, open))[0]).toBe('invalid_request');
+    const strict = await api.client({ require_pkce: true });
+    expect((await refusal({}, strict))[0]).toBe('invalid_request');
+  });
+
+  it('is remembered by the browser and asks again where the client wants it', async () => {
+    const browser = new Browser(server);
+    const nobody = () => Promise.reject(new Error('asked'));
+    await api.code(client, user, {}, browser);
+    const again = await api.follow(browser, api.authorizeUrl(client, { prompt: 'none' }), nobody);
+    expect(again.searchParams.get('code')).not.toBeNull();
+    expect((await waits(browser, api.authorizeUrl(client, { prompt: 'login' }))).waiting?.prompt).toBe(
+      'login',
+    );
+    expect((await waits(browser, api.authorizeUrl(client, { prompt: 'consent' }))).waiting?.prompt).toBe(
+      'consent',
+    );
+  });
+
+  it('asks nobody for their consent to a client of one’s own, nor twice for the same', async () => {
+    const own = await api.client({ skip_consent: true });
+    const prompts: string[] = [];
+    const noting =
+      (someone: User): ReturnType<typeof api.willing> =>
+      (waiting, port) => {
+        prompts.push(waiting.prompt);
+        return api.willing(someone)(waiting, port);
+      };
+    await api.follow(new Browser(server), api.authorizeUrl(own), noting(user));
+    expect(prompts.splice(0)).toEqual(['login']);
+    // Another browser, and what was allowed before.
+    await api.code(client, user);
+    await api.follow(new Browser(server), api.authorizeUrl(client), noting(user));
+    expect(prompts).toEqual(['login']);
+  });
+
+  it('goes on only in the browser that began it', async () => {
+    const { uid, waiting } = await waits(new Browser(server), api.authorizeUrl(client));
+    const other = new Browser(server);
+    const { location } = await waits(other, api.authorizeUrl(client));
+    expect(waiting).toBeDefined();
+    expect(await api.interactions.find(uid, undefined)).toBeUndefined();
+    expect(await api.interactions.find(uid, other.cookieFor(location))).toBeUndefined();
+    const forged = other.cookieFor(location).replace(/plinth_interaction=[^;]*/, `plinth_interaction=${uid}`);
+    expect(await api.interactions.find(uid, forged)).toBeUndefined();
+    const { location: back } = await api.interactions.signedIn(waiting!, user.id, ['pwd']);
+    expect(await errorPage(back)).toContain('expired');
+  });
+
+  it('tells the client that the user did not want it', async () => {
+    const to = await api.follow(
+      new Browser(server),
+      api.authorizeUrl(client, { state: 's' }),
+      async (waiting, port) => (await port.aborted(waiting)).location,
+    );
+    expect([to.searchParams.get('error'), to.searchParams.get('state')]).toEqual(['access_denied', 's']);
+  });
+
+  it('of a browser with a user of another app begins with a new sign-in', async () => {
+    const browser = new Browser(server);
+    await api.code(client, user, {}, browser);
+    const place = await otherApp(server);
+    const there = { tenant: place.tenant, headers: { 'X-App-ID': place.id } };
+    const elsewhere = await api.client({}, there);
+    const stranger = await api.user({}, there);
+    const { waiting } = await waits(browser, api.authorizeUrl(elsewhere));
+    expect(waiting).toMatchObject({ prompt: 'login', userId: null, tenant: place.tenant });
+    expect(await api.code(elsewhere, stranger, {}, browser)).toBeDefined();
+    // The session of before is over.
+    const { waiting: later } = await waits(browser, api.authorizeUrl(client));
+    expect(later).toMatchObject({ prompt: 'login', userId: null });
+    const sessions = await server.db.sql`
+      select revoked_at from auth.sessions where kind = 'hosted' and user_id = ${stranger.id}`;
+    expect(sessions).toEqual([{ revoked_at: null }]);
+  });
+
+  it('may be pushed before', async () => {
+    const { verifier, parameters } = pkce();
+    const pushed = await api.post(
+      '/oauth2/par',
+      { response_type: 'code', redirect_uri: callback, state: 'pushed', ...parameters },
+      client,
+    );
+    expect([pushed.status, pushed.body]).toEqual([
+      201,
+      { expires_in: 60, request_uri: expect.stringMatching(/^urn:ietf:params:oauth:request_uri:/) as string },
+    ]);
+    const url = `${issuer}/oauth2/authorize?${new URLSearchParams({
+      client_id: client.client_id,
+      request_uri: (pushed.body as { request_uri: string }).request_uri,
+    }).toString()}`;
+    const to = await api.follow(new Browser(server), url, api.willing(user));
+    expect(to.searchParams.get('state')).toBe('pushed');
+    const code = to.searchParams.get('code')!;
+    expect((await api.exchange(client, code, { code_verifier: verifier })).body).toMatchObject({
+      scope: 'openid profile email',
+    });
+    const again = new URL((await new Browser(server).open(url)).headers.get('location')!);
+    expect(again.searchParams.get('error')).toBe('invalid_request_uri');
+    const other = { ...client, client_secret: 'sec_wrong' };
+    const refused = await api.post('/oauth2/par', { response_type: 'code', redirect_uri: callback }, other);
+    expect([refused.status, refused.body]).toMatchObject([
+      401,
+      { error: 'invalid_client', code: 'UNAUTHORIZED' },
+    ]);
+  });
+});
+
+describe('a code', () => {
+  const invalid = [400, { error: 'invalid_grant', code: 'BAD_REQUEST' }];
+  const answer = ({ status, body }: { status: number; body: unknown }) => [status, body];
+
+  it('is exchanged once, however many come at once; a later copy ends the grant', async () => {
+    const { verifier, parameters } = pkce();
+    const code = await api.code(client, user, parameters);
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => api.exchange(client, code, { code_verifier: verifier })),
+    );
+    const good = answers.filter(({ status }) => status === 200);
+    expect(good).toHaveLength(1);
+    for (const one of answers.filter(({ status }) => status !== 200))
+      expect(answer(one)).toMatchObject(invalid);
+    const { access_token, refresh_token } = good[0]!.body as { access_token: string; refresh_token: string };
+    expect((await api.userinfo(access_token)).status).toBe(200);
+
+    await server.db.sql`
+      update auth.oidc set consumed_at = consumed_at - interval '11 seconds'
+      where model = 'AuthorizationCode' and consumed_at is not null`;
+    expect(answer(await api.exchange(client, code, { code_verifier: verifier }))).toMatchObject(invalid);
+    expect((await api.userinfo(access_token)).status).toBe(401);
+    expect(answer(await api.refresh(client, refresh_token))).toMatchObject(invalid);
+    expect((await api.introspect(client, access_token)).body).toEqual({ active: false });
+  });
+
+  it('needs its verifier, its redirect URI and its client', async () => {
+    const { verifier, parameters } = pkce();
+    const other = await api.client();
+    const code = await api.code(client, user, parameters);
+    for (const refused of [
+      await api.exchange(client, code),
+      await api.exchange(client, code, { code_verifier: pkce().verifier }),
+      await api.exchange(client, code, { code_verifier: verifier, redirect_uri: `${callback}/` }),
+      await api.exchange(other, code, { code_verifier: verifier }),
+      await api.exchange(client, 'A'.repeat(43), { code_verifier: verifier }),
+    ])
+      expect(answer(refused)).toMatchObject(invalid);
+    expect((await api.exchange(client, code, { code_verifier: verifier })).status).toBe(200);
+  });
+
+  it('is over when its session has ended', async () => {
+    const { verifier, parameters } = pkce();
+    const code = await api.code(client, user, parameters);
+    await api.send('POST', `/users/${user.id}/ban`, { body: { reason: 'test' } });
+    await api.send('POST', `/users/${user.id}/unban`);
+    expect(answer(await api.exchange(client, code, { code_verifier: verifier }))).toMatchObject(invalid);
   });
 });

@@ -53,7 +53,8 @@ export const oauth = (deps: OAuthDeps) => {
 
     async par({ body }, context) {
       limits.take('token', context.ip);
-      const form = await withScopes(body, presentedClient(context, body)?.id ?? body.client_id);
+      const client_id = presentedClient(context, body)?.id ?? body.client_id;
+      const form = await withScopes(client_id === undefined ? body : { ...body, client_id }, client_id);
       const answer = await oidc.ask({ method: 'POST', path: '/oauth2/par', form }, context);
       return answerProgram<PushedAuthorizationReceipt>(context, answer, issuer);
     },

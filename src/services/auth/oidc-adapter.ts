@@ -11,6 +11,7 @@ import { sha256 } from './tokens.ts';
 
 /** Two who send a code or a refresh token within this time are in a race; later it is a copy, which ends the grant. */
 const raceMs = 10_000;
+const raced: ReadonlySet<string> = new Set(['AuthorizationCode', 'RefreshToken']);
 
 /** Where the OAuth library keeps what it knows. The clients are those of the service. */
 export const createOidcAdapter =
@@ -38,6 +39,7 @@ class StoredModel implements Adapter {
 
   async find(id: string): Promise<AdapterPayload | undefined> {
     const found = await oidcStore(this.#deps.db.sql).find(this.#model, sha256(id));
+    if (found && raced.has(this.#model) && (found.consumed_ago ?? raceMs) < raceMs) return undefined;
     return found && payloadOf(found, id);
   }
 
@@ -111,14 +113,11 @@ function withoutCookie({ session, ...payload }: AdapterPayload): object {
   return { ...payload, session: rest };
 }
 
-function payloadOf({ payload, consumed_ago }: FoundOidc, id?: string): AdapterPayload | undefined {
-  if (consumed_ago !== null && consumed_ago < raceMs) return undefined;
-  return {
-    ...payload,
-    ...(id !== undefined && { jti: id }),
-    ...(consumed_ago !== null && { consumed: true }),
-  };
-}
+const payloadOf = ({ payload, consumed_ago }: FoundOidc, id?: string): AdapterPayload => ({
+  ...payload,
+  ...(id !== undefined && { jti: id }),
+  ...(consumed_ago !== null && { consumed: true }),
+});
 
 /** Clients as the library wants them. Their secrets are not here: `compareClientSecret` has its own way to the hashes. */
 const clientAdapter = ({ oauthClients }: Deps): Adapter => ({

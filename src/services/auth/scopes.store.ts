@@ -3,29 +3,49 @@ import type { Sql } from '../../db/index.ts';
 /** Every statement that answers what somebody may do. */
 export const scopeStore = (sql: Sql) => ({
   /**
-   * The scopes of a user's roles, with those that the roles inherit: roles that hold in the whole app, and those that hold in
-   * the organization.
+   * The scopes of each user's roles, with those that the roles inherit: roles that hold in the whole app, and those that hold
+   * in the organization. By one statement, in the order of the question.
    */
-  async ofUser(tenant: string, userId: string, orgId: string | null): Promise<string[]> {
-    const rows = await sql<{ scope: string }[]>`
-      with recursive held as (
-        select roles.id, roles.parent_id, 1 as depth
-        from auth.assignments
+  async ofUsers(
+    holders: readonly { tenant: string; user: string; org: string | null }[],
+  ): Promise<string[][]> {
+    const rows = await sql<{ scopes: string[] }[]>`
+      with recursive asked as materialized (
+        select * from unnest(
+          ${holders.map((_, at) => at)}::int[],
+          ${holders.map(({ tenant }) => tenant)}::text[],
+          ${holders.map(({ user }) => user)}::text[],
+          ${holders.map(({ org }) => org ?? '')}::text[]
+        ) as asked(place, tenant_id, user_id, org_id)
+      ), held as (
+        select asked.place, roles.tenant_id, roles.id, roles.parent_id, 1 as depth
+        from asked
+        join auth.assignments
+          on assignments.tenant_id = asked.tenant_id and assignments.user_id = asked.user_id
+            and assignments.org_id in ('', asked.org_id)
         join auth.roles on roles.tenant_id = assignments.tenant_id and roles.id = assignments.role_id
-        where assignments.tenant_id = ${tenant} and assignments.user_id = ${userId}
-          and assignments.org_id in ('', ${orgId ?? ''})
         union
-        select parents.id, parents.parent_id, held.depth + 1
+        select held.place, parents.tenant_id, parents.id, parents.parent_id, held.depth + 1
         from held
-        join auth.roles as parents on parents.tenant_id = ${tenant} and parents.id = held.parent_id
+        join auth.roles as parents on parents.tenant_id = held.tenant_id and parents.id = held.parent_id
         where held.depth < 9
+      ), granted as (
+        select held.place, array_agg(distinct ${scopeOf(sql)}) as scopes
+        from held
+        join auth.permissions on permissions.tenant_id = held.tenant_id and permissions.role_id = held.id
+        group by held.place
       )
-      select distinct ${scopeOf(sql)} as scope
-      from auth.permissions
-      where tenant_id = ${tenant} and role_id in (select id from held)
-      order by scope
-      limit 500`;
-    return rows.map(({ scope }) => scope);
+      select coalesce(granted.scopes[1:500], '{}') as scopes
+      from asked
+      left join granted on granted.place = asked.place
+      order by asked.place`;
+    return rows.map(({ scopes }) => scopes);
+  },
+
+  /** Those of one user. */
+  async ofUser(tenant: string, user: string, org: string | null): Promise<string[]> {
+    const [scopes = []] = await scopeStore(sql).ofUsers([{ tenant, user, org }]);
+    return scopes;
   },
 
   /** The scopes of all roles of a user, in whatever organization they hold. */

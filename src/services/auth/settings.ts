@@ -44,7 +44,7 @@ const allowNetworks: Setting<readonly string[]> = {
 export const settings = {
   /** The public address of the service, without a slash at its end; unset it is where the server listens. */
   issuer: text('PLINTH_AUTH_ISSUER', '', 'an http:// or https:// URL', /^(https?:\/\/[^\s?#]+)?$/),
-  /** What access tokens of the platform are for. */
+  /** What the platform's own services are called in access tokens. */
   audience: text('PLINTH_AUTH_AUDIENCE', 'urn:plinth:api', 'an absolute URI', /^[a-z][a-z0-9+.-]*:[^\s#]+$/i),
   host: text('HOST', '127.0.0.1', 'a host name or an address', /^\S+$/),
   port: integer('PORT', 4000, { min: 0, max: 65_535 }),

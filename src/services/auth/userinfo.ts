@@ -1,11 +1,8 @@
 import type { UserClaims } from '../../../generated/auth/types.ts';
 import type { Context } from '../../http/context.ts';
-import { Forbidden, Invalid, Unauthenticated } from '../../lib/errors.ts';
+import { Invalid, Unauthenticated } from '../../lib/errors.ts';
 import type { Deps } from './deps.ts';
-import { scopesIn } from './granted-scopes.ts';
-import { readAccessToken, recordId } from './issued-tokens.ts';
-import { oidcStore } from './oidc.store.ts';
-import { sha256 } from './tokens.ts';
+import { MissingScope } from './errors.ts';
 import { claimsOf } from './user-claims.ts';
 
 const invalidToken = () => Unauthenticated('invalid token provided');
@@ -19,13 +16,11 @@ export async function userinfo(
   const bearer = /^bearer +(\S+) *$/i.exec(context.authorization ?? '')?.[1];
   if (sent !== undefined && bearer !== undefined)
     throw Invalid('access token must only be provided using one mechanism');
-  const claims = await readAccessToken(deps, bearer ?? sent ?? '');
-  const record = claims && (await oidcStore(deps.db.sql).find('AccessToken', sha256(recordId(claims.jti))));
-  if (!claims || !record) throw invalidToken();
-  const scopes = scopesIn(claims.scope);
-  if (!scopes.includes('openid'))
-    throw Forbidden('access token missing openid scope', { details: { reason: 'insufficient_scope' } });
-  const user = await deps.knownUsers({ tenant: claims.tenant_id, app: claims.app_id, id: claims.sub });
+  const claims = await deps.accessTokens.verify(bearer ?? sent ?? '');
+  if (!claims) throw invalidToken();
+  const { tenant, app, user: id, scopes } = claims;
+  if (id === null || !scopes.includes('openid')) throw MissingScope('openid');
+  const user = await deps.knownUsers({ tenant, app, id });
   if (!user || user.banned) throw invalidToken();
   context.reply.header('Cache-Control', 'no-store');
   return claimsOf(user, scopes);

@@ -13,6 +13,7 @@ import { eraseUser } from './erasure.ts';
 import { MissingScope } from './errors.ts';
 import { checkMayGive } from './guarded-scopes.ts';
 import { refuseImpersonation } from './impersonation.ts';
+import { userOf } from './org-entry.ts';
 import { checkNewPassword } from './password-rules.ts';
 import { endSessionsOfUser } from './revocations.ts';
 import { scopeStore } from './scopes.store.ts';
@@ -141,7 +142,7 @@ export const users = ({ db, directory, write, passwords }: Deps) => {
     },
 
     async roles({ userId }, context) {
-      if (context.userId !== userId && !context.holds('auth:read')) throw MissingScope('auth:read');
+      if (userOf(context) !== userId && !context.holds('auth:read')) throw MissingScope('auth:read');
       const app = await appOf(context);
       await userStore(db.sql).get(app.tenant, app.id, userId);
       return { roles: await assignmentStore(db.sql).rolesOf(app.tenant, userId) };

@@ -282,7 +282,7 @@ export interface OAuth {
   /**
    * Answers what the user allowed the client to see of them. Needs an access token with the scope `openid`.
    *
-   * `GET /v1/auth/oauth2/userinfo`
+   * `GET /v1/auth/oauth2/userinfo`, which needs no credentials
    *
    * - 400: The request or what it presents is not good: `invalid_request`, `invalid_grant`, `unauthorized_client`, `unsupported_grant_type`, `invalid_scope` or `invalid_target`.
    * - 401: The access token is missing, expired, revoked or malformed: `invalid_token`.

@@ -558,3 +558,4 @@ create table auth.changes (
 );
 create index changes_xid on auth.changes (xid);
 create index changes_at on auth.changes (at);
+create index changes_of_subject on auth.changes (kind, id);
