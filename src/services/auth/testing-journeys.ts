@@ -11,7 +11,7 @@ export interface Journey {
   readonly page: Page;
   readonly place: JourneyPlace;
   /** Called on every page that is come to, with a name for it. */
-  stop(name: string): Promise<void>;
+  readonly stop: (name: string) => Promise<void>;
 }
 
 /** A server with a client, and where that client is. */
