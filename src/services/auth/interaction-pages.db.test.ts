@@ -416,7 +416,7 @@ describe('signing out', () => {
 
   it('shows a page where an authorization cannot go on', async () => {
     const { page } = await asked(undefined, { redirect_uri: 'https://evil.example.com/<script>' });
-    expect([page.status, heading(page)]).toEqual([400, 'This sign-in cannot go on']);
+    expect([page.status, heading(page)]).toEqual([400, 'This request cannot be carried out']);
     expect(page.text).not.toContain('<script');
     expect(page.headers.get('content-security-policy')).toContain("default-src 'none'");
     expect(page.headers.get('cache-control')).toBe('no-store');

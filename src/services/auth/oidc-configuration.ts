@@ -6,7 +6,7 @@ import { oidcScopes, scopesIn } from './granted-scopes.ts';
 import { noteAccessToken } from './issued-tokens.ts';
 import { resourceServers } from './oauth-resources.ts';
 import { createOidcAdapter } from './oidc-adapter.ts';
-import { showError, showLoggedOut, showLogout } from './oidc-pages.ts';
+import { showLoggedOut, showLogout } from './oidc-pages.ts';
 import type { KeySet } from './signing-keys.ts';
 import { claimsOf, claimsOfScopes } from './user-claims.ts';
 
@@ -76,7 +76,9 @@ export const oidcConfiguration = (deps: Deps, keys: KeySet): Configuration => ({
   issueRefreshToken: (_ctx, client) => client.grantTypeAllowed('refresh_token'),
   rotateRefreshToken: true,
   revokeGrantPolicy: () => true,
-  renderError: (ctx, out) => showError(deps, ctx, out),
+  renderError(ctx, out) {
+    ctx.body = out;
+  },
 });
 
 const cookie = { httpOnly: true, sameSite: 'lax', signed: true } as const;

@@ -2,7 +2,7 @@ import type { KoaContextWithOIDC } from 'oidc-provider';
 import type { Deps } from './deps.ts';
 import { formActionSource, renderPage, type PageView } from './pages/layout.ts';
 import { lookOf, plainLook } from './pages/look.ts';
-import { errorPage, loggedOutPage, logoutPage } from './pages/message-pages.ts';
+import { loggedOutPage, logoutPage } from './pages/message-pages.ts';
 
 type PageDeps = Pick<Deps, 'db' | 'directory' | 'oauthClients'>;
 
@@ -20,22 +20,6 @@ export async function showLogout(deps: PageDeps, ctx: KoaContextWithOIDC): Promi
 /** Says that the browser's session is over, or only that of the client. */
 export const showLoggedOut = (deps: PageDeps, ctx: KoaContextWithOIDC): Promise<void> =>
   show(deps, ctx, loggedOutPage(ctx.oidc.client?.clientName));
-
-/** Says what is wrong with a request that cannot be sent back to its client. */
-export const showError = (
-  deps: PageDeps,
-  ctx: KoaContextWithOIDC,
-  { error, error_description }: { readonly error: string; readonly error_description?: string | undefined },
-): Promise<void> =>
-  show(
-    deps,
-    ctx,
-    errorPage(
-      'This sign-in cannot go on',
-      'Go back to where you came from and try again.',
-      error_description ?? error,
-    ),
-  );
 
 /** In the look of the client's app, where it is known. */
 async function show(deps: PageDeps, ctx: KoaContextWithOIDC, view: PageView): Promise<void> {

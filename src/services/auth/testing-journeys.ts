@@ -11,7 +11,7 @@ export interface Journey {
   readonly page: Page;
   readonly place: JourneyPlace;
   /** Called on every page that is come to, with a name for it. */
-  stop(name: string): Promise<void>;
+  readonly stop: (name: string) => Promise<void>;
 }
 
 /** A server with a client, and where that client is. */
@@ -232,7 +232,7 @@ export const journeys: Readonly<Record<string, (journey: Journey) => Promise<voi
       response_type: 'code',
     });
     await page.goto(`${place.base}/oauth2/authorize?${query.toString()}`);
-    await arrive(page, 'This sign-in cannot go on');
+    await arrive(page, 'This request cannot be carried out');
     await stop('provider-error');
   },
 };

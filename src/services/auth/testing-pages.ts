@@ -89,7 +89,7 @@ export function testBrowser(server: Pick<TestServer, 'url'>): TestBrowser {
       return browser.post(form.action, { ...form.carried, ...fields });
     },
     async follow(seen) {
-      for (let at = seen; ; at = await go(here(at.location!, at.url), {})) {
+      for (let at = seen; ; at = await go(here(at.location, at.url), {})) {
         if (at.location === undefined || !new URL(at.location, at.url).pathname.startsWith(basePath))
           return at;
       }

@@ -24,7 +24,7 @@ export interface Extras {
 /** What all hosted pages work with. */
 export interface Hosted {
   /** Where a page lies, as browsers know it. */
-  path(page: string): string;
+  readonly path: (page: string) => string;
   /** Answers a page with a form about the subject, which `check` then holds it to. */
   show(
     context: Context,
