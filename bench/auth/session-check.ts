@@ -25,7 +25,7 @@ export function sessionCheck(): AsyncIterable<Row> {
         const beside = await paired(ours, rate(peer.port, others, '"user":'), 3);
         yield atLeast(beside.ratio, 4, { path, baseline: named, measured: told(beside) });
         const answer = await get(plinth.port, sessions[0]!);
-        const echoed = await paired(ours, rate(echo.port, [{ path: '/echo', body: answer }], isUser));
+        const echoed = await paired(ours, rate(echo.port, [{ path: '/echo', body: answer }], isUser), 3);
         yield atLeast(echoed.ratio, 0.7, {
           path,
           baseline: 'Express JSON echo of the same answer',

@@ -20,7 +20,7 @@ export function signin(): AsyncIterable<Row> {
       [place.serve({ PLINTH_AUTH_RATE_LIMIT: 'off' }), hashing],
       async function* ({ port }, { port: hashingPort }) {
         const requests = await signins(port, 50);
-        const seconds = 3;
+        const seconds = 2;
         const ours = async () =>
           (await load({ port, requests, connections: 16, seconds, contains: isTokenSet })).rate;
         const hashes = async () =>

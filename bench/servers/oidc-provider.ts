@@ -11,8 +11,10 @@ import { listen } from './announce.ts';
 
 const [url = '', mode = ''] = process.argv.slice(2);
 const sql = postgres(url, { max: 10, onnotice() {} });
+// Each of several that share a database has its own.
+const table = sql(`bench_oidc_${mode}`);
 await sql`
-  create table if not exists bench_oidc (
+  create table ${table} (
     model text, id text, payload jsonb not null, grant_id text, uid text, expires_at timestamptz, primary key (model, id)
   )`;
 
@@ -23,7 +25,7 @@ class Stored implements Adapter {
   }
   async upsert(id: string, payload: AdapterPayload, expiresIn?: number): Promise<void> {
     await sql`
-      insert into bench_oidc (model, id, payload, grant_id, uid, expires_at)
+      insert into ${table} (model, id, payload, grant_id, uid, expires_at)
       values (
         ${this.#model}, ${id}, ${sql.json(payload as postgres.JSONValue)}, ${payload.grantId ?? null}, ${payload.uid ?? null},
         now() + ${expiresIn ?? null} * interval '1 second'
@@ -32,7 +34,7 @@ class Stored implements Adapter {
   }
   async find(id: string): Promise<AdapterPayload | undefined> {
     const [found] = await sql<{ payload: AdapterPayload }[]>`
-      select payload from bench_oidc
+      select payload from ${table}
       where model = ${this.#model} and id = ${id} and (expires_at is null or expires_at > now())`;
     return found?.payload;
   }
@@ -40,7 +42,7 @@ class Stored implements Adapter {
   async findByUserCode(): Promise<undefined> {}
   async consume(): Promise<void> {}
   async destroy(id: string): Promise<void> {
-    await sql`delete from bench_oidc where model = ${this.#model} and id = ${id}`;
+    await sql`delete from ${table} where model = ${this.#model} and id = ${id}`;
   }
   async revokeByGrantId(): Promise<void> {}
 }

@@ -42,6 +42,28 @@ it('documents the paths as they are served', async () => {
   expect(Object.keys(merged.body.paths)).toContain('/auth/x/me');
 });
 
+it('is the issuer of tokens, and where clients find the rest', async () => {
+  const found = await server.request('GET', '/auth/x/.well-known/openid-configuration', { token: null });
+  const { issuer, token_endpoint, jwks_uri } = found.body;
+  expect([new URL(issuer).pathname, token_endpoint, jwks_uri]).toEqual([
+    '/auth/x',
+    `${issuer}/oauth2/token`,
+    `${issuer}/.well-known/jwks.json`,
+  ]);
+  const body = { name: 'Robot', grant_types: ['client_credentials'], scopes: ['docs:read'] };
+  const client = (await server.request('POST', '/auth/x/oauth2/clients', { body })).body;
+  const issued = await server.request('POST', '/auth/x/oauth2/token', {
+    token: null,
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: new URLSearchParams({
+      grant_type: 'client_credentials',
+      client_id: client.client_id,
+      client_secret: client.client_secret,
+    }).toString(),
+  });
+  expect([issued.status, issued.body.scope]).toEqual([200, 'docs:read']);
+});
+
 it('is reached by the SDK with a fetch that puts it into the address', async () => {
   const plinth = createPlinth({
     baseUrl: server.url,

@@ -25,7 +25,7 @@ export const consentStore = (sql: Sql) => ({
       insert into auth.oidc as known (model, id_hash, payload, user_id, client_id, tenant_id)
       values (
         'Consent', ${hashOf(userId, clientId)},
-        jsonb_build_object('scopes', ${[...scopes]}::jsonb, 'granted_at', now()), ${userId}, ${clientId}, ${tenant}
+        jsonb_build_object('scopes', ${[...scopes].sort()}::jsonb, 'granted_at', now()), ${userId}, ${clientId}, ${tenant}
       )
       on conflict (model, id_hash) do update
       set payload = known.payload || jsonb_build_object(

@@ -94,7 +94,7 @@ export const interactionPages = (
   return {
     async interaction({ uid, switch_account = false }, context) {
       const interaction = await enter(uid, context);
-      if (interaction.prompt === 'consent' && !switch_account) return views.consent(context, interaction);
+      if (isConsent(interaction) && !switch_account) return views.consent(context, interaction);
       const waiting = switch_account ? undefined : await waitingOf(context, interaction);
       if (waiting) return views.mfa(context, interaction, waiting);
       return views.signin(context, interaction, interaction.loginHint ?? '');
@@ -104,7 +104,7 @@ export const interactionPages = (
       const interaction = await enterToSend(uid, context, csrf);
       const { app } = interaction;
       try {
-        limits.take('signin', context.ip);
+        await limits.take('signin', context.ip);
         const name = identifier.includes('@')
           ? { email: identifier.trim() }
           : { username: identifier.trim() };
@@ -127,7 +127,7 @@ export const interactionPages = (
     async sendSignup({ uid, body }, context) {
       const interaction = await enterToSend(uid, context, body.csrf);
       try {
-        limits.take('signup', context.ip);
+        await limits.take('signup', context.ip);
         const metadata = answersOf(await views.questions(interaction), signupFields, body);
         const { email, password, name, username } = body;
         const typed = {
@@ -149,7 +149,7 @@ export const interactionPages = (
     async mfa({ uid, body: { method, code, csrf } }, context) {
       const interaction = await enterToSend(uid, context, csrf);
       try {
-        limits.take('code', context.ip);
+        await limits.take('code', context.ip);
         const challenge_token = await presented(context, interaction);
         const answer = apiRequest<ChallengeAnswer>('Mfa_challenge', { challenge_token, method, code });
         const signin = await answerChallenge(deps, answer, hosted.visit(context), completeHosted);
@@ -162,7 +162,7 @@ export const interactionPages = (
     async sendCode({ uid, body: { csrf } }, context) {
       const interaction = await enterToSend(uid, context, csrf);
       try {
-        limits.take('sms', context.ip);
+        await limits.take('sms', context.ip);
         await sendChallengeCode(deps, await presented(context, interaction));
       } catch (thrown) {
         return refuseAnswer(context, interaction, thrown, 'sms');
@@ -172,7 +172,7 @@ export const interactionPages = (
 
     async consent({ uid, body: { csrf } }, context) {
       const interaction = await enterToSend(uid, context, csrf);
-      if (interaction.prompt !== 'consent') throw Invalid('interaction: waits for a sign-in');
+      if (!isConsent(interaction)) throw Invalid('interaction: waits for a sign-in');
       goOn(context.reply, await interactions.consented(interaction));
     },
 
@@ -188,6 +188,10 @@ export const interactionPages = (
     return hosted.challenge.of(context)!;
   }
 };
+
+/** Whoever was banned meanwhile consents to nothing: somebody has to sign in. */
+const isConsent = (interaction: Interaction): interaction is Interaction & { readonly userId: string } =>
+  interaction.prompt === 'consent' && interaction.userId !== null;
 
 /** How a second factor is called in id tokens (RFC 8176). */
 const proofs: Readonly<Record<ChallengeMethod, string>> = { totp: 'otp', sms: 'sms', recovery: 'otp' };

@@ -30,7 +30,7 @@ export interface InteractionViews {
     typed?: SignupForm,
     problems?: Problems,
   ): Promise<string>;
-  consent(context: Context, interaction: Interaction): Promise<string>;
+  consent(context: Context, interaction: Interaction & { readonly userId: string }): Promise<string>;
   /** What the app's form asks whoever signs up. */
   questions(interaction: Interaction): Promise<readonly FormField[]>;
 }
@@ -76,7 +76,7 @@ export function interactionViews({ db }: Pick<Deps, 'db'>, hosted: Hosted): Inte
 
     async consent(context, interaction) {
       const { app, tenant, userId, scopes } = interaction;
-      const account = named(await userStore(db.sql).get(tenant, app.id, userId!));
+      const account = named(await userStore(db.sql).get(tenant, app.id, userId));
       return show(context, interaction, (frame) => consentPage({ ...frame, account, scopes }));
     },
   };

@@ -236,7 +236,7 @@ describe('an authorization', () => {
 
 describe('a code', () => {
   const invalid = [400, { error: 'invalid_grant', code: 'BAD_REQUEST' }];
-  const answer = ({ status, body }: { status: number; body: object }) => [status, body];
+  const answer = ({ status, body }: { status: number; body: unknown }) => [status, body];
 
   it('is exchanged once, however many come at once; a later copy ends the grant', async () => {
     const { verifier, parameters } = pkce();

@@ -45,14 +45,14 @@ export const oauth = (deps: OAuthDeps) => {
     },
 
     async token({ body }, context) {
-      limits.take('token', context.ip);
+      await limits.take('token', context.ip);
       const form = body.grant_type === 'client_credentials' ? await forItself(body, context) : body;
       const answer = await oidc.ask({ method: 'POST', path: '/oauth2/token', form }, context);
       return answerProgram<TokenResponse>(context, answer, issuer);
     },
 
     async par({ body }, context) {
-      limits.take('token', context.ip);
+      await limits.take('token', context.ip);
       const client_id = presentedClient(context, body)?.id ?? body.client_id;
       const form = await withScopes(client_id === undefined ? body : { ...body, client_id }, client_id);
       const answer = await oidc.ask({ method: 'POST', path: '/oauth2/par', form }, context);
@@ -60,7 +60,7 @@ export const oauth = (deps: OAuthDeps) => {
     },
 
     async introspect({ body }, context) {
-      limits.take('introspect', context.ip);
+      await limits.take('introspect', context.ip);
       return introspect(deps, body, context);
     },
 

@@ -52,7 +52,7 @@ function setUp(deps: Deps, keys: KeySet): Provider {
     return client !== undefined && isSecretOf(client, actual);
   };
   const session = provider.Session.prototype;
-  const destroy = Reflect.get(session, 'destroy') as (this: typeof session) => Promise<void>;
+  const destroy = Reflect.get(session, 'destroy');
   session.destroy = async function () {
     await endHostedSession(deps, this.uid);
     await destroy.call(this);

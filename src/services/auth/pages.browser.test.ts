@@ -129,7 +129,8 @@ async function unseenByKeys(page: Page): Promise<string[]> {
   const count = await page.evaluate<number>(
     `document.querySelectorAll('a[href], button, input:not([type=hidden]), select, textarea, summary').length`,
   );
-  for (let step = 0; step < count; step += 1) {
+  // One more than there are: it begins behind what the page has focused itself.
+  for (let step = 0; step <= count; step += 1) {
     await page.keyboard.press('Tab');
     const seen = await page.evaluate<string | null>(`(() => {
       const one = document.activeElement;

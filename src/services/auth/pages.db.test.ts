@@ -360,6 +360,27 @@ describe('an invitation', () => {
 });
 
 describe('limits', () => {
+  it('by address hold on pages, too', async () => {
+    const limited = await testServer({ services: ['auth'], env: { ...env, PLINTH_AUTH_RATE_LIMIT: 'on' } });
+    try {
+      const own = testBrowser(limited);
+      const path = '/pages/forgot-password';
+      const page = await own.open(path);
+      const statuses: number[] = [];
+      for (let tries = 0; tries < 5; tries += 1)
+        statuses.push((await own.submit(page, path, { email: newEmail() })).status);
+      const refused = await own.submit(page, path, { email: 'ada@example.com' });
+      expect([...statuses, refused.status]).toEqual([200, 200, 200, 200, 200, 429]);
+      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+      expect([problemsOn(refused)[''], refused.text]).toEqual([
+        expect.stringContaining('Try again in'),
+        expect.stringContaining('value="ada@example.com"'),
+      ]);
+    } finally {
+      await limited.close();
+    }
+  });
+
   it('hold on pages as they do for the API, and the page says when to try again', async () => {
     const { user } = await api.signUp();
     const owner = await api.signedIn();
