@@ -231,7 +231,7 @@ describe.skipIf(!targetOf('server'))('every operation', () => {
     for (let sent = 0; sent < highestLimit; sent += atOnce) {
       const tries = Array.from({ length: atOnce }, () => send(operator.anonymous(), request));
       const answers = await Promise.all(tries);
-      await Promise.all(answers.map((response) => response.body?.cancel()));
+      await Promise.all(answers.map(async (response) => response.body?.cancel()));
       const found = answers.find((response) => response.status === status);
       if (found) return found;
     }

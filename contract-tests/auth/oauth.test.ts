@@ -122,11 +122,11 @@ contract('auth OAuth', (api) => {
     });
 
     it('403 without the scope openid', async () => {
-      const { plinth, client, refused } = await machine(api);
+      const { plinth, client, ...caller } = await machine(api);
       const { access_token } = await plinth.auth.oauth.token({ body: { ...forItself, ...client } });
       const options = { headers: { authorization: `Bearer ${access_token}` } };
-      await refused(403, 'insufficient_scope', ({ auth }) => auth.oauth.userinfo({}, options));
-      await refused(403, 'insufficient_scope', ({ auth }) =>
+      await caller.refused(403, 'insufficient_scope', ({ auth }) => auth.oauth.userinfo({}, options));
+      await caller.refused(403, 'insufficient_scope', ({ auth }) =>
         auth.oauth.postUserinfo({ body: { access_token } }),
       );
     });
@@ -212,8 +212,9 @@ behaviour('auth OAuth', (api) => {
 
     const asks = await browser.open('/oauth2/logout');
     expect(asks.status).toBe(200);
-    expect((await browser.post('/oauth2/logout', { state: 'here' })).status).toBe(200);
-    expect((await browser.submit(asks, '/logout/confirm', { logout: 'yes' })).status).toBe(303);
+    const asksAgain = await browser.post('/oauth2/logout', { state: 'here' });
+    expect(asksAgain.status).toBe(200);
+    expect((await browser.submit(asksAgain, '/logout/confirm', { logout: 'yes' })).status).toBe(303);
   });
 
   it('400 where a request says twice who sends it', async () => {
@@ -229,10 +230,10 @@ behaviour('auth OAuth', (api) => {
 
   describe('revoke', () => {
     it('200 for whatever is sent, and what it names is no longer good', async () => {
-      const { plinth, client, options, fetch } = await machine(api);
+      const { plinth, client, options, ...caller } = await machine(api);
       const { access_token: token } = await plinth.auth.oauth.token({ body: { ...forItself, ...client } });
       const revoke = (body: string) =>
-        fetch('/auth/v1/auth/oauth2/revoke', {
+        caller.fetch('/auth/v1/auth/oauth2/revoke', {
           method: 'POST',
           headers: { 'content-type': 'application/x-www-form-urlencoded' },
           body,
