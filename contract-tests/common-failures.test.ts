@@ -37,6 +37,7 @@ describe.skipIf(!targetOf('server'))('every operation', () => {
   let keyWithAllScopes: Credential;
   let user: Credential;
   let impersonator: Credential;
+  let client: Credential;
 
   beforeAll(async () => {
     database = await startDatabase();
@@ -60,6 +61,7 @@ describe.skipIf(!targetOf('server'))('every operation', () => {
       body: { target_user_id: signedUp.id },
     });
     impersonator = operator.withSession(session_token);
+    client = await operator.withClient();
   });
   afterAll(async () => {
     await server.stop();
@@ -70,6 +72,7 @@ describe.skipIf(!targetOf('server'))('every operation', () => {
   /** Who is let in to any operation: most take root, `whoami` only a key, and what is one's own only a user. */
   const allowed = (operation: Operation): Credential => {
     if (nameOf(operation) === 'auth.Admin_stopImpersonating') return impersonator;
+    if (nameOf(operation) === 'auth.OAuth_introspect') return client;
     if (operation.access === 'user') return user;
     return operation.access === 'key' ? keyWithAllScopes : operator;
   };
@@ -162,8 +165,9 @@ describe.skipIf(!targetOf('server'))('every operation', () => {
       for (const name of schemas) await database.run(`alter schema ${name}_gone rename to ${name}`);
     });
 
-    it.each(documenting(500).filter(([name]) => !decisions.test(name)))('500: %s', (_, operation) =>
-      fails(allowed(operation), exampleRequest(operation, resumed)),
+    it.each(documenting(500, readsTables).filter(([name]) => !decisions.test(name)))(
+      '500: %s',
+      (_, operation) => fails(allowed(operation), exampleRequest(operation, resumed)),
     );
   });
 
@@ -191,7 +195,7 @@ describe.skipIf(!targetOf('server'))('every operation', () => {
     const response = await send(credential, request);
     const text = await response.text();
     expect(response.status, text).toBe(500);
-    expect(text).not.toMatch(/relation|schema|select|undefined|null|\bat \//i);
+    expect(text.replaceAll(markup, '')).not.toMatch(/relation|schema|select|undefined|null|\bat \//i);
   }
 
   describe('with its database away', () => {
@@ -204,7 +208,7 @@ describe.skipIf(!targetOf('server'))('every operation', () => {
       expect(response.headers.get('retry-after')).toBe('1');
     });
 
-    it.each(documenting(500, (operation) => !documents(operation, 503)))(
+    it.each(documenting(500, (operation) => !documents(operation, 503) && readsTables(operation)))(
       '500 where 503 is not documented: %s',
       (_, operation) => fails(allowed(operation), exampleRequest(operation, resumed)),
     );
@@ -224,10 +228,10 @@ describe.skipIf(!targetOf('server'))('every operation', () => {
   /** The first answer with this status to one request that is sent again and again. */
   async function sentUntil(status: number, operation: Operation): Promise<Response> {
     const request = exampleRequest(operation);
-    for (let sent = 0; sent < highestLimit; sent += 10) {
-      const tries = Array.from({ length: 10 }, () => send(operator.anonymous(), request));
+    for (let sent = 0; sent < highestLimit; sent += atOnce) {
+      const tries = Array.from({ length: atOnce }, () => send(operator.anonymous(), request));
       const answers = await Promise.all(tries);
-      await Promise.all(answers.map((response) => response.body?.cancel()));
+      await Promise.all(answers.map(async (response) => response.body?.cancel()));
       const found = answers.find((response) => response.status === status);
       if (found) return found;
     }
@@ -235,8 +239,17 @@ describe.skipIf(!targetOf('server'))('every operation', () => {
   }
 });
 
+const markup = /<style[^>]*>.*?<\/style>|<[^>]*>/gs;
+
 /** More requests than any limit lets through. */
 const highestLimit = 1_300;
+const atOnce = 20;
+
+/** A forged access token, a form that no page has sent and a token of no message are refused without a look at the tables. */
+const readsTables = (operation: Operation): boolean =>
+  !/^auth\.(OAuth_(userinfo|postUserinfo)$|Pages_(?!(interaction|signup|forgotPassword)$))/.test(
+    nameOf(operation),
+  );
 
 const decisions = /^authz\.Decisions_/;
 

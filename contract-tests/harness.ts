@@ -35,6 +35,8 @@ export interface Tenant extends Credential {
   inApp(appId: string): Credential;
   /** A session of one of its users, by its token. */
   withSession(token: string): Credential;
+  /** An OAuth client of its default app, which acts for itself. */
+  withClient(): Promise<Credential>;
   /** Somebody who has just signed up: in this app, or in its default one, which is made where there is none. */
   withUser(appId?: string): Promise<SignedUp>;
   /** The same tenant without any credentials. */
@@ -123,6 +125,12 @@ function rootOf(connection: Connection, id: string, headers: Readonly<Record<str
     inApp: (appId) => credential(connection, { ...root, 'x-app-id': appId }),
     withSession: (token) => credential(connection, { authorization: `Bearer ${token}` }),
     anonymous: () => credential(connection, {}),
+    async withClient() {
+      const { id, client_secret } = await own.plinth.auth.clients.create({
+        body: { name: 'contract test', grant_types: ['client_credentials'] },
+      });
+      return credential(connection, { authorization: `Basic ${btoa(`${id}:${client_secret}`)}` });
+    },
     withUser: async (appId) => signedUp(connection, appId ?? (await defaultApp(own.plinth))),
     async withKey(scopes, policyId) {
       const { raw_key } = await own.plinth.keys.keys.create({

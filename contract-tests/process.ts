@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { serviceNames } from '../src/app.ts';
 
 /** A mock or a server in a process of its own: the tests see of it what any client sees. */
 export interface Running {
@@ -27,8 +26,7 @@ export interface ServerOptions {
 /** A server on a new data directory, or on the database of `databaseUrl`; strict, so that it judges its own answers too. */
 export async function startServer({ databaseUrl, environment = {} }: ServerOptions = {}): Promise<Running> {
   const data = await mkdtemp(join(tmpdir(), 'plinth-contract-'));
-  // Services of which only a part is built are served where they are named.
-  const server = await start(['serve', ...serviceNames, '--data', data], {
+  const server = await start(['serve', '--data', data], {
     PLINTH_CONTRACT: 'strict',
     PLINTH_AUTH_ARGON2: cheapHashes,
     ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),

@@ -2,10 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { behaviour, contract } from '../harness.ts';
 import { newEmail, tenantWithApp } from './people.ts';
 
-const signup = {
-  active: true,
-  fields: [{ key: 'company', label: 'Company', type: 'text', order: 1, validation: { required: true } }],
-} as const;
+const company = { key: 'company', label: 'Company', type: 'text' as const, validation: { required: true } };
+const signup = { active: true, fields: [company] };
 const formId = 'form_01m7w6qgepfq9s8varjyrqmf99';
 
 contract('auth Forms', (api) => {

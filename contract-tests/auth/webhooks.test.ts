@@ -3,7 +3,7 @@ import { contract } from '../harness.ts';
 import { tenantWithApp } from './people.ts';
 
 /** No delivery gets there: the name is reserved for what never resolves. */
-const hook = { url: 'https://hooks.invalid/auth', events: ['user.created'] };
+const hook = { url: 'https://hooks.invalid/auth', events: ['user.created' as const] };
 const webhookId = 'whk_01m7w6qgepfq9s8v928hnev999';
 const deliveryId = 'whd_01m7w6qgepfq9s8v99bvv1f999';
 

@@ -154,7 +154,7 @@ export const auth: ServiceModule<typeof settings> = {
         OAuth: limitedVisits(oauth(oauthDeps), deps.limits, callsOfPrograms),
         Organizations: organizations(deps),
         Outbox: outbox(deps),
-        Pages: pages(deps, createInteractions(deps, oauthDeps.oidc)),
+        Pages: limitedVisits(pages(deps, createInteractions(deps, oauthDeps.oidc)), deps.limits),
         Phone: phone(deps),
         Roles: roles(deps),
         Sessions: sessions(deps),
@@ -199,7 +199,7 @@ export const auth: ServiceModule<typeof settings> = {
   },
 };
 
-/** They have limits of their own, or come from one address for many users; and to revoke is never refused. */
+/** They have limits of their own, and to revoke is never refused. */
 const callsOfPrograms = ['token', 'par', 'introspect', 'revoke', 'userinfo', 'postUserinfo'] as const;
 
 /** Limits by address can keep a developer's own tests out, so they are off outside production. */

@@ -80,9 +80,15 @@ export const oauth = (deps: OAuthDeps) => {
       await revoke(deps, body, context);
     },
 
-    userinfo: async (_request, context) => userinfo(deps, undefined, context),
+    async userinfo(_request, context) {
+      await limits.take('introspect', context.ip);
+      return userinfo(deps, undefined, context);
+    },
 
-    postUserinfo: async ({ body }, context) => userinfo(deps, body?.access_token, context),
+    async postUserinfo({ body }, context) {
+      await limits.take('introspect', context.ip);
+      return userinfo(deps, body?.access_token, context);
+    },
 
     logout: async (request, context) => page(context, `/oauth2/logout?${queryOf(request)}`),
 
