@@ -52,6 +52,27 @@ behaviour('auth Pages', (api) => {
       expect(told(await browser.follow(left))).toMatchObject({ error: 'access_denied' });
     });
 
+    it('410 for a form that is sent once it is over', async () => {
+      const { browser, signin } = await asked(api);
+      const [, uid] = /interactions\/([\w-]+)\/signin/.exec(signin.text) ?? [];
+      const [, csrf = ''] = /name="csrf" value="([^"]*)"/.exec(signin.text) ?? [];
+      await browser.follow(await browser.submit(signin, '/abort'));
+      const password = 'seven brass wheels turning';
+      const forms = {
+        abort: {},
+        consent: {},
+        mfa: { method: 'totp', code: '287082' },
+        'mfa/send': {},
+        signin: { identifier: newEmail(), password },
+        signup: { email: newEmail(), password },
+      };
+      for (const [action, fields] of Object.entries(forms)) {
+        const sent = await browser.post(`/oauth2/interactions/${uid}/${action}`, { ...fields, csrf });
+        expect(sent.status, action).toBe(410);
+      }
+      expect((await browser.open(`/oauth2/interactions/${uid}/signup`)).status).toBe(410);
+    });
+
     it('410 once it is over', async () => {
       const browser = openBrowser(api.tenant().anonymous());
       expect((await browser.open(`/oauth2/interactions/${unknownUid}`)).status).toBe(410);
@@ -73,6 +94,7 @@ behaviour('auth Pages', (api) => {
         expect(shown.status, page).toBe(200);
         const fields = page === 'verify-email' ? {} : { new_password: randomBytes(12).toString('hex') };
         expect((await browser.submit(shown, `/pages/${page}`, fields)).status).toBe(200);
+        expect((await browser.submit(shown, `/pages/${page}`, fields)).status).toBe(410);
         expect((await browser.open(`/pages/${page}?token=${token}`)).status).toBe(410);
       }
     });
@@ -87,6 +109,8 @@ behaviour('auth Pages', (api) => {
       expect(shown.status).toBe(200);
       const declined = await browser.submit(shown, '/pages/invitation', { decision: 'decline' });
       expect(declined.status).toBe(200);
+      const again = await browser.submit(shown, '/pages/invitation', { decision: 'decline' });
+      expect(again.status).toBe(410);
     });
 
     it('forgot-password: 200 whoever has the address', async () => {
