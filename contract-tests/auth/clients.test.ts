@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { contract } from '../harness.ts';
+import { behaviour, contract } from '../harness.ts';
 import { tenantWithApp } from './people.ts';
 
 const reports = { name: 'Reports', redirect_uris: ['https://reports.example.com/callback'] };
@@ -55,6 +55,18 @@ contract('auth Clients', (api) => {
       await tenant.refused(409, 'a public client has no secret', ({ auth }) =>
         auth.clients.rotateSecret({ clientId: id }),
       );
+    });
+  });
+});
+
+behaviour('auth Clients', (api) => {
+  describe('create', () => {
+    it('409 when it is repeated: the secret is shown once', async () => {
+      const tenant = await tenantWithApp(api);
+      const once = { idempotencyKey: 'once' };
+      await tenant.plinth.auth.clients.create({ body: reports }, once);
+      await tenant.refused(409, /./, ({ auth }) => auth.clients.create({ body: reports }, once));
+      expect((await tenant.plinth.auth.clients.list()).clients).toHaveLength(1);
     });
   });
 });

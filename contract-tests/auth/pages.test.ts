@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { behaviour, type Api } from '../harness.ts';
 import { openBrowser, type Shown } from './browser.ts';
-import { messageTo, newEmail, tenantWithApp } from './people.ts';
+import { messageTo, newEmail, organized, tenantWithApp } from './people.ts';
 
 const callback = 'https://reports.example.com/callback';
 const unknownUid = 'xU4pYQm7nV2kR9sTbC1dE';
@@ -36,11 +36,41 @@ behaviour('auth Pages', (api) => {
       expect(told(await browser.follow(consented))).toHaveProperty('code');
     });
 
+    it('200 with the page for those who are new, 303 when they sign up', async () => {
+      const { browser, signin } = await asked(api);
+      const [, uid] = /interactions\/([\w-]+)\/signin/.exec(signin.text) ?? [];
+      const signup = await browser.open(`/oauth2/interactions/${uid}/signup`);
+      expect(signup.status).toBe(200);
+      const fields = { email: newEmail(), password: 'seven brass wheels turning' };
+      expect((await browser.submit(signup, '/signup', fields)).status).toBe(303);
+    });
+
     it('303 when it is given up', async () => {
       const { browser, signin } = await asked(api);
       const left = await browser.submit(signin, '/abort');
       expect(left.status).toBe(303);
       expect(told(await browser.follow(left))).toMatchObject({ error: 'access_denied' });
+    });
+
+    it('410 for a form that is sent once it is over', async () => {
+      const { browser, signin } = await asked(api);
+      const [, uid] = /interactions\/([\w-]+)\/signin/.exec(signin.text) ?? [];
+      const [, csrf = ''] = /name="csrf" value="([^"]*)"/.exec(signin.text) ?? [];
+      await browser.follow(await browser.submit(signin, '/abort'));
+      const password = 'seven brass wheels turning';
+      const forms = {
+        abort: {},
+        consent: {},
+        mfa: { method: 'totp', code: '287082' },
+        'mfa/send': {},
+        signin: { identifier: newEmail(), password },
+        signup: { email: newEmail(), password },
+      };
+      for (const [action, fields] of Object.entries(forms)) {
+        const sent = await browser.post(`/oauth2/interactions/${uid}/${action}`, { ...fields, csrf });
+        expect(sent.status, action).toBe(410);
+      }
+      expect((await browser.open(`/oauth2/interactions/${uid}/signup`)).status).toBe(410);
     });
 
     it('410 once it is over', async () => {
@@ -64,8 +94,23 @@ behaviour('auth Pages', (api) => {
         expect(shown.status, page).toBe(200);
         const fields = page === 'verify-email' ? {} : { new_password: randomBytes(12).toString('hex') };
         expect((await browser.submit(shown, `/pages/${page}`, fields)).status).toBe(200);
+        expect((await browser.submit(shown, `/pages/${page}`, fields)).status).toBe(410);
         expect((await browser.open(`/pages/${page}?token=${token}`)).status).toBe(410);
       }
+    });
+
+    it('invitation: 200 when it is read and declined', async () => {
+      const { tenant, ada, orgId } = await organized(api);
+      const email = newEmail();
+      await ada.plinth.auth.invitations.create({ orgId, body: { email } });
+      const { token } = await messageTo(tenant, email, 'invitation');
+      const browser = openBrowser(tenant.anonymous());
+      const shown = await browser.open(`/pages/invitation?token=${token}`);
+      expect(shown.status).toBe(200);
+      const declined = await browser.submit(shown, '/pages/invitation', { decision: 'decline' });
+      expect(declined.status).toBe(200);
+      const again = await browser.submit(shown, '/pages/invitation', { decision: 'decline' });
+      expect(again.status).toBe(410);
     });
 
     it('forgot-password: 200 whoever has the address', async () => {
