@@ -22,7 +22,7 @@ export function announce(
       (name) => `  ${name.padEnd(8)} ${contracts[name].title}: ${url}${alone ? '' : `/${name}`}/docs`,
     ),
     ...outboxLines(config, modules, alone ? url : `${url}/auth`),
-    `  database  ${engine === 'pglite' ? `embedded, in ${config.dataDir}` : 'PostgreSQL'}`,
+    `  database ${engine === 'pglite' ? `embedded, in ${config.dataDir}` : 'PostgreSQL'}`,
     ...tokenLines(root),
     ...(config.anonymousRoot ? ['  Requests without credentials act as root (PLINTH_ANONYMOUS).'] : []),
   ];
@@ -36,7 +36,7 @@ function outboxLines(config: Config, modules: readonly ServiceModule[], url: str
   const auth = modules.find(({ name }) => name === 'auth' && config.services.includes(name));
   if (config.production || !auth?.basePath) return [];
   const { served } = auth.basePath(config.settingsOf(auth));
-  return [`  outbox    mail and codes to users: ${url}${served}/dev/outbox`];
+  return [`  outbox   mail and codes to users: ${url}${served}/dev/outbox`];
 }
 
 function tokenLines({ token, file, isNew }: RootToken): string[] {
