@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { serviceNames } from '../src/app.ts';
 
 /** A mock or a server in a process of its own: the tests see of it what any client sees. */
 export interface Running {
@@ -17,14 +18,22 @@ export interface Running {
 
 export const startMock = () => start(['mock'], {});
 
+export interface ServerOptions {
+  /** Without it the server has a database of its own. */
+  readonly databaseUrl?: string;
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
 /** A server on a new data directory, or on the database of `databaseUrl`; strict, so that it judges its own answers too. */
-export async function startServer({ databaseUrl }: { databaseUrl?: string } = {}): Promise<Running> {
+export async function startServer({ databaseUrl, environment = {} }: ServerOptions = {}): Promise<Running> {
   const data = await mkdtemp(join(tmpdir(), 'plinth-contract-'));
-  const environment = {
+  // Services of which only a part is built are served where they are named.
+  const server = await start(['serve', ...serviceNames, '--data', data], {
     PLINTH_CONTRACT: 'strict',
+    PLINTH_AUTH_ARGON2: cheapHashes,
     ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
-  };
-  const server = await start(['serve', '--data', data], environment);
+    ...environment,
+  });
   return {
     ...server,
     async stop() {
@@ -33,6 +42,9 @@ export async function startServer({ databaseUrl }: { databaseUrl?: string } = {}
     },
   };
 }
+
+/** What a password hash may cost at least: the contract does not depend on how strong it is. */
+const cheapHashes = 'm=7168,t=1,p=1';
 
 const startTimeoutMs = 60_000;
 

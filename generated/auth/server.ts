@@ -890,10 +890,10 @@ export interface OAuth<Call = unknown> {
    * `GET /v1/auth/oauth2/authorize`
    *
    * - 400: A page that says what is wrong.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 429: A page that says when the next try is heard.
+   * - 500: A page that says what is wrong.
    */
-  authorize(request: { client_id: T.SentClientId; response_type?: T.ResponseType | undefined; redirect_uri?: T.RedirectTarget | undefined; scope?: T.ScopeList | undefined; state?: T.State | undefined; code_challenge?: T.CodeChallenge | undefined; code_challenge_method?: T.CodeChallengeMethod | undefined; nonce?: T.Nonce | undefined; prompt?: T.Prompt | undefined; max_age?: T.MaxAge | undefined; login_hint?: T.LoginHint | undefined; resource?: T.ResourceIndicator | undefined; request_uri?: T.RequestUri | undefined }, call: Call): Promise<void>;
+  authorize(request: { client_id: T.SentClientId; response_type?: T.ResponseType | undefined; redirect_uri?: T.RedirectTarget | undefined; scope?: T.ScopeList | undefined; state?: T.State | undefined; code_challenge?: T.CodeChallenge | undefined; code_challenge_method?: T.CodeChallengeMethod | undefined; nonce?: T.Nonce | undefined; prompt?: T.Prompt | undefined; max_age?: T.MaxAge | undefined; login_hint?: T.LoginHint | undefined; resource?: T.ResourceIndicator | undefined; request_uri?: T.RequestUri | undefined }, call: Call): Promise<void | string | Uint8Array | AsyncIterable<Uint8Array>>;
 
   /**
    * Goes on with an authorization after the hosted pages.
@@ -901,10 +901,10 @@ export interface OAuth<Call = unknown> {
    * `GET /v1/auth/oauth2/authorize/{uid}`
    *
    * - 400: A page that says what is wrong.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 429: A page that says when the next try is heard.
+   * - 500: A page that says what is wrong.
    */
-  resume(request: { uid: T.InteractionId }, call: Call): Promise<void>;
+  resume(request: { uid: T.InteractionId }, call: Call): Promise<void | string | Uint8Array | AsyncIterable<Uint8Array>>;
 
   /**
    * Answers what is known of a token, to an authenticated client of the same app.
@@ -926,8 +926,8 @@ export interface OAuth<Call = unknown> {
    * `GET /v1/auth/oauth2/logout`
    *
    * - 400: A page that says what is wrong.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 429: A page that says when the next try is heard.
+   * - 500: A page that says what is wrong.
    */
   logout(request: { id_token_hint?: T.IdToken | undefined; post_logout_redirect_uri?: T.RedirectTarget | undefined; state?: T.State | undefined; client_id?: T.SentClientId | undefined }, call: Call): Promise<string | Uint8Array | AsyncIterable<Uint8Array> | void>;
 
@@ -939,8 +939,8 @@ export interface OAuth<Call = unknown> {
    * - 400: A page that says what is wrong.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 429: A page that says when the next try is heard.
+   * - 500: A page that says what is wrong.
    */
   postLogout(request: { body: T.LogoutRequest }, call: Call): Promise<string | Uint8Array | AsyncIterable<Uint8Array> | void>;
 
@@ -952,10 +952,10 @@ export interface OAuth<Call = unknown> {
    * - 400: A page that says what is wrong.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 429: A page that says when the next try is heard.
+   * - 500: A page that says what is wrong.
    */
-  confirmLogout(request: { body: T.LogoutConfirmation }, call: Call): Promise<void>;
+  confirmLogout(request: { body: T.LogoutConfirmation }, call: Call): Promise<void | string | Uint8Array | AsyncIterable<Uint8Array>>;
 
   /**
    * Shows that the user is signed out.
@@ -963,8 +963,8 @@ export interface OAuth<Call = unknown> {
    * `GET /v1/auth/oauth2/logout/success`
    *
    * - 400: A page that says what is wrong.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 429: A page that says when the next try is heard.
+   * - 500: A page that says what is wrong.
    */
   loggedOut(request: { client_id?: T.SentClientId | undefined }, call: Call): Promise<string | Uint8Array | AsyncIterable<Uint8Array>>;
 
@@ -1140,10 +1140,10 @@ export interface Pages<Call = unknown> {
    *
    * - 400: A page that says what is wrong.
    * - 410: A page that says that what it was for is over: used, replaced, expired or decided.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 429: A page that says when the next try is heard.
+   * - 500: A page that says what is wrong.
    */
-  interaction(request: { uid: T.InteractionId }, call: Call): Promise<string | Uint8Array | AsyncIterable<Uint8Array> | void>;
+  interaction(request: { uid: T.InteractionId; switch_account?: boolean | undefined }, call: Call): Promise<string | Uint8Array | AsyncIterable<Uint8Array> | void>;
 
   /**
    * Ends an authorization; the client is told `access_denied`.
@@ -1154,10 +1154,10 @@ export interface Pages<Call = unknown> {
    * - 410: A page that says that what it was for is over: used, replaced, expired or decided.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 429: A page that says when the next try is heard.
+   * - 500: A page that says what is wrong.
    */
-  abort(request: { uid: T.InteractionId; body: T.DecisionForm }, call: Call): Promise<void>;
+  abort(request: { uid: T.InteractionId; body: T.DecisionForm }, call: Call): Promise<void | string | Uint8Array | AsyncIterable<Uint8Array>>;
 
   /**
    * Grants the client what it asks for.
@@ -1168,10 +1168,10 @@ export interface Pages<Call = unknown> {
    * - 410: A page that says that what it was for is over: used, replaced, expired or decided.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 429: A page that says when the next try is heard.
+   * - 500: A page that says what is wrong.
    */
-  consent(request: { uid: T.InteractionId; body: T.DecisionForm }, call: Call): Promise<void>;
+  consent(request: { uid: T.InteractionId; body: T.DecisionForm }, call: Call): Promise<void | string | Uint8Array | AsyncIterable<Uint8Array>>;
 
   /**
    * Answers the challenge of a sign-in for an authorization.
@@ -1182,10 +1182,24 @@ export interface Pages<Call = unknown> {
    * - 410: A page that says that what it was for is over: used, replaced, expired or decided.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 429: A page that says when the next try is heard.
+   * - 500: A page that says what is wrong.
    */
-  mfa(request: { uid: T.InteractionId; body: T.MfaForm }, call: Call): Promise<void>;
+  mfa(request: { uid: T.InteractionId; body: T.MfaForm }, call: Call): Promise<void | string | Uint8Array | AsyncIterable<Uint8Array>>;
+
+  /**
+   * Texts a code that answers the challenge of a sign-in for an authorization.
+   *
+   * `POST /v1/auth/oauth2/interactions/{uid}/mfa/send`
+   *
+   * - 400: A page that says what is wrong.
+   * - 410: A page that says that what it was for is over: used, replaced, expired or decided.
+   * - 413: The body is larger than the operation takes.
+   * - 415: The body is not of a content type that the operation reads.
+   * - 429: A page that says when the next try is heard.
+   * - 500: A page that says what is wrong.
+   */
+  sendCode(request: { uid: T.InteractionId; body: T.DecisionForm }, call: Call): Promise<void | string | Uint8Array | AsyncIterable<Uint8Array>>;
 
   /**
    * Signs in for an authorization.
@@ -1196,10 +1210,36 @@ export interface Pages<Call = unknown> {
    * - 410: A page that says that what it was for is over: used, replaced, expired or decided.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 429: A page that says when the next try is heard.
+   * - 500: A page that says what is wrong.
    */
-  signin(request: { uid: T.InteractionId; body: T.SigninForm }, call: Call): Promise<void>;
+  signin(request: { uid: T.InteractionId; body: T.SigninForm }, call: Call): Promise<void | string | Uint8Array | AsyncIterable<Uint8Array>>;
+
+  /**
+   * Shows the page to sign up for an authorization.
+   *
+   * `GET /v1/auth/oauth2/interactions/{uid}/signup`
+   *
+   * - 400: A page that says what is wrong.
+   * - 410: A page that says that what it was for is over: used, replaced, expired or decided.
+   * - 429: A page that says when the next try is heard.
+   * - 500: A page that says what is wrong.
+   */
+  signup(request: { uid: T.InteractionId }, call: Call): Promise<string | Uint8Array | AsyncIterable<Uint8Array>>;
+
+  /**
+   * Signs up for an authorization.
+   *
+   * `POST /v1/auth/oauth2/interactions/{uid}/signup`
+   *
+   * - 400: A page that says what is wrong.
+   * - 410: A page that says that what it was for is over: used, replaced, expired or decided.
+   * - 413: The body is larger than the operation takes.
+   * - 415: The body is not of a content type that the operation reads.
+   * - 429: A page that says when the next try is heard.
+   * - 500: A page that says what is wrong.
+   */
+  sendSignup(request: { uid: T.InteractionId; body: T.SignupForm }, call: Call): Promise<void | string | Uint8Array | AsyncIterable<Uint8Array>>;
 
   /**
    * Shows the page to ask for a new password.
@@ -1208,8 +1248,8 @@ export interface Pages<Call = unknown> {
    *
    * - 400: A page that says what is wrong.
    * - 410: A page that says that what it was for is over: used, replaced, expired or decided.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 429: A page that says when the next try is heard.
+   * - 500: A page that says what is wrong.
    */
   forgotPassword(request: { app_id?: T.AppId | undefined }, call: Call): Promise<string | Uint8Array | AsyncIterable<Uint8Array>>;
 
@@ -1222,10 +1262,10 @@ export interface Pages<Call = unknown> {
    * - 410: A page that says that what it was for is over: used, replaced, expired or decided.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 429: A page that says when the next try is heard.
+   * - 500: A page that says what is wrong.
    */
-  sendForgotPassword(request: { body: T.ForgotPasswordForm }, call: Call): Promise<string | Uint8Array | AsyncIterable<Uint8Array> | void>;
+  sendForgotPassword(request: { body: T.ForgotPasswordForm }, call: Call): Promise<string | Uint8Array | AsyncIterable<Uint8Array>>;
 
   /**
    * Shows the page to answer an invitation.
@@ -1234,8 +1274,8 @@ export interface Pages<Call = unknown> {
    *
    * - 400: A page that says what is wrong.
    * - 410: A page that says that what it was for is over: used, replaced, expired or decided.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 429: A page that says when the next try is heard.
+   * - 500: A page that says what is wrong.
    */
   invitation(request: { token: T.PresentedToken }, call: Call): Promise<string | Uint8Array | AsyncIterable<Uint8Array>>;
 
@@ -1248,10 +1288,10 @@ export interface Pages<Call = unknown> {
    * - 410: A page that says that what it was for is over: used, replaced, expired or decided.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 429: A page that says when the next try is heard.
+   * - 500: A page that says what is wrong.
    */
-  sendInvitation(request: { body: T.InvitationForm }, call: Call): Promise<string | Uint8Array | AsyncIterable<Uint8Array> | void>;
+  sendInvitation(request: { body: T.InvitationForm }, call: Call): Promise<string | Uint8Array | AsyncIterable<Uint8Array>>;
 
   /**
    * Shows the page to choose a new password.
@@ -1260,8 +1300,8 @@ export interface Pages<Call = unknown> {
    *
    * - 400: A page that says what is wrong.
    * - 410: A page that says that what it was for is over: used, replaced, expired or decided.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 429: A page that says when the next try is heard.
+   * - 500: A page that says what is wrong.
    */
   resetPassword(request: { token: T.PresentedToken }, call: Call): Promise<string | Uint8Array | AsyncIterable<Uint8Array>>;
 
@@ -1274,10 +1314,10 @@ export interface Pages<Call = unknown> {
    * - 410: A page that says that what it was for is over: used, replaced, expired or decided.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 429: A page that says when the next try is heard.
+   * - 500: A page that says what is wrong.
    */
-  sendResetPassword(request: { body: T.ResetPasswordForm }, call: Call): Promise<string | Uint8Array | AsyncIterable<Uint8Array> | void>;
+  sendResetPassword(request: { body: T.ResetPasswordForm }, call: Call): Promise<string | Uint8Array | AsyncIterable<Uint8Array>>;
 
   /**
    * Shows the page to verify an email address.
@@ -1286,8 +1326,8 @@ export interface Pages<Call = unknown> {
    *
    * - 400: A page that says what is wrong.
    * - 410: A page that says that what it was for is over: used, replaced, expired or decided.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 429: A page that says when the next try is heard.
+   * - 500: A page that says what is wrong.
    */
   verifyEmail(request: { token: T.PresentedToken }, call: Call): Promise<string | Uint8Array | AsyncIterable<Uint8Array>>;
 
@@ -1300,10 +1340,10 @@ export interface Pages<Call = unknown> {
    * - 410: A page that says that what it was for is over: used, replaced, expired or decided.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 429: A page that says when the next try is heard.
+   * - 500: A page that says what is wrong.
    */
-  sendVerifyEmail(request: { body: T.VerifyEmailForm }, call: Call): Promise<string | Uint8Array | AsyncIterable<Uint8Array> | void>;
+  sendVerifyEmail(request: { body: T.VerifyEmailForm }, call: Call): Promise<string | Uint8Array | AsyncIterable<Uint8Array>>;
 }
 
 /** Organizations: groups of users with members, invitations and teams. */
@@ -1591,7 +1631,8 @@ export interface Phone<Call = unknown> {
   sendCode(request: { "X-Publishable-Key"?: T.SentPublishableKey | undefined; body: T.PhoneCodeRequest }, call: Call): Promise<T.CodeSent>;
 
   /**
-   * Signs in by a code that was sent to a phone. A number that is new in the app opens an account.
+   * Signs in by a code that was sent to a phone. A number that is new in the app opens an account. Where
+   * that one is missing what the app's active form asks for, the answer is 400 `form_invalid` and the code is still good.
    *
    * `POST /v1/auth/phone/verify`
    *

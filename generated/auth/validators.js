@@ -2,7 +2,7 @@
 
 import { createRequire } from 'node:module';
 const require = createRequire(import.meta.url);
-const { Admin_impersonate_body, Apps_create_body, Apps_update_body, Branding_create_body, Branding_update_body, Accounts_changePassword_body, Accounts_forgotPassword_body, Forms_create_body, Forms_update_body, Invitations_accept_body, Invitations_decline_body, Me_update_body, Me_reauthenticate_body, Me_switchOrg_body, Mfa_challenge_body, Mfa_sendCode_body, Mfa_enroll_body, Mfa_verify_body, Clients_create_body, Clients_update_body, Clients_rotateSecret_body, Pages_abort_body, Pages_consent_body, Pages_mfa_body, Pages_signin_body, OAuth_introspect_body, OAuth_postLogout_body, OAuth_confirmLogout_body, OAuth_par_body, OAuth_revoke_body, OAuth_token_body, OAuth_postUserinfo_body, Organizations_create_body, Organizations_update_body, Invitations_create_body, Members_add_body, Members_update_body, Teams_create_body, Teams_update_body, Teams_addMember_body, Pages_sendForgotPassword_body, Pages_sendInvitation_body, Pages_sendResetPassword_body, Pages_sendVerifyEmail_body, Phone_sendCode_body, Phone_verify_body, Accounts_refresh_body, Accounts_resetPassword_body, Roles_create_body, Roles_update_body, Roles_assign_body, Roles_addPermission_body, Roles_unassign_body, Accounts_signin_body, Accounts_signup_body, Tokens_resolve_body, Users_create_body, Users_update_body, Users_ban_body, Accounts_verifyEmail_body, Accounts_resendVerification_body, Webhooks_create_body, Webhooks_update_body } = (() => {
+const { Admin_impersonate_body, Apps_create_body, Apps_update_body, Branding_create_body, Branding_update_body, Accounts_changePassword_body, Accounts_forgotPassword_body, Forms_create_body, Forms_update_body, Invitations_accept_body, Invitations_decline_body, Me_update_body, Me_reauthenticate_body, Me_switchOrg_body, Mfa_challenge_body, Mfa_sendCode_body, Mfa_enroll_body, Mfa_verify_body, Clients_create_body, Clients_update_body, Clients_rotateSecret_body, Pages_abort_body, Pages_consent_body, Pages_mfa_body, Pages_sendCode_body, Pages_signin_body, Pages_sendSignup_body, OAuth_introspect_body, OAuth_postLogout_body, OAuth_confirmLogout_body, OAuth_par_body, OAuth_revoke_body, OAuth_token_body, OAuth_postUserinfo_body, Organizations_create_body, Organizations_update_body, Invitations_create_body, Members_add_body, Members_update_body, Teams_create_body, Teams_update_body, Teams_addMember_body, Pages_sendForgotPassword_body, Pages_sendInvitation_body, Pages_sendResetPassword_body, Pages_sendVerifyEmail_body, Phone_sendCode_body, Phone_verify_body, Accounts_refresh_body, Accounts_resetPassword_body, Roles_create_body, Roles_update_body, Roles_assign_body, Roles_addPermission_body, Roles_unassign_body, Accounts_signin_body, Accounts_signup_body, Tokens_resolve_body, Users_create_body, Users_update_body, Users_ban_body, Accounts_verifyEmail_body, Accounts_resendVerification_body, Webhooks_create_body, Webhooks_update_body } = (() => {
 
 const Admin_impersonate_body = validate20;
 const schema31 = {"$id":"Admin_impersonate_body","$ref":"contract#/$defs/Impersonation"};
@@ -5945,7 +5945,8 @@ validate99.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Pages_mfa_body = validate102;
 const schema163 = {"$id":"Pages_mfa_body","$ref":"contract#/$defs/MfaForm"};
-const schema164 = {"type":"object","required":["method","code","csrf"],"properties":{"method":{"$ref":"contract#/$defs/ChallengeMethod"},"code":{"$ref":"contract#/$defs/Code"},"csrf":{"$ref":"contract#/$defs/CsrfToken"}},"additionalProperties":false};
+const schema164 = {"type":"object","required":["method","code","csrf"],"properties":{"method":{"$ref":"contract#/$defs/ChallengeMethod"},"code":{"$ref":"contract#/$defs/TypedText"},"csrf":{"$ref":"contract#/$defs/CsrfToken"}},"additionalProperties":false};
+const schema166 = {"type":"string","maxLength":1024};
 
 function validate103(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -5997,19 +5998,13 @@ const _errs5 = errors;
 const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data1 === "string"){
-if(func1(data1) > 32){
-validate103.errors = [{instancePath:instancePath+"/code",schemaPath:"contract#/$defs/Code/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"}];
-return false;
-}
-else {
-if(func1(data1) < 1){
-validate103.errors = [{instancePath:instancePath+"/code",schemaPath:"contract#/$defs/Code/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+if(func1(data1) > 1024){
+validate103.errors = [{instancePath:instancePath+"/code",schemaPath:"contract#/$defs/TypedText/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"}];
 return false;
 }
 }
-}
 else {
-validate103.errors = [{instancePath:instancePath+"/code",schemaPath:"contract#/$defs/Code/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate103.errors = [{instancePath:instancePath+"/code",schemaPath:"contract#/$defs/TypedText/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -6082,9 +6077,8 @@ return errors === 0;
 }
 validate102.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Pages_signin_body = validate105;
-const schema168 = {"$id":"Pages_signin_body","$ref":"contract#/$defs/SigninForm"};
-const schema169 = {"type":"object","required":["identifier","password","csrf"],"properties":{"identifier":{"type":"string","minLength":1,"maxLength":254},"password":{"$ref":"contract#/$defs/Password"},"csrf":{"$ref":"contract#/$defs/CsrfToken"}},"additionalProperties":false};
+const Pages_sendCode_body = validate105;
+const schema168 = {"$id":"Pages_sendCode_body","$ref":"contract#/$defs/DecisionForm"};
 
 function validate106(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -6099,87 +6093,31 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((((data.identifier === undefined) && (missing0 = "identifier")) || ((data.password === undefined) && (missing0 = "password"))) || ((data.csrf === undefined) && (missing0 = "csrf"))){
+if((data.csrf === undefined) && (missing0 = "csrf")){
 validate106.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(((key0 === "identifier") || (key0 === "password")) || (key0 === "csrf"))){
+if(!(key0 === "csrf")){
 validate106.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
 if(_errs1 === errors){
-if(data.identifier !== undefined){
-let data0 = data.identifier;
-const _errs2 = errors;
-if(errors === _errs2){
-if(typeof data0 === "string"){
-if(func1(data0) > 254){
-validate106.errors = [{instancePath:instancePath+"/identifier",schemaPath:"#/properties/identifier/maxLength",keyword:"maxLength",params:{limit: 254},message:"must NOT have more than 254 characters"}];
-return false;
-}
-else {
-if(func1(data0) < 1){
-validate106.errors = [{instancePath:instancePath+"/identifier",schemaPath:"#/properties/identifier/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-}
-else {
-validate106.errors = [{instancePath:instancePath+"/identifier",schemaPath:"#/properties/identifier/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.password !== undefined){
-let data1 = data.password;
-const _errs4 = errors;
-const _errs5 = errors;
-if(errors === _errs5){
-if(typeof data1 === "string"){
-if(func1(data1) > 256){
-validate106.errors = [{instancePath:instancePath+"/password",schemaPath:"contract#/$defs/Password/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
-return false;
-}
-else {
-if(func1(data1) < 1){
-validate106.errors = [{instancePath:instancePath+"/password",schemaPath:"contract#/$defs/Password/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-}
-else {
-validate106.errors = [{instancePath:instancePath+"/password",schemaPath:"contract#/$defs/Password/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
 if(data.csrf !== undefined){
-let data2 = data.csrf;
-const _errs7 = errors;
-const _errs8 = errors;
-if(errors === _errs8){
-if(typeof data2 === "string"){
-if(func1(data2) > 256){
+let data0 = data.csrf;
+const _errs3 = errors;
+if(errors === _errs3){
+if(typeof data0 === "string"){
+if(func1(data0) > 256){
 validate106.errors = [{instancePath:instancePath+"/csrf",schemaPath:"contract#/$defs/CsrfToken/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
 return false;
 }
 else {
-if(func1(data2) < 1){
+if(func1(data0) < 1){
 validate106.errors = [{instancePath:instancePath+"/csrf",schemaPath:"contract#/$defs/CsrfToken/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -6188,12 +6126,6 @@ return false;
 else {
 validate106.errors = [{instancePath:instancePath+"/csrf",schemaPath:"contract#/$defs/CsrfToken/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
-}
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
 }
 }
 }
@@ -6212,7 +6144,7 @@ validate106.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false}
 
 
 function validate105(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Pages_signin_body" */;
+/*# sourceURL="Pages_sendCode_body" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate105.evaluated;
@@ -6231,13 +6163,9 @@ return errors === 0;
 }
 validate105.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const OAuth_introspect_body = validate108;
-const schema172 = {"$id":"OAuth_introspect_body","$ref":"contract#/$defs/IntrospectionRequest"};
-const schema173 = {"type":"object","required":["token"],"properties":{"token":{"$ref":"contract#/$defs/SentToken"},"token_type_hint":{"$ref":"contract#/$defs/TokenTypeHint"},"client_id":{"$ref":"contract#/$defs/SentClientId"},"client_secret":{"$ref":"contract#/$defs/SentClientSecret"}}};
-const schema174 = {"type":"string","minLength":1,"maxLength":8192};
-const schema175 = {"type":"string","maxLength":64};
-const schema176 = {"type":"string","minLength":1,"maxLength":128};
-const schema177 = {"type":"string","minLength":1,"maxLength":256};
+const Pages_signin_body = validate108;
+const schema171 = {"$id":"Pages_signin_body","$ref":"contract#/$defs/SigninForm"};
+const schema172 = {"type":"object","required":["identifier","password","csrf"],"properties":{"identifier":{"$ref":"contract#/$defs/TypedText"},"password":{"$ref":"contract#/$defs/TypedText"},"csrf":{"$ref":"contract#/$defs/CsrfToken"}},"additionalProperties":false};
 
 function validate109(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -6252,112 +6180,87 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((data.token === undefined) && (missing0 = "token")){
+if((((data.identifier === undefined) && (missing0 = "identifier")) || ((data.password === undefined) && (missing0 = "password"))) || ((data.csrf === undefined) && (missing0 = "csrf"))){
 validate109.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
-if(data.token !== undefined){
-let data0 = data.token;
 const _errs1 = errors;
+for(const key0 in data){
+if(!(((key0 === "identifier") || (key0 === "password")) || (key0 === "csrf"))){
+validate109.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.identifier !== undefined){
+let data0 = data.identifier;
 const _errs2 = errors;
-if(errors === _errs2){
+const _errs3 = errors;
+if(errors === _errs3){
 if(typeof data0 === "string"){
-if(func1(data0) > 8192){
-validate109.errors = [{instancePath:instancePath+"/token",schemaPath:"contract#/$defs/SentToken/maxLength",keyword:"maxLength",params:{limit: 8192},message:"must NOT have more than 8192 characters"}];
+if(func1(data0) > 1024){
+validate109.errors = [{instancePath:instancePath+"/identifier",schemaPath:"contract#/$defs/TypedText/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"}];
 return false;
-}
-else {
-if(func1(data0) < 1){
-validate109.errors = [{instancePath:instancePath+"/token",schemaPath:"contract#/$defs/SentToken/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
 }
 }
 else {
-validate109.errors = [{instancePath:instancePath+"/token",schemaPath:"contract#/$defs/SentToken/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate109.errors = [{instancePath:instancePath+"/identifier",schemaPath:"contract#/$defs/TypedText/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
-var valid0 = _errs1 === errors;
+var valid0 = _errs2 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
-if(data.token_type_hint !== undefined){
-let data1 = data.token_type_hint;
-const _errs4 = errors;
+if(data.password !== undefined){
+let data1 = data.password;
 const _errs5 = errors;
-if(errors === _errs5){
+const _errs6 = errors;
+if(errors === _errs6){
 if(typeof data1 === "string"){
-if(func1(data1) > 64){
-validate109.errors = [{instancePath:instancePath+"/token_type_hint",schemaPath:"contract#/$defs/TokenTypeHint/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+if(func1(data1) > 1024){
+validate109.errors = [{instancePath:instancePath+"/password",schemaPath:"contract#/$defs/TypedText/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"}];
 return false;
 }
 }
 else {
-validate109.errors = [{instancePath:instancePath+"/token_type_hint",schemaPath:"contract#/$defs/TokenTypeHint/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate109.errors = [{instancePath:instancePath+"/password",schemaPath:"contract#/$defs/TypedText/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
-var valid0 = _errs4 === errors;
+var valid0 = _errs5 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
-if(data.client_id !== undefined){
-let data2 = data.client_id;
-const _errs7 = errors;
+if(data.csrf !== undefined){
+let data2 = data.csrf;
 const _errs8 = errors;
-if(errors === _errs8){
+const _errs9 = errors;
+if(errors === _errs9){
 if(typeof data2 === "string"){
-if(func1(data2) > 128){
-validate109.errors = [{instancePath:instancePath+"/client_id",schemaPath:"contract#/$defs/SentClientId/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
+if(func1(data2) > 256){
+validate109.errors = [{instancePath:instancePath+"/csrf",schemaPath:"contract#/$defs/CsrfToken/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
 return false;
 }
 else {
 if(func1(data2) < 1){
-validate109.errors = [{instancePath:instancePath+"/client_id",schemaPath:"contract#/$defs/SentClientId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate109.errors = [{instancePath:instancePath+"/csrf",schemaPath:"contract#/$defs/CsrfToken/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
 }
 else {
-validate109.errors = [{instancePath:instancePath+"/client_id",schemaPath:"contract#/$defs/SentClientId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate109.errors = [{instancePath:instancePath+"/csrf",schemaPath:"contract#/$defs/CsrfToken/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.client_secret !== undefined){
-let data3 = data.client_secret;
-const _errs10 = errors;
-const _errs11 = errors;
-if(errors === _errs11){
-if(typeof data3 === "string"){
-if(func1(data3) > 256){
-validate109.errors = [{instancePath:instancePath+"/client_secret",schemaPath:"contract#/$defs/SentClientSecret/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
-return false;
-}
-else {
-if(func1(data3) < 1){
-validate109.errors = [{instancePath:instancePath+"/client_secret",schemaPath:"contract#/$defs/SentClientSecret/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-}
-else {
-validate109.errors = [{instancePath:instancePath+"/client_secret",schemaPath:"contract#/$defs/SentClientSecret/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs10 === errors;
+var valid0 = _errs8 === errors;
 }
 else {
 var valid0 = true;
@@ -6375,11 +6278,11 @@ return false;
 validate109.errors = vErrors;
 return errors === 0;
 }
-validate109.evaluated = {"props":{"token":true,"token_type_hint":true,"client_id":true,"client_secret":true},"dynamicProps":false,"dynamicItems":false};
+validate109.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
 function validate108(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="OAuth_introspect_body" */;
+/*# sourceURL="Pages_signin_body" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate108.evaluated;
@@ -6396,14 +6299,12 @@ errors = vErrors.length;
 validate108.errors = vErrors;
 return errors === 0;
 }
-validate108.evaluated = {"props":{"token":true,"token_type_hint":true,"client_id":true,"client_secret":true},"dynamicProps":false,"dynamicItems":false};
+validate108.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const OAuth_postLogout_body = validate111;
-const schema178 = {"$id":"OAuth_postLogout_body","$ref":"contract#/$defs/LogoutRequest"};
-const schema179 = {"type":"object","properties":{"id_token_hint":{"$ref":"contract#/$defs/IdToken"},"post_logout_redirect_uri":{"$ref":"contract#/$defs/RedirectTarget"},"state":{"$ref":"contract#/$defs/State"},"client_id":{"$ref":"contract#/$defs/SentClientId"}}};
-const schema180 = {"type":"string","minLength":1,"maxLength":8192};
-const schema181 = {"type":"string","maxLength":2048};
-const schema182 = {"type":"string","maxLength":2048};
+const Pages_sendSignup_body = validate111;
+const schema176 = {"$id":"Pages_sendSignup_body","$ref":"contract#/$defs/SignupForm"};
+const schema177 = {"type":"object","required":["email","password","csrf"],"properties":{"email":{"$ref":"contract#/$defs/TypedText"},"password":{"$ref":"contract#/$defs/TypedText"},"name":{"$ref":"contract#/$defs/TypedText"},"username":{"$ref":"contract#/$defs/TypedText"},"csrf":{"$ref":"contract#/$defs/CsrfToken"}},"additionalProperties":{"$ref":"contract#/$defs/TypedAnswer"}};
+const schema178 = {"type":"string","maxLength":10000};
 
 function validate112(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -6417,104 +6318,154 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.id_token_hint !== undefined){
-let data0 = data.id_token_hint;
+let missing0;
+if((((data.email === undefined) && (missing0 = "email")) || ((data.password === undefined) && (missing0 = "password"))) || ((data.csrf === undefined) && (missing0 = "csrf"))){
+validate112.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
 const _errs1 = errors;
+for(const key0 in data){
+if(!(((((key0 === "email") || (key0 === "password")) || (key0 === "name")) || (key0 === "username")) || (key0 === "csrf"))){
+let data0 = data[key0];
 const _errs2 = errors;
-if(errors === _errs2){
+const _errs3 = errors;
+if(errors === _errs3){
 if(typeof data0 === "string"){
-if(func1(data0) > 8192){
-validate112.errors = [{instancePath:instancePath+"/id_token_hint",schemaPath:"contract#/$defs/IdToken/maxLength",keyword:"maxLength",params:{limit: 8192},message:"must NOT have more than 8192 characters"}];
-return false;
-}
-else {
-if(func1(data0) < 1){
-validate112.errors = [{instancePath:instancePath+"/id_token_hint",schemaPath:"contract#/$defs/IdToken/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+if(func1(data0) > 10000){
+validate112.errors = [{instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"contract#/$defs/TypedAnswer/maxLength",keyword:"maxLength",params:{limit: 10000},message:"must NOT have more than 10000 characters"}];
 return false;
 }
 }
-}
 else {
-validate112.errors = [{instancePath:instancePath+"/id_token_hint",schemaPath:"contract#/$defs/IdToken/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate112.errors = [{instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"contract#/$defs/TypedAnswer/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
-var valid0 = _errs1 === errors;
+var valid0 = _errs2 === errors;
+if(!valid0){
+break;
 }
-else {
-var valid0 = true;
 }
-if(valid0){
-if(data.post_logout_redirect_uri !== undefined){
-let data1 = data.post_logout_redirect_uri;
-const _errs4 = errors;
+}
+if(_errs1 === errors){
+if(data.email !== undefined){
+let data1 = data.email;
 const _errs5 = errors;
-if(errors === _errs5){
+const _errs6 = errors;
+if(errors === _errs6){
 if(typeof data1 === "string"){
-if(func1(data1) > 2048){
-validate112.errors = [{instancePath:instancePath+"/post_logout_redirect_uri",schemaPath:"contract#/$defs/RedirectTarget/maxLength",keyword:"maxLength",params:{limit: 2048},message:"must NOT have more than 2048 characters"}];
+if(func1(data1) > 1024){
+validate112.errors = [{instancePath:instancePath+"/email",schemaPath:"contract#/$defs/TypedText/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"}];
 return false;
 }
 }
 else {
-validate112.errors = [{instancePath:instancePath+"/post_logout_redirect_uri",schemaPath:"contract#/$defs/RedirectTarget/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate112.errors = [{instancePath:instancePath+"/email",schemaPath:"contract#/$defs/TypedText/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
-var valid0 = _errs4 === errors;
+var valid2 = _errs5 === errors;
 }
 else {
-var valid0 = true;
+var valid2 = true;
 }
-if(valid0){
-if(data.state !== undefined){
-let data2 = data.state;
-const _errs7 = errors;
+if(valid2){
+if(data.password !== undefined){
+let data2 = data.password;
 const _errs8 = errors;
-if(errors === _errs8){
+const _errs9 = errors;
+if(errors === _errs9){
 if(typeof data2 === "string"){
-if(func1(data2) > 2048){
-validate112.errors = [{instancePath:instancePath+"/state",schemaPath:"contract#/$defs/State/maxLength",keyword:"maxLength",params:{limit: 2048},message:"must NOT have more than 2048 characters"}];
+if(func1(data2) > 1024){
+validate112.errors = [{instancePath:instancePath+"/password",schemaPath:"contract#/$defs/TypedText/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"}];
 return false;
 }
 }
 else {
-validate112.errors = [{instancePath:instancePath+"/state",schemaPath:"contract#/$defs/State/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate112.errors = [{instancePath:instancePath+"/password",schemaPath:"contract#/$defs/TypedText/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
-var valid0 = _errs7 === errors;
+var valid2 = _errs8 === errors;
 }
 else {
-var valid0 = true;
+var valid2 = true;
 }
-if(valid0){
-if(data.client_id !== undefined){
-let data3 = data.client_id;
-const _errs10 = errors;
+if(valid2){
+if(data.name !== undefined){
+let data3 = data.name;
 const _errs11 = errors;
-if(errors === _errs11){
+const _errs12 = errors;
+if(errors === _errs12){
 if(typeof data3 === "string"){
-if(func1(data3) > 128){
-validate112.errors = [{instancePath:instancePath+"/client_id",schemaPath:"contract#/$defs/SentClientId/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
-return false;
-}
-else {
-if(func1(data3) < 1){
-validate112.errors = [{instancePath:instancePath+"/client_id",schemaPath:"contract#/$defs/SentClientId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+if(func1(data3) > 1024){
+validate112.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/TypedText/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"}];
 return false;
 }
 }
-}
 else {
-validate112.errors = [{instancePath:instancePath+"/client_id",schemaPath:"contract#/$defs/SentClientId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate112.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/TypedText/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
-var valid0 = _errs10 === errors;
+var valid2 = _errs11 === errors;
 }
 else {
-var valid0 = true;
+var valid2 = true;
+}
+if(valid2){
+if(data.username !== undefined){
+let data4 = data.username;
+const _errs14 = errors;
+const _errs15 = errors;
+if(errors === _errs15){
+if(typeof data4 === "string"){
+if(func1(data4) > 1024){
+validate112.errors = [{instancePath:instancePath+"/username",schemaPath:"contract#/$defs/TypedText/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"}];
+return false;
+}
+}
+else {
+validate112.errors = [{instancePath:instancePath+"/username",schemaPath:"contract#/$defs/TypedText/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid2 = _errs14 === errors;
+}
+else {
+var valid2 = true;
+}
+if(valid2){
+if(data.csrf !== undefined){
+let data5 = data.csrf;
+const _errs17 = errors;
+const _errs18 = errors;
+if(errors === _errs18){
+if(typeof data5 === "string"){
+if(func1(data5) > 256){
+validate112.errors = [{instancePath:instancePath+"/csrf",schemaPath:"contract#/$defs/CsrfToken/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
+return false;
+}
+else {
+if(func1(data5) < 1){
+validate112.errors = [{instancePath:instancePath+"/csrf",schemaPath:"contract#/$defs/CsrfToken/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+}
+else {
+validate112.errors = [{instancePath:instancePath+"/csrf",schemaPath:"contract#/$defs/CsrfToken/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid2 = _errs17 === errors;
+}
+else {
+var valid2 = true;
+}
+}
+}
 }
 }
 }
@@ -6528,11 +6479,11 @@ return false;
 validate112.errors = vErrors;
 return errors === 0;
 }
-validate112.evaluated = {"props":{"id_token_hint":true,"post_logout_redirect_uri":true,"state":true,"client_id":true},"dynamicProps":false,"dynamicItems":false};
+validate112.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
 function validate111(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="OAuth_postLogout_body" */;
+/*# sourceURL="Pages_sendSignup_body" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate111.evaluated;
@@ -6549,17 +6500,337 @@ errors = vErrors.length;
 validate111.errors = vErrors;
 return errors === 0;
 }
-validate111.evaluated = {"props":{"id_token_hint":true,"post_logout_redirect_uri":true,"state":true,"client_id":true},"dynamicProps":false,"dynamicItems":false};
+validate111.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const OAuth_confirmLogout_body = validate114;
-const schema184 = {"$id":"OAuth_confirmLogout_body","$ref":"contract#/$defs/LogoutConfirmation"};
-const schema185 = {"type":"object","required":["xsrf"],"properties":{"xsrf":{"type":"string","minLength":1,"maxLength":256},"logout":{"type":"string","maxLength":16}}};
+const OAuth_introspect_body = validate114;
+const schema184 = {"$id":"OAuth_introspect_body","$ref":"contract#/$defs/IntrospectionRequest"};
+const schema185 = {"type":"object","required":["token"],"properties":{"token":{"$ref":"contract#/$defs/SentToken"},"token_type_hint":{"$ref":"contract#/$defs/TokenTypeHint"},"client_id":{"$ref":"contract#/$defs/SentClientId"},"client_secret":{"$ref":"contract#/$defs/SentClientSecret"}}};
+const schema186 = {"type":"string","minLength":1,"maxLength":8192};
+const schema187 = {"type":"string","maxLength":64};
+const schema188 = {"type":"string","minLength":1,"maxLength":128};
+const schema189 = {"type":"string","minLength":1,"maxLength":256};
+
+function validate115(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate115.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.token === undefined) && (missing0 = "token")){
+validate115.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.token !== undefined){
+let data0 = data.token;
+const _errs1 = errors;
+const _errs2 = errors;
+if(errors === _errs2){
+if(typeof data0 === "string"){
+if(func1(data0) > 8192){
+validate115.errors = [{instancePath:instancePath+"/token",schemaPath:"contract#/$defs/SentToken/maxLength",keyword:"maxLength",params:{limit: 8192},message:"must NOT have more than 8192 characters"}];
+return false;
+}
+else {
+if(func1(data0) < 1){
+validate115.errors = [{instancePath:instancePath+"/token",schemaPath:"contract#/$defs/SentToken/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+}
+else {
+validate115.errors = [{instancePath:instancePath+"/token",schemaPath:"contract#/$defs/SentToken/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.token_type_hint !== undefined){
+let data1 = data.token_type_hint;
+const _errs4 = errors;
+const _errs5 = errors;
+if(errors === _errs5){
+if(typeof data1 === "string"){
+if(func1(data1) > 64){
+validate115.errors = [{instancePath:instancePath+"/token_type_hint",schemaPath:"contract#/$defs/TokenTypeHint/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+return false;
+}
+}
+else {
+validate115.errors = [{instancePath:instancePath+"/token_type_hint",schemaPath:"contract#/$defs/TokenTypeHint/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.client_id !== undefined){
+let data2 = data.client_id;
+const _errs7 = errors;
+const _errs8 = errors;
+if(errors === _errs8){
+if(typeof data2 === "string"){
+if(func1(data2) > 128){
+validate115.errors = [{instancePath:instancePath+"/client_id",schemaPath:"contract#/$defs/SentClientId/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
+return false;
+}
+else {
+if(func1(data2) < 1){
+validate115.errors = [{instancePath:instancePath+"/client_id",schemaPath:"contract#/$defs/SentClientId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+}
+else {
+validate115.errors = [{instancePath:instancePath+"/client_id",schemaPath:"contract#/$defs/SentClientId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.client_secret !== undefined){
+let data3 = data.client_secret;
+const _errs10 = errors;
+const _errs11 = errors;
+if(errors === _errs11){
+if(typeof data3 === "string"){
+if(func1(data3) > 256){
+validate115.errors = [{instancePath:instancePath+"/client_secret",schemaPath:"contract#/$defs/SentClientSecret/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
+return false;
+}
+else {
+if(func1(data3) < 1){
+validate115.errors = [{instancePath:instancePath+"/client_secret",schemaPath:"contract#/$defs/SentClientSecret/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+}
+else {
+validate115.errors = [{instancePath:instancePath+"/client_secret",schemaPath:"contract#/$defs/SentClientSecret/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate115.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate115.errors = vErrors;
+return errors === 0;
+}
+validate115.evaluated = {"props":{"token":true,"token_type_hint":true,"client_id":true,"client_secret":true},"dynamicProps":false,"dynamicItems":false};
+
 
 function validate114(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="OAuth_confirmLogout_body" */;
+/*# sourceURL="OAuth_introspect_body" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate114.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(!(validate115(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate115.errors : vErrors.concat(validate115.errors);
+errors = vErrors.length;
+}
+validate114.errors = vErrors;
+return errors === 0;
+}
+validate114.evaluated = {"props":{"token":true,"token_type_hint":true,"client_id":true,"client_secret":true},"dynamicProps":false,"dynamicItems":false};
+
+const OAuth_postLogout_body = validate117;
+const schema190 = {"$id":"OAuth_postLogout_body","$ref":"contract#/$defs/LogoutRequest"};
+const schema191 = {"type":"object","properties":{"id_token_hint":{"$ref":"contract#/$defs/IdToken"},"post_logout_redirect_uri":{"$ref":"contract#/$defs/RedirectTarget"},"state":{"$ref":"contract#/$defs/State"},"client_id":{"$ref":"contract#/$defs/SentClientId"}}};
+const schema192 = {"type":"string","minLength":1,"maxLength":8192};
+const schema193 = {"type":"string","maxLength":2048};
+const schema194 = {"type":"string","maxLength":2048};
+
+function validate118(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate118.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.id_token_hint !== undefined){
+let data0 = data.id_token_hint;
+const _errs1 = errors;
+const _errs2 = errors;
+if(errors === _errs2){
+if(typeof data0 === "string"){
+if(func1(data0) > 8192){
+validate118.errors = [{instancePath:instancePath+"/id_token_hint",schemaPath:"contract#/$defs/IdToken/maxLength",keyword:"maxLength",params:{limit: 8192},message:"must NOT have more than 8192 characters"}];
+return false;
+}
+else {
+if(func1(data0) < 1){
+validate118.errors = [{instancePath:instancePath+"/id_token_hint",schemaPath:"contract#/$defs/IdToken/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+}
+else {
+validate118.errors = [{instancePath:instancePath+"/id_token_hint",schemaPath:"contract#/$defs/IdToken/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.post_logout_redirect_uri !== undefined){
+let data1 = data.post_logout_redirect_uri;
+const _errs4 = errors;
+const _errs5 = errors;
+if(errors === _errs5){
+if(typeof data1 === "string"){
+if(func1(data1) > 2048){
+validate118.errors = [{instancePath:instancePath+"/post_logout_redirect_uri",schemaPath:"contract#/$defs/RedirectTarget/maxLength",keyword:"maxLength",params:{limit: 2048},message:"must NOT have more than 2048 characters"}];
+return false;
+}
+}
+else {
+validate118.errors = [{instancePath:instancePath+"/post_logout_redirect_uri",schemaPath:"contract#/$defs/RedirectTarget/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.state !== undefined){
+let data2 = data.state;
+const _errs7 = errors;
+const _errs8 = errors;
+if(errors === _errs8){
+if(typeof data2 === "string"){
+if(func1(data2) > 2048){
+validate118.errors = [{instancePath:instancePath+"/state",schemaPath:"contract#/$defs/State/maxLength",keyword:"maxLength",params:{limit: 2048},message:"must NOT have more than 2048 characters"}];
+return false;
+}
+}
+else {
+validate118.errors = [{instancePath:instancePath+"/state",schemaPath:"contract#/$defs/State/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.client_id !== undefined){
+let data3 = data.client_id;
+const _errs10 = errors;
+const _errs11 = errors;
+if(errors === _errs11){
+if(typeof data3 === "string"){
+if(func1(data3) > 128){
+validate118.errors = [{instancePath:instancePath+"/client_id",schemaPath:"contract#/$defs/SentClientId/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
+return false;
+}
+else {
+if(func1(data3) < 1){
+validate118.errors = [{instancePath:instancePath+"/client_id",schemaPath:"contract#/$defs/SentClientId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+}
+else {
+validate118.errors = [{instancePath:instancePath+"/client_id",schemaPath:"contract#/$defs/SentClientId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate118.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate118.errors = vErrors;
+return errors === 0;
+}
+validate118.evaluated = {"props":{"id_token_hint":true,"post_logout_redirect_uri":true,"state":true,"client_id":true},"dynamicProps":false,"dynamicItems":false};
+
+
+function validate117(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="OAuth_postLogout_body" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate117.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(!(validate118(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate118.errors : vErrors.concat(validate118.errors);
+errors = vErrors.length;
+}
+validate117.errors = vErrors;
+return errors === 0;
+}
+validate117.evaluated = {"props":{"id_token_hint":true,"post_logout_redirect_uri":true,"state":true,"client_id":true},"dynamicProps":false,"dynamicItems":false};
+
+const OAuth_confirmLogout_body = validate120;
+const schema196 = {"$id":"OAuth_confirmLogout_body","$ref":"contract#/$defs/LogoutConfirmation"};
+const schema197 = {"type":"object","required":["xsrf"],"properties":{"xsrf":{"type":"string","minLength":1,"maxLength":256},"logout":{"type":"string","maxLength":16}}};
+
+function validate120(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="OAuth_confirmLogout_body" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate120.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -6571,7 +6842,7 @@ if(errors === _errs0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.xsrf === undefined) && (missing0 = "xsrf")){
-validate114.errors = [{instancePath,schemaPath:"contract#/$defs/LogoutConfirmation/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate120.errors = [{instancePath,schemaPath:"contract#/$defs/LogoutConfirmation/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -6581,18 +6852,18 @@ const _errs2 = errors;
 if(errors === _errs2){
 if(typeof data0 === "string"){
 if(func1(data0) > 256){
-validate114.errors = [{instancePath:instancePath+"/xsrf",schemaPath:"contract#/$defs/LogoutConfirmation/properties/xsrf/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
+validate120.errors = [{instancePath:instancePath+"/xsrf",schemaPath:"contract#/$defs/LogoutConfirmation/properties/xsrf/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
 return false;
 }
 else {
 if(func1(data0) < 1){
-validate114.errors = [{instancePath:instancePath+"/xsrf",schemaPath:"contract#/$defs/LogoutConfirmation/properties/xsrf/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate120.errors = [{instancePath:instancePath+"/xsrf",schemaPath:"contract#/$defs/LogoutConfirmation/properties/xsrf/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
 }
 else {
-validate114.errors = [{instancePath:instancePath+"/xsrf",schemaPath:"contract#/$defs/LogoutConfirmation/properties/xsrf/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate120.errors = [{instancePath:instancePath+"/xsrf",schemaPath:"contract#/$defs/LogoutConfirmation/properties/xsrf/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -6608,12 +6879,12 @@ const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
 if(func1(data1) > 16){
-validate114.errors = [{instancePath:instancePath+"/logout",schemaPath:"contract#/$defs/LogoutConfirmation/properties/logout/maxLength",keyword:"maxLength",params:{limit: 16},message:"must NOT have more than 16 characters"}];
+validate120.errors = [{instancePath:instancePath+"/logout",schemaPath:"contract#/$defs/LogoutConfirmation/properties/logout/maxLength",keyword:"maxLength",params:{limit: 16},message:"must NOT have more than 16 characters"}];
 return false;
 }
 }
 else {
-validate114.errors = [{instancePath:instancePath+"/logout",schemaPath:"contract#/$defs/LogoutConfirmation/properties/logout/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate120.errors = [{instancePath:instancePath+"/logout",schemaPath:"contract#/$defs/LogoutConfirmation/properties/logout/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -6626,33 +6897,33 @@ var valid1 = true;
 }
 }
 else {
-validate114.errors = [{instancePath,schemaPath:"contract#/$defs/LogoutConfirmation/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate120.errors = [{instancePath,schemaPath:"contract#/$defs/LogoutConfirmation/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate114.errors = vErrors;
+validate120.errors = vErrors;
 return errors === 0;
 }
-validate114.evaluated = {"props":{"xsrf":true,"logout":true},"dynamicProps":false,"dynamicItems":false};
+validate120.evaluated = {"props":{"xsrf":true,"logout":true},"dynamicProps":false,"dynamicItems":false};
 
-const OAuth_par_body = validate115;
-const schema186 = {"$id":"OAuth_par_body","$ref":"contract#/$defs/PushedAuthorization"};
-const schema187 = {"type":"object","properties":{"response_type":{"$ref":"contract#/$defs/ResponseType"},"redirect_uri":{"$ref":"contract#/$defs/RedirectTarget"},"scope":{"$ref":"contract#/$defs/ScopeList"},"state":{"$ref":"contract#/$defs/State"},"code_challenge":{"$ref":"contract#/$defs/CodeChallenge"},"code_challenge_method":{"$ref":"contract#/$defs/CodeChallengeMethod"},"nonce":{"$ref":"contract#/$defs/Nonce"},"prompt":{"$ref":"contract#/$defs/Prompt"},"max_age":{"$ref":"contract#/$defs/MaxAge"},"login_hint":{"$ref":"contract#/$defs/LoginHint"},"resource":{"$ref":"contract#/$defs/ResourceIndicator"},"client_id":{"$ref":"contract#/$defs/SentClientId"},"client_secret":{"$ref":"contract#/$defs/SentClientSecret"}}};
-const schema188 = {"type":"string","maxLength":64};
-const schema190 = {"type":"string","maxLength":8192};
-const schema192 = {"type":"string","maxLength":128};
-const schema193 = {"type":"string","maxLength":16};
-const schema194 = {"type":"string","maxLength":1024};
-const schema195 = {"type":"string","maxLength":64};
-const schema196 = {"type":"string","pattern":"^[0-9]{1,10}$"};
-const schema197 = {"type":"string","maxLength":254};
-const schema198 = {"type":"string","maxLength":2048};
+const OAuth_par_body = validate121;
+const schema198 = {"$id":"OAuth_par_body","$ref":"contract#/$defs/PushedAuthorization"};
+const schema199 = {"type":"object","properties":{"response_type":{"$ref":"contract#/$defs/ResponseType"},"redirect_uri":{"$ref":"contract#/$defs/RedirectTarget"},"scope":{"$ref":"contract#/$defs/ScopeList"},"state":{"$ref":"contract#/$defs/State"},"code_challenge":{"$ref":"contract#/$defs/CodeChallenge"},"code_challenge_method":{"$ref":"contract#/$defs/CodeChallengeMethod"},"nonce":{"$ref":"contract#/$defs/Nonce"},"prompt":{"$ref":"contract#/$defs/Prompt"},"max_age":{"$ref":"contract#/$defs/MaxAge"},"login_hint":{"$ref":"contract#/$defs/LoginHint"},"resource":{"$ref":"contract#/$defs/ResourceIndicator"},"client_id":{"$ref":"contract#/$defs/SentClientId"},"client_secret":{"$ref":"contract#/$defs/SentClientSecret"}}};
+const schema200 = {"type":"string","maxLength":64};
+const schema202 = {"type":"string","maxLength":8192};
+const schema204 = {"type":"string","maxLength":128};
+const schema205 = {"type":"string","maxLength":16};
+const schema206 = {"type":"string","maxLength":1024};
+const schema207 = {"type":"string","maxLength":64};
+const schema208 = {"type":"string","pattern":"^[0-9]{1,10}$"};
+const schema209 = {"type":"string","maxLength":254};
+const schema210 = {"type":"string","maxLength":2048};
 const pattern41 = new RegExp("^[0-9]{1,10}$", "u");
 
-function validate116(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate122(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate116.evaluated;
+const evaluated0 = validate122.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -6668,12 +6939,12 @@ const _errs2 = errors;
 if(errors === _errs2){
 if(typeof data0 === "string"){
 if(func1(data0) > 64){
-validate116.errors = [{instancePath:instancePath+"/response_type",schemaPath:"contract#/$defs/ResponseType/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+validate122.errors = [{instancePath:instancePath+"/response_type",schemaPath:"contract#/$defs/ResponseType/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
 }
 else {
-validate116.errors = [{instancePath:instancePath+"/response_type",schemaPath:"contract#/$defs/ResponseType/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate122.errors = [{instancePath:instancePath+"/response_type",schemaPath:"contract#/$defs/ResponseType/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -6690,12 +6961,12 @@ const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data1 === "string"){
 if(func1(data1) > 2048){
-validate116.errors = [{instancePath:instancePath+"/redirect_uri",schemaPath:"contract#/$defs/RedirectTarget/maxLength",keyword:"maxLength",params:{limit: 2048},message:"must NOT have more than 2048 characters"}];
+validate122.errors = [{instancePath:instancePath+"/redirect_uri",schemaPath:"contract#/$defs/RedirectTarget/maxLength",keyword:"maxLength",params:{limit: 2048},message:"must NOT have more than 2048 characters"}];
 return false;
 }
 }
 else {
-validate116.errors = [{instancePath:instancePath+"/redirect_uri",schemaPath:"contract#/$defs/RedirectTarget/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate122.errors = [{instancePath:instancePath+"/redirect_uri",schemaPath:"contract#/$defs/RedirectTarget/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -6712,12 +6983,12 @@ const _errs8 = errors;
 if(errors === _errs8){
 if(typeof data2 === "string"){
 if(func1(data2) > 8192){
-validate116.errors = [{instancePath:instancePath+"/scope",schemaPath:"contract#/$defs/ScopeList/maxLength",keyword:"maxLength",params:{limit: 8192},message:"must NOT have more than 8192 characters"}];
+validate122.errors = [{instancePath:instancePath+"/scope",schemaPath:"contract#/$defs/ScopeList/maxLength",keyword:"maxLength",params:{limit: 8192},message:"must NOT have more than 8192 characters"}];
 return false;
 }
 }
 else {
-validate116.errors = [{instancePath:instancePath+"/scope",schemaPath:"contract#/$defs/ScopeList/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate122.errors = [{instancePath:instancePath+"/scope",schemaPath:"contract#/$defs/ScopeList/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -6734,12 +7005,12 @@ const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data3 === "string"){
 if(func1(data3) > 2048){
-validate116.errors = [{instancePath:instancePath+"/state",schemaPath:"contract#/$defs/State/maxLength",keyword:"maxLength",params:{limit: 2048},message:"must NOT have more than 2048 characters"}];
+validate122.errors = [{instancePath:instancePath+"/state",schemaPath:"contract#/$defs/State/maxLength",keyword:"maxLength",params:{limit: 2048},message:"must NOT have more than 2048 characters"}];
 return false;
 }
 }
 else {
-validate116.errors = [{instancePath:instancePath+"/state",schemaPath:"contract#/$defs/State/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate122.errors = [{instancePath:instancePath+"/state",schemaPath:"contract#/$defs/State/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -6756,12 +7027,12 @@ const _errs14 = errors;
 if(errors === _errs14){
 if(typeof data4 === "string"){
 if(func1(data4) > 128){
-validate116.errors = [{instancePath:instancePath+"/code_challenge",schemaPath:"contract#/$defs/CodeChallenge/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
+validate122.errors = [{instancePath:instancePath+"/code_challenge",schemaPath:"contract#/$defs/CodeChallenge/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
 return false;
 }
 }
 else {
-validate116.errors = [{instancePath:instancePath+"/code_challenge",schemaPath:"contract#/$defs/CodeChallenge/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate122.errors = [{instancePath:instancePath+"/code_challenge",schemaPath:"contract#/$defs/CodeChallenge/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -6778,12 +7049,12 @@ const _errs17 = errors;
 if(errors === _errs17){
 if(typeof data5 === "string"){
 if(func1(data5) > 16){
-validate116.errors = [{instancePath:instancePath+"/code_challenge_method",schemaPath:"contract#/$defs/CodeChallengeMethod/maxLength",keyword:"maxLength",params:{limit: 16},message:"must NOT have more than 16 characters"}];
+validate122.errors = [{instancePath:instancePath+"/code_challenge_method",schemaPath:"contract#/$defs/CodeChallengeMethod/maxLength",keyword:"maxLength",params:{limit: 16},message:"must NOT have more than 16 characters"}];
 return false;
 }
 }
 else {
-validate116.errors = [{instancePath:instancePath+"/code_challenge_method",schemaPath:"contract#/$defs/CodeChallengeMethod/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate122.errors = [{instancePath:instancePath+"/code_challenge_method",schemaPath:"contract#/$defs/CodeChallengeMethod/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -6800,12 +7071,12 @@ const _errs20 = errors;
 if(errors === _errs20){
 if(typeof data6 === "string"){
 if(func1(data6) > 1024){
-validate116.errors = [{instancePath:instancePath+"/nonce",schemaPath:"contract#/$defs/Nonce/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"}];
+validate122.errors = [{instancePath:instancePath+"/nonce",schemaPath:"contract#/$defs/Nonce/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"}];
 return false;
 }
 }
 else {
-validate116.errors = [{instancePath:instancePath+"/nonce",schemaPath:"contract#/$defs/Nonce/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate122.errors = [{instancePath:instancePath+"/nonce",schemaPath:"contract#/$defs/Nonce/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -6822,12 +7093,12 @@ const _errs23 = errors;
 if(errors === _errs23){
 if(typeof data7 === "string"){
 if(func1(data7) > 64){
-validate116.errors = [{instancePath:instancePath+"/prompt",schemaPath:"contract#/$defs/Prompt/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+validate122.errors = [{instancePath:instancePath+"/prompt",schemaPath:"contract#/$defs/Prompt/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
 }
 else {
-validate116.errors = [{instancePath:instancePath+"/prompt",schemaPath:"contract#/$defs/Prompt/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate122.errors = [{instancePath:instancePath+"/prompt",schemaPath:"contract#/$defs/Prompt/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -6844,12 +7115,12 @@ const _errs26 = errors;
 if(errors === _errs26){
 if(typeof data8 === "string"){
 if(!pattern41.test(data8)){
-validate116.errors = [{instancePath:instancePath+"/max_age",schemaPath:"contract#/$defs/MaxAge/pattern",keyword:"pattern",params:{pattern: "^[0-9]{1,10}$"},message:"must match pattern \""+"^[0-9]{1,10}$"+"\""}];
+validate122.errors = [{instancePath:instancePath+"/max_age",schemaPath:"contract#/$defs/MaxAge/pattern",keyword:"pattern",params:{pattern: "^[0-9]{1,10}$"},message:"must match pattern \""+"^[0-9]{1,10}$"+"\""}];
 return false;
 }
 }
 else {
-validate116.errors = [{instancePath:instancePath+"/max_age",schemaPath:"contract#/$defs/MaxAge/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate122.errors = [{instancePath:instancePath+"/max_age",schemaPath:"contract#/$defs/MaxAge/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -6866,12 +7137,12 @@ const _errs29 = errors;
 if(errors === _errs29){
 if(typeof data9 === "string"){
 if(func1(data9) > 254){
-validate116.errors = [{instancePath:instancePath+"/login_hint",schemaPath:"contract#/$defs/LoginHint/maxLength",keyword:"maxLength",params:{limit: 254},message:"must NOT have more than 254 characters"}];
+validate122.errors = [{instancePath:instancePath+"/login_hint",schemaPath:"contract#/$defs/LoginHint/maxLength",keyword:"maxLength",params:{limit: 254},message:"must NOT have more than 254 characters"}];
 return false;
 }
 }
 else {
-validate116.errors = [{instancePath:instancePath+"/login_hint",schemaPath:"contract#/$defs/LoginHint/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate122.errors = [{instancePath:instancePath+"/login_hint",schemaPath:"contract#/$defs/LoginHint/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -6888,12 +7159,12 @@ const _errs32 = errors;
 if(errors === _errs32){
 if(typeof data10 === "string"){
 if(func1(data10) > 2048){
-validate116.errors = [{instancePath:instancePath+"/resource",schemaPath:"contract#/$defs/ResourceIndicator/maxLength",keyword:"maxLength",params:{limit: 2048},message:"must NOT have more than 2048 characters"}];
+validate122.errors = [{instancePath:instancePath+"/resource",schemaPath:"contract#/$defs/ResourceIndicator/maxLength",keyword:"maxLength",params:{limit: 2048},message:"must NOT have more than 2048 characters"}];
 return false;
 }
 }
 else {
-validate116.errors = [{instancePath:instancePath+"/resource",schemaPath:"contract#/$defs/ResourceIndicator/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate122.errors = [{instancePath:instancePath+"/resource",schemaPath:"contract#/$defs/ResourceIndicator/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -6910,18 +7181,18 @@ const _errs35 = errors;
 if(errors === _errs35){
 if(typeof data11 === "string"){
 if(func1(data11) > 128){
-validate116.errors = [{instancePath:instancePath+"/client_id",schemaPath:"contract#/$defs/SentClientId/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
+validate122.errors = [{instancePath:instancePath+"/client_id",schemaPath:"contract#/$defs/SentClientId/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
 return false;
 }
 else {
 if(func1(data11) < 1){
-validate116.errors = [{instancePath:instancePath+"/client_id",schemaPath:"contract#/$defs/SentClientId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate122.errors = [{instancePath:instancePath+"/client_id",schemaPath:"contract#/$defs/SentClientId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
 }
 else {
-validate116.errors = [{instancePath:instancePath+"/client_id",schemaPath:"contract#/$defs/SentClientId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate122.errors = [{instancePath:instancePath+"/client_id",schemaPath:"contract#/$defs/SentClientId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -6938,18 +7209,18 @@ const _errs38 = errors;
 if(errors === _errs38){
 if(typeof data12 === "string"){
 if(func1(data12) > 256){
-validate116.errors = [{instancePath:instancePath+"/client_secret",schemaPath:"contract#/$defs/SentClientSecret/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
+validate122.errors = [{instancePath:instancePath+"/client_secret",schemaPath:"contract#/$defs/SentClientSecret/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
 return false;
 }
 else {
 if(func1(data12) < 1){
-validate116.errors = [{instancePath:instancePath+"/client_secret",schemaPath:"contract#/$defs/SentClientSecret/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate122.errors = [{instancePath:instancePath+"/client_secret",schemaPath:"contract#/$defs/SentClientSecret/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
 }
 else {
-validate116.errors = [{instancePath:instancePath+"/client_secret",schemaPath:"contract#/$defs/SentClientSecret/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate122.errors = [{instancePath:instancePath+"/client_secret",schemaPath:"contract#/$defs/SentClientSecret/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -6972,44 +7243,44 @@ var valid0 = true;
 }
 }
 else {
-validate116.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate122.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate116.errors = vErrors;
+validate122.errors = vErrors;
 return errors === 0;
 }
-validate116.evaluated = {"props":{"response_type":true,"redirect_uri":true,"scope":true,"state":true,"code_challenge":true,"code_challenge_method":true,"nonce":true,"prompt":true,"max_age":true,"login_hint":true,"resource":true,"client_id":true,"client_secret":true},"dynamicProps":false,"dynamicItems":false};
+validate122.evaluated = {"props":{"response_type":true,"redirect_uri":true,"scope":true,"state":true,"code_challenge":true,"code_challenge_method":true,"nonce":true,"prompt":true,"max_age":true,"login_hint":true,"resource":true,"client_id":true,"client_secret":true},"dynamicProps":false,"dynamicItems":false};
 
 
-function validate115(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate121(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="OAuth_par_body" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate115.evaluated;
+const evaluated0 = validate121.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate116(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate116.errors : vErrors.concat(validate116.errors);
+if(!(validate122(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate122.errors : vErrors.concat(validate122.errors);
 errors = vErrors.length;
 }
-validate115.errors = vErrors;
+validate121.errors = vErrors;
 return errors === 0;
 }
-validate115.evaluated = {"props":{"response_type":true,"redirect_uri":true,"scope":true,"state":true,"code_challenge":true,"code_challenge_method":true,"nonce":true,"prompt":true,"max_age":true,"login_hint":true,"resource":true,"client_id":true,"client_secret":true},"dynamicProps":false,"dynamicItems":false};
+validate121.evaluated = {"props":{"response_type":true,"redirect_uri":true,"scope":true,"state":true,"code_challenge":true,"code_challenge_method":true,"nonce":true,"prompt":true,"max_age":true,"login_hint":true,"resource":true,"client_id":true,"client_secret":true},"dynamicProps":false,"dynamicItems":false};
 
-const OAuth_revoke_body = validate118;
-const schema201 = {"$id":"OAuth_revoke_body","$ref":"contract#/$defs/RevocationRequest"};
-const schema202 = {"type":"object","properties":{"token":{"$ref":"contract#/$defs/SentToken"},"token_type_hint":{"$ref":"contract#/$defs/TokenTypeHint"},"client_id":{"$ref":"contract#/$defs/SentClientId"},"client_secret":{"$ref":"contract#/$defs/SentClientSecret"}}};
+const OAuth_revoke_body = validate124;
+const schema213 = {"$id":"OAuth_revoke_body","$ref":"contract#/$defs/RevocationRequest"};
+const schema214 = {"type":"object","properties":{"token":{"$ref":"contract#/$defs/SentToken"},"token_type_hint":{"$ref":"contract#/$defs/TokenTypeHint"},"client_id":{"$ref":"contract#/$defs/SentClientId"},"client_secret":{"$ref":"contract#/$defs/SentClientSecret"}}};
 
-function validate119(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate125(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate119.evaluated;
+const evaluated0 = validate125.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -7025,18 +7296,18 @@ const _errs2 = errors;
 if(errors === _errs2){
 if(typeof data0 === "string"){
 if(func1(data0) > 8192){
-validate119.errors = [{instancePath:instancePath+"/token",schemaPath:"contract#/$defs/SentToken/maxLength",keyword:"maxLength",params:{limit: 8192},message:"must NOT have more than 8192 characters"}];
+validate125.errors = [{instancePath:instancePath+"/token",schemaPath:"contract#/$defs/SentToken/maxLength",keyword:"maxLength",params:{limit: 8192},message:"must NOT have more than 8192 characters"}];
 return false;
 }
 else {
 if(func1(data0) < 1){
-validate119.errors = [{instancePath:instancePath+"/token",schemaPath:"contract#/$defs/SentToken/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate125.errors = [{instancePath:instancePath+"/token",schemaPath:"contract#/$defs/SentToken/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
 }
 else {
-validate119.errors = [{instancePath:instancePath+"/token",schemaPath:"contract#/$defs/SentToken/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate125.errors = [{instancePath:instancePath+"/token",schemaPath:"contract#/$defs/SentToken/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -7053,12 +7324,12 @@ const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data1 === "string"){
 if(func1(data1) > 64){
-validate119.errors = [{instancePath:instancePath+"/token_type_hint",schemaPath:"contract#/$defs/TokenTypeHint/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+validate125.errors = [{instancePath:instancePath+"/token_type_hint",schemaPath:"contract#/$defs/TokenTypeHint/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
 }
 else {
-validate119.errors = [{instancePath:instancePath+"/token_type_hint",schemaPath:"contract#/$defs/TokenTypeHint/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate125.errors = [{instancePath:instancePath+"/token_type_hint",schemaPath:"contract#/$defs/TokenTypeHint/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -7075,18 +7346,18 @@ const _errs8 = errors;
 if(errors === _errs8){
 if(typeof data2 === "string"){
 if(func1(data2) > 128){
-validate119.errors = [{instancePath:instancePath+"/client_id",schemaPath:"contract#/$defs/SentClientId/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
+validate125.errors = [{instancePath:instancePath+"/client_id",schemaPath:"contract#/$defs/SentClientId/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
 return false;
 }
 else {
 if(func1(data2) < 1){
-validate119.errors = [{instancePath:instancePath+"/client_id",schemaPath:"contract#/$defs/SentClientId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate125.errors = [{instancePath:instancePath+"/client_id",schemaPath:"contract#/$defs/SentClientId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
 }
 else {
-validate119.errors = [{instancePath:instancePath+"/client_id",schemaPath:"contract#/$defs/SentClientId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate125.errors = [{instancePath:instancePath+"/client_id",schemaPath:"contract#/$defs/SentClientId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -7103,18 +7374,18 @@ const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data3 === "string"){
 if(func1(data3) > 256){
-validate119.errors = [{instancePath:instancePath+"/client_secret",schemaPath:"contract#/$defs/SentClientSecret/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
+validate125.errors = [{instancePath:instancePath+"/client_secret",schemaPath:"contract#/$defs/SentClientSecret/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
 return false;
 }
 else {
 if(func1(data3) < 1){
-validate119.errors = [{instancePath:instancePath+"/client_secret",schemaPath:"contract#/$defs/SentClientSecret/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate125.errors = [{instancePath:instancePath+"/client_secret",schemaPath:"contract#/$defs/SentClientSecret/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
 }
 else {
-validate119.errors = [{instancePath:instancePath+"/client_secret",schemaPath:"contract#/$defs/SentClientSecret/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate125.errors = [{instancePath:instancePath+"/client_secret",schemaPath:"contract#/$defs/SentClientSecret/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -7128,48 +7399,48 @@ var valid0 = true;
 }
 }
 else {
-validate119.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate125.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate119.errors = vErrors;
+validate125.errors = vErrors;
 return errors === 0;
 }
-validate119.evaluated = {"props":{"token":true,"token_type_hint":true,"client_id":true,"client_secret":true},"dynamicProps":false,"dynamicItems":false};
+validate125.evaluated = {"props":{"token":true,"token_type_hint":true,"client_id":true,"client_secret":true},"dynamicProps":false,"dynamicItems":false};
 
 
-function validate118(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate124(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="OAuth_revoke_body" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate118.evaluated;
+const evaluated0 = validate124.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate119(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate119.errors : vErrors.concat(validate119.errors);
+if(!(validate125(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate125.errors : vErrors.concat(validate125.errors);
 errors = vErrors.length;
 }
-validate118.errors = vErrors;
+validate124.errors = vErrors;
 return errors === 0;
 }
-validate118.evaluated = {"props":{"token":true,"token_type_hint":true,"client_id":true,"client_secret":true},"dynamicProps":false,"dynamicItems":false};
+validate124.evaluated = {"props":{"token":true,"token_type_hint":true,"client_id":true,"client_secret":true},"dynamicProps":false,"dynamicItems":false};
 
-const OAuth_token_body = validate121;
-const schema207 = {"$id":"OAuth_token_body","$ref":"contract#/$defs/TokenRequest"};
-const schema208 = {"type":"object","required":["grant_type"],"properties":{"grant_type":{"$ref":"contract#/$defs/GrantTypeName"},"code":{"$ref":"contract#/$defs/AuthorizationCode"},"redirect_uri":{"$ref":"contract#/$defs/RedirectTarget"},"code_verifier":{"$ref":"contract#/$defs/CodeVerifier"},"refresh_token":{"$ref":"contract#/$defs/GrantRefreshToken"},"scope":{"$ref":"contract#/$defs/ScopeList"},"resource":{"$ref":"contract#/$defs/ResourceIndicator"},"client_id":{"$ref":"contract#/$defs/SentClientId"},"client_secret":{"$ref":"contract#/$defs/SentClientSecret"}}};
-const schema209 = {"type":"string","minLength":1,"maxLength":64};
-const schema210 = {"type":"string","maxLength":512};
-const schema212 = {"type":"string","maxLength":128};
-const schema213 = {"type":"string","minLength":1,"maxLength":512};
+const OAuth_token_body = validate127;
+const schema219 = {"$id":"OAuth_token_body","$ref":"contract#/$defs/TokenRequest"};
+const schema220 = {"type":"object","required":["grant_type"],"properties":{"grant_type":{"$ref":"contract#/$defs/GrantTypeName"},"code":{"$ref":"contract#/$defs/AuthorizationCode"},"redirect_uri":{"$ref":"contract#/$defs/RedirectTarget"},"code_verifier":{"$ref":"contract#/$defs/CodeVerifier"},"refresh_token":{"$ref":"contract#/$defs/GrantRefreshToken"},"scope":{"$ref":"contract#/$defs/ScopeList"},"resource":{"$ref":"contract#/$defs/ResourceIndicator"},"client_id":{"$ref":"contract#/$defs/SentClientId"},"client_secret":{"$ref":"contract#/$defs/SentClientSecret"}}};
+const schema221 = {"type":"string","minLength":1,"maxLength":64};
+const schema222 = {"type":"string","maxLength":512};
+const schema224 = {"type":"string","maxLength":128};
+const schema225 = {"type":"string","minLength":1,"maxLength":512};
 
-function validate122(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate128(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate122.evaluated;
+const evaluated0 = validate128.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -7180,7 +7451,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.grant_type === undefined) && (missing0 = "grant_type")){
-validate122.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate128.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -7191,18 +7462,18 @@ const _errs2 = errors;
 if(errors === _errs2){
 if(typeof data0 === "string"){
 if(func1(data0) > 64){
-validate122.errors = [{instancePath:instancePath+"/grant_type",schemaPath:"contract#/$defs/GrantTypeName/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+validate128.errors = [{instancePath:instancePath+"/grant_type",schemaPath:"contract#/$defs/GrantTypeName/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
 else {
 if(func1(data0) < 1){
-validate122.errors = [{instancePath:instancePath+"/grant_type",schemaPath:"contract#/$defs/GrantTypeName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate128.errors = [{instancePath:instancePath+"/grant_type",schemaPath:"contract#/$defs/GrantTypeName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
 }
 else {
-validate122.errors = [{instancePath:instancePath+"/grant_type",schemaPath:"contract#/$defs/GrantTypeName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate128.errors = [{instancePath:instancePath+"/grant_type",schemaPath:"contract#/$defs/GrantTypeName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -7219,12 +7490,12 @@ const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data1 === "string"){
 if(func1(data1) > 512){
-validate122.errors = [{instancePath:instancePath+"/code",schemaPath:"contract#/$defs/AuthorizationCode/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"}];
+validate128.errors = [{instancePath:instancePath+"/code",schemaPath:"contract#/$defs/AuthorizationCode/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"}];
 return false;
 }
 }
 else {
-validate122.errors = [{instancePath:instancePath+"/code",schemaPath:"contract#/$defs/AuthorizationCode/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate128.errors = [{instancePath:instancePath+"/code",schemaPath:"contract#/$defs/AuthorizationCode/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -7241,12 +7512,12 @@ const _errs8 = errors;
 if(errors === _errs8){
 if(typeof data2 === "string"){
 if(func1(data2) > 2048){
-validate122.errors = [{instancePath:instancePath+"/redirect_uri",schemaPath:"contract#/$defs/RedirectTarget/maxLength",keyword:"maxLength",params:{limit: 2048},message:"must NOT have more than 2048 characters"}];
+validate128.errors = [{instancePath:instancePath+"/redirect_uri",schemaPath:"contract#/$defs/RedirectTarget/maxLength",keyword:"maxLength",params:{limit: 2048},message:"must NOT have more than 2048 characters"}];
 return false;
 }
 }
 else {
-validate122.errors = [{instancePath:instancePath+"/redirect_uri",schemaPath:"contract#/$defs/RedirectTarget/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate128.errors = [{instancePath:instancePath+"/redirect_uri",schemaPath:"contract#/$defs/RedirectTarget/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -7263,12 +7534,12 @@ const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data3 === "string"){
 if(func1(data3) > 128){
-validate122.errors = [{instancePath:instancePath+"/code_verifier",schemaPath:"contract#/$defs/CodeVerifier/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
+validate128.errors = [{instancePath:instancePath+"/code_verifier",schemaPath:"contract#/$defs/CodeVerifier/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
 return false;
 }
 }
 else {
-validate122.errors = [{instancePath:instancePath+"/code_verifier",schemaPath:"contract#/$defs/CodeVerifier/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate128.errors = [{instancePath:instancePath+"/code_verifier",schemaPath:"contract#/$defs/CodeVerifier/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -7285,18 +7556,18 @@ const _errs14 = errors;
 if(errors === _errs14){
 if(typeof data4 === "string"){
 if(func1(data4) > 512){
-validate122.errors = [{instancePath:instancePath+"/refresh_token",schemaPath:"contract#/$defs/GrantRefreshToken/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"}];
+validate128.errors = [{instancePath:instancePath+"/refresh_token",schemaPath:"contract#/$defs/GrantRefreshToken/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"}];
 return false;
 }
 else {
 if(func1(data4) < 1){
-validate122.errors = [{instancePath:instancePath+"/refresh_token",schemaPath:"contract#/$defs/GrantRefreshToken/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate128.errors = [{instancePath:instancePath+"/refresh_token",schemaPath:"contract#/$defs/GrantRefreshToken/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
 }
 else {
-validate122.errors = [{instancePath:instancePath+"/refresh_token",schemaPath:"contract#/$defs/GrantRefreshToken/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate128.errors = [{instancePath:instancePath+"/refresh_token",schemaPath:"contract#/$defs/GrantRefreshToken/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -7313,12 +7584,12 @@ const _errs17 = errors;
 if(errors === _errs17){
 if(typeof data5 === "string"){
 if(func1(data5) > 8192){
-validate122.errors = [{instancePath:instancePath+"/scope",schemaPath:"contract#/$defs/ScopeList/maxLength",keyword:"maxLength",params:{limit: 8192},message:"must NOT have more than 8192 characters"}];
+validate128.errors = [{instancePath:instancePath+"/scope",schemaPath:"contract#/$defs/ScopeList/maxLength",keyword:"maxLength",params:{limit: 8192},message:"must NOT have more than 8192 characters"}];
 return false;
 }
 }
 else {
-validate122.errors = [{instancePath:instancePath+"/scope",schemaPath:"contract#/$defs/ScopeList/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate128.errors = [{instancePath:instancePath+"/scope",schemaPath:"contract#/$defs/ScopeList/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -7335,12 +7606,12 @@ const _errs20 = errors;
 if(errors === _errs20){
 if(typeof data6 === "string"){
 if(func1(data6) > 2048){
-validate122.errors = [{instancePath:instancePath+"/resource",schemaPath:"contract#/$defs/ResourceIndicator/maxLength",keyword:"maxLength",params:{limit: 2048},message:"must NOT have more than 2048 characters"}];
+validate128.errors = [{instancePath:instancePath+"/resource",schemaPath:"contract#/$defs/ResourceIndicator/maxLength",keyword:"maxLength",params:{limit: 2048},message:"must NOT have more than 2048 characters"}];
 return false;
 }
 }
 else {
-validate122.errors = [{instancePath:instancePath+"/resource",schemaPath:"contract#/$defs/ResourceIndicator/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate128.errors = [{instancePath:instancePath+"/resource",schemaPath:"contract#/$defs/ResourceIndicator/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -7357,18 +7628,18 @@ const _errs23 = errors;
 if(errors === _errs23){
 if(typeof data7 === "string"){
 if(func1(data7) > 128){
-validate122.errors = [{instancePath:instancePath+"/client_id",schemaPath:"contract#/$defs/SentClientId/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
+validate128.errors = [{instancePath:instancePath+"/client_id",schemaPath:"contract#/$defs/SentClientId/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
 return false;
 }
 else {
 if(func1(data7) < 1){
-validate122.errors = [{instancePath:instancePath+"/client_id",schemaPath:"contract#/$defs/SentClientId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate128.errors = [{instancePath:instancePath+"/client_id",schemaPath:"contract#/$defs/SentClientId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
 }
 else {
-validate122.errors = [{instancePath:instancePath+"/client_id",schemaPath:"contract#/$defs/SentClientId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate128.errors = [{instancePath:instancePath+"/client_id",schemaPath:"contract#/$defs/SentClientId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -7385,18 +7656,18 @@ const _errs26 = errors;
 if(errors === _errs26){
 if(typeof data8 === "string"){
 if(func1(data8) > 256){
-validate122.errors = [{instancePath:instancePath+"/client_secret",schemaPath:"contract#/$defs/SentClientSecret/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
+validate128.errors = [{instancePath:instancePath+"/client_secret",schemaPath:"contract#/$defs/SentClientSecret/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
 return false;
 }
 else {
 if(func1(data8) < 1){
-validate122.errors = [{instancePath:instancePath+"/client_secret",schemaPath:"contract#/$defs/SentClientSecret/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate128.errors = [{instancePath:instancePath+"/client_secret",schemaPath:"contract#/$defs/SentClientSecret/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
 }
 else {
-validate122.errors = [{instancePath:instancePath+"/client_secret",schemaPath:"contract#/$defs/SentClientSecret/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate128.errors = [{instancePath:instancePath+"/client_secret",schemaPath:"contract#/$defs/SentClientSecret/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -7416,45 +7687,45 @@ var valid0 = true;
 }
 }
 else {
-validate122.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate128.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate122.errors = vErrors;
+validate128.errors = vErrors;
 return errors === 0;
 }
-validate122.evaluated = {"props":{"grant_type":true,"code":true,"redirect_uri":true,"code_verifier":true,"refresh_token":true,"scope":true,"resource":true,"client_id":true,"client_secret":true},"dynamicProps":false,"dynamicItems":false};
+validate128.evaluated = {"props":{"grant_type":true,"code":true,"redirect_uri":true,"code_verifier":true,"refresh_token":true,"scope":true,"resource":true,"client_id":true,"client_secret":true},"dynamicProps":false,"dynamicItems":false};
 
 
-function validate121(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate127(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="OAuth_token_body" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate121.evaluated;
+const evaluated0 = validate127.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate122(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate122.errors : vErrors.concat(validate122.errors);
+if(!(validate128(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate128.errors : vErrors.concat(validate128.errors);
 errors = vErrors.length;
 }
-validate121.errors = vErrors;
+validate127.errors = vErrors;
 return errors === 0;
 }
-validate121.evaluated = {"props":{"grant_type":true,"code":true,"redirect_uri":true,"code_verifier":true,"refresh_token":true,"scope":true,"resource":true,"client_id":true,"client_secret":true},"dynamicProps":false,"dynamicItems":false};
+validate127.evaluated = {"props":{"grant_type":true,"code":true,"redirect_uri":true,"code_verifier":true,"refresh_token":true,"scope":true,"resource":true,"client_id":true,"client_secret":true},"dynamicProps":false,"dynamicItems":false};
 
-const OAuth_postUserinfo_body = validate124;
-const schema218 = {"$id":"OAuth_postUserinfo_body","$ref":"contract#/$defs/UserinfoRequest"};
-const schema219 = {"type":"object","properties":{"access_token":{"$ref":"contract#/$defs/AccessToken"}}};
-const schema220 = {"type":"string","minLength":1,"maxLength":8192};
+const OAuth_postUserinfo_body = validate130;
+const schema230 = {"$id":"OAuth_postUserinfo_body","$ref":"contract#/$defs/UserinfoRequest"};
+const schema231 = {"type":"object","properties":{"access_token":{"$ref":"contract#/$defs/AccessToken"}}};
+const schema232 = {"type":"string","minLength":1,"maxLength":8192};
 
-function validate125(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate131(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate125.evaluated;
+const evaluated0 = validate131.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -7469,62 +7740,62 @@ const _errs2 = errors;
 if(errors === _errs2){
 if(typeof data0 === "string"){
 if(func1(data0) > 8192){
-validate125.errors = [{instancePath:instancePath+"/access_token",schemaPath:"contract#/$defs/AccessToken/maxLength",keyword:"maxLength",params:{limit: 8192},message:"must NOT have more than 8192 characters"}];
+validate131.errors = [{instancePath:instancePath+"/access_token",schemaPath:"contract#/$defs/AccessToken/maxLength",keyword:"maxLength",params:{limit: 8192},message:"must NOT have more than 8192 characters"}];
 return false;
 }
 else {
 if(func1(data0) < 1){
-validate125.errors = [{instancePath:instancePath+"/access_token",schemaPath:"contract#/$defs/AccessToken/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate131.errors = [{instancePath:instancePath+"/access_token",schemaPath:"contract#/$defs/AccessToken/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
 }
 else {
-validate125.errors = [{instancePath:instancePath+"/access_token",schemaPath:"contract#/$defs/AccessToken/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate131.errors = [{instancePath:instancePath+"/access_token",schemaPath:"contract#/$defs/AccessToken/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
 }
 }
 else {
-validate125.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate131.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate125.errors = vErrors;
+validate131.errors = vErrors;
 return errors === 0;
 }
-validate125.evaluated = {"props":{"access_token":true},"dynamicProps":false,"dynamicItems":false};
+validate131.evaluated = {"props":{"access_token":true},"dynamicProps":false,"dynamicItems":false};
 
 
-function validate124(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate130(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="OAuth_postUserinfo_body" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate124.evaluated;
+const evaluated0 = validate130.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate125(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate125.errors : vErrors.concat(validate125.errors);
+if(!(validate131(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate131.errors : vErrors.concat(validate131.errors);
 errors = vErrors.length;
 }
-validate124.errors = vErrors;
+validate130.errors = vErrors;
 return errors === 0;
 }
-validate124.evaluated = {"props":{"access_token":true},"dynamicProps":false,"dynamicItems":false};
+validate130.evaluated = {"props":{"access_token":true},"dynamicProps":false,"dynamicItems":false};
 
-const Organizations_create_body = validate127;
-const schema221 = {"$id":"Organizations_create_body","$ref":"contract#/$defs/OrganizationCreate"};
-const schema222 = {"type":"object","required":["name","slug"],"properties":{"app_id":{"$ref":"contract#/$defs/AppId"},"name":{"$ref":"contract#/$defs/Name"},"slug":{"$ref":"contract#/$defs/Slug"},"logo":{"anyOf":[{"$ref":"contract#/$defs/Url"},{"type":"null"}],"default":null},"metadata":{"$ref":"contract#/$defs/Metadata","default":{}}},"additionalProperties":false};
+const Organizations_create_body = validate133;
+const schema233 = {"$id":"Organizations_create_body","$ref":"contract#/$defs/OrganizationCreate"};
+const schema234 = {"type":"object","required":["name","slug"],"properties":{"app_id":{"$ref":"contract#/$defs/AppId"},"name":{"$ref":"contract#/$defs/Name"},"slug":{"$ref":"contract#/$defs/Slug"},"logo":{"anyOf":[{"$ref":"contract#/$defs/Url"},{"type":"null"}],"default":null},"metadata":{"$ref":"contract#/$defs/Metadata","default":{}}},"additionalProperties":false};
 
-function validate128(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate134(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate128.evaluated;
+const evaluated0 = validate134.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -7541,14 +7812,14 @@ data.metadata = {};
 }
 let missing0;
 if(((data.name === undefined) && (missing0 = "name")) || ((data.slug === undefined) && (missing0 = "slug"))){
-validate128.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate134.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((((key0 === "app_id") || (key0 === "name")) || (key0 === "slug")) || (key0 === "logo")) || (key0 === "metadata"))){
-validate128.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate134.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -7561,24 +7832,24 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
 if(func1(data0) > 64){
-validate128.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+validate134.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
 else {
 if(func1(data0) < 1){
-validate128.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate134.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
 if(!pattern5.test(data0)){
-validate128.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
+validate134.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate128.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate134.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -7595,18 +7866,18 @@ const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data1 === "string"){
 if(func1(data1) > 128){
-validate128.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/Name/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
+validate134.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/Name/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
 return false;
 }
 else {
 if(func1(data1) < 1){
-validate128.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/Name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate134.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/Name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
 }
 else {
-validate128.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/Name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate134.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/Name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -7623,12 +7894,12 @@ const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data2 === "string"){
 if(!pattern6.test(data2)){
-validate128.errors = [{instancePath:instancePath+"/slug",schemaPath:"contract#/$defs/Slug/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9]([a-z0-9_.-]{0,61}[a-z0-9])?$"},message:"must match pattern \""+"^[a-z0-9]([a-z0-9_.-]{0,61}[a-z0-9])?$"+"\""}];
+validate134.errors = [{instancePath:instancePath+"/slug",schemaPath:"contract#/$defs/Slug/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9]([a-z0-9_.-]{0,61}[a-z0-9])?$"},message:"must match pattern \""+"^[a-z0-9]([a-z0-9_.-]{0,61}[a-z0-9])?$"+"\""}];
 return false;
 }
 }
 else {
-validate128.errors = [{instancePath:instancePath+"/slug",schemaPath:"contract#/$defs/Slug/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate134.errors = [{instancePath:instancePath+"/slug",schemaPath:"contract#/$defs/Slug/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -7706,7 +7977,7 @@ else {
 vErrors.push(err4);
 }
 errors++;
-validate128.errors = vErrors;
+validate134.errors = vErrors;
 return false;
 }
 else {
@@ -7728,12 +7999,12 @@ const _errs19 = errors;
 if(errors === _errs19){
 if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
 if(Object.keys(data4).length > 64){
-validate128.errors = [{instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/Metadata/maxProperties",keyword:"maxProperties",params:{limit: 64},message:"must NOT have more than 64 properties"}];
+validate134.errors = [{instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/Metadata/maxProperties",keyword:"maxProperties",params:{limit: 64},message:"must NOT have more than 64 properties"}];
 return false;
 }
 }
 else {
-validate128.errors = [{instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/Metadata/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate134.errors = [{instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/Metadata/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -7746,44 +8017,44 @@ var valid0 = _errs18 === errors;
 }
 }
 else {
-validate128.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate134.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate128.errors = vErrors;
+validate134.errors = vErrors;
 return errors === 0;
 }
-validate128.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate134.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate127(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate133(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Organizations_create_body" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate127.evaluated;
+const evaluated0 = validate133.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate128(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate128.errors : vErrors.concat(validate128.errors);
+if(!(validate134(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate134.errors : vErrors.concat(validate134.errors);
 errors = vErrors.length;
 }
-validate127.errors = vErrors;
+validate133.errors = vErrors;
 return errors === 0;
 }
-validate127.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate133.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Organizations_update_body = validate130;
-const schema228 = {"$id":"Organizations_update_body","$ref":"contract#/$defs/OrganizationUpdate"};
-const schema229 = {"type":"object","properties":{"app_id":{"$ref":"contract#/$defs/AppId"},"name":{"$ref":"contract#/$defs/Name"},"slug":{"$ref":"contract#/$defs/Slug"},"logo":{"anyOf":[{"$ref":"contract#/$defs/Url"},{"type":"null"}]},"metadata":{"$ref":"contract#/$defs/Metadata"}},"additionalProperties":false};
+const Organizations_update_body = validate136;
+const schema240 = {"$id":"Organizations_update_body","$ref":"contract#/$defs/OrganizationUpdate"};
+const schema241 = {"type":"object","properties":{"app_id":{"$ref":"contract#/$defs/AppId"},"name":{"$ref":"contract#/$defs/Name"},"slug":{"$ref":"contract#/$defs/Slug"},"logo":{"anyOf":[{"$ref":"contract#/$defs/Url"},{"type":"null"}]},"metadata":{"$ref":"contract#/$defs/Metadata"}},"additionalProperties":false};
 
-function validate131(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate137(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate131.evaluated;
+const evaluated0 = validate137.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -7795,7 +8066,7 @@ if(data && typeof data == "object" && !Array.isArray(data)){
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((((key0 === "app_id") || (key0 === "name")) || (key0 === "slug")) || (key0 === "logo")) || (key0 === "metadata"))){
-validate131.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate137.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -7808,24 +8079,24 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
 if(func1(data0) > 64){
-validate131.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+validate137.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
 else {
 if(func1(data0) < 1){
-validate131.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate137.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
 if(!pattern5.test(data0)){
-validate131.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
+validate137.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate131.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate137.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -7842,18 +8113,18 @@ const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data1 === "string"){
 if(func1(data1) > 128){
-validate131.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/Name/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
+validate137.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/Name/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
 return false;
 }
 else {
 if(func1(data1) < 1){
-validate131.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/Name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate137.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/Name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
 }
 else {
-validate131.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/Name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate137.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/Name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -7870,12 +8141,12 @@ const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data2 === "string"){
 if(!pattern6.test(data2)){
-validate131.errors = [{instancePath:instancePath+"/slug",schemaPath:"contract#/$defs/Slug/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9]([a-z0-9_.-]{0,61}[a-z0-9])?$"},message:"must match pattern \""+"^[a-z0-9]([a-z0-9_.-]{0,61}[a-z0-9])?$"+"\""}];
+validate137.errors = [{instancePath:instancePath+"/slug",schemaPath:"contract#/$defs/Slug/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9]([a-z0-9_.-]{0,61}[a-z0-9])?$"},message:"must match pattern \""+"^[a-z0-9]([a-z0-9_.-]{0,61}[a-z0-9])?$"+"\""}];
 return false;
 }
 }
 else {
-validate131.errors = [{instancePath:instancePath+"/slug",schemaPath:"contract#/$defs/Slug/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate137.errors = [{instancePath:instancePath+"/slug",schemaPath:"contract#/$defs/Slug/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -7954,7 +8225,7 @@ else {
 vErrors.push(err4);
 }
 errors++;
-validate131.errors = vErrors;
+validate137.errors = vErrors;
 return false;
 }
 else {
@@ -7981,12 +8252,12 @@ const _errs19 = errors;
 if(errors === _errs19){
 if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
 if(Object.keys(data4).length > 64){
-validate131.errors = [{instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/Metadata/maxProperties",keyword:"maxProperties",params:{limit: 64},message:"must NOT have more than 64 properties"}];
+validate137.errors = [{instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/Metadata/maxProperties",keyword:"maxProperties",params:{limit: 64},message:"must NOT have more than 64 properties"}];
 return false;
 }
 }
 else {
-validate131.errors = [{instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/Metadata/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate137.errors = [{instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/Metadata/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -7997,225 +8268,6 @@ var valid0 = true;
 }
 }
 }
-}
-}
-}
-}
-else {
-validate131.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate131.errors = vErrors;
-return errors === 0;
-}
-validate131.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-
-function validate130(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Organizations_update_body" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate130.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(!(validate131(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate131.errors : vErrors.concat(validate131.errors);
-errors = vErrors.length;
-}
-validate130.errors = vErrors;
-return errors === 0;
-}
-validate130.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-const Invitations_create_body = validate133;
-const schema235 = {"$id":"Invitations_create_body","$ref":"contract#/$defs/InvitationCreate"};
-const schema236 = {"type":"object","required":["email"],"properties":{"email":{"$ref":"contract#/$defs/Email"},"role":{"$ref":"contract#/$defs/OrgRole","default":"member"}},"additionalProperties":false};
-const schema238 = {"type":"string","enum":["owner","admin","member"]};
-
-function validate134(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate134.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.role === undefined){
-data.role = "member";
-}
-let missing0;
-if((data.email === undefined) && (missing0 = "email")){
-validate134.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!((key0 === "email") || (key0 === "role"))){
-validate134.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.email !== undefined){
-let data0 = data.email;
-const _errs2 = errors;
-const _errs3 = errors;
-if(errors === _errs3){
-if(errors === _errs3){
-if(typeof data0 === "string"){
-if(func1(data0) > 254){
-validate134.errors = [{instancePath:instancePath+"/email",schemaPath:"contract#/$defs/Email/maxLength",keyword:"maxLength",params:{limit: 254},message:"must NOT have more than 254 characters"}];
-return false;
-}
-else {
-if(func1(data0) < 3){
-validate134.errors = [{instancePath:instancePath+"/email",schemaPath:"contract#/$defs/Email/minLength",keyword:"minLength",params:{limit: 3},message:"must NOT have fewer than 3 characters"}];
-return false;
-}
-else {
-if(!(formats12.test(data0))){
-validate134.errors = [{instancePath:instancePath+"/email",schemaPath:"contract#/$defs/Email/format",keyword:"format",params:{format: "email"},message:"must match format \""+"email"+"\""}];
-return false;
-}
-}
-}
-}
-else {
-validate134.errors = [{instancePath:instancePath+"/email",schemaPath:"contract#/$defs/Email/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-let data1 = data.role;
-const _errs5 = errors;
-if(typeof data1 !== "string"){
-validate134.errors = [{instancePath:instancePath+"/role",schemaPath:"contract#/$defs/OrgRole/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if(!(((data1 === "owner") || (data1 === "admin")) || (data1 === "member"))){
-validate134.errors = [{instancePath:instancePath+"/role",schemaPath:"contract#/$defs/OrgRole/enum",keyword:"enum",params:{allowedValues: schema238.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-var valid0 = _errs5 === errors;
-}
-}
-}
-}
-else {
-validate134.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate134.errors = vErrors;
-return errors === 0;
-}
-validate134.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-
-function validate133(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Invitations_create_body" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate133.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(!(validate134(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate134.errors : vErrors.concat(validate134.errors);
-errors = vErrors.length;
-}
-validate133.errors = vErrors;
-return errors === 0;
-}
-validate133.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-const Members_add_body = validate136;
-const schema239 = {"$id":"Members_add_body","$ref":"contract#/$defs/MemberCreate"};
-const schema240 = {"type":"object","required":["user_id"],"properties":{"user_id":{"$ref":"contract#/$defs/UserId"},"role":{"$ref":"contract#/$defs/OrgRole","default":"member"}},"additionalProperties":false};
-
-function validate137(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate137.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.role === undefined){
-data.role = "member";
-}
-let missing0;
-if((data.user_id === undefined) && (missing0 = "user_id")){
-validate137.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!((key0 === "user_id") || (key0 === "role"))){
-validate137.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.user_id !== undefined){
-let data0 = data.user_id;
-const _errs2 = errors;
-const _errs3 = errors;
-if(errors === _errs3){
-if(typeof data0 === "string"){
-if(!pattern4.test(data0)){
-validate137.errors = [{instancePath:instancePath+"/user_id",schemaPath:"contract#/$defs/UserId/pattern",keyword:"pattern",params:{pattern: "^user_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^user_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
-return false;
-}
-}
-else {
-validate137.errors = [{instancePath:instancePath+"/user_id",schemaPath:"contract#/$defs/UserId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-let data1 = data.role;
-const _errs5 = errors;
-if(typeof data1 !== "string"){
-validate137.errors = [{instancePath:instancePath+"/role",schemaPath:"contract#/$defs/OrgRole/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if(!(((data1 === "owner") || (data1 === "admin")) || (data1 === "member"))){
-validate137.errors = [{instancePath:instancePath+"/role",schemaPath:"contract#/$defs/OrgRole/enum",keyword:"enum",params:{allowedValues: schema238.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-var valid0 = _errs5 === errors;
 }
 }
 }
@@ -8232,7 +8284,7 @@ validate137.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false}
 
 
 function validate136(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Members_add_body" */;
+/*# sourceURL="Organizations_update_body" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate136.evaluated;
@@ -8251,9 +8303,10 @@ return errors === 0;
 }
 validate136.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Members_update_body = validate139;
-const schema243 = {"$id":"Members_update_body","$ref":"contract#/$defs/MemberUpdate"};
-const schema244 = {"type":"object","required":["role"],"properties":{"role":{"$ref":"contract#/$defs/OrgRole"},"user_id":{"$ref":"contract#/$defs/UserId"}},"additionalProperties":false};
+const Invitations_create_body = validate139;
+const schema247 = {"$id":"Invitations_create_body","$ref":"contract#/$defs/InvitationCreate"};
+const schema248 = {"type":"object","required":["email"],"properties":{"email":{"$ref":"contract#/$defs/Email"},"role":{"$ref":"contract#/$defs/OrgRole","default":"member"}},"additionalProperties":false};
+const schema250 = {"type":"string","enum":["owner","admin","member"]};
 
 function validate140(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -8267,31 +8320,53 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.role === undefined){
+data.role = "member";
+}
 let missing0;
-if((data.role === undefined) && (missing0 = "role")){
+if((data.email === undefined) && (missing0 = "email")){
 validate140.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!((key0 === "role") || (key0 === "user_id"))){
+if(!((key0 === "email") || (key0 === "role"))){
 validate140.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
 if(_errs1 === errors){
-if(data.role !== undefined){
-let data0 = data.role;
+if(data.email !== undefined){
+let data0 = data.email;
 const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate140.errors = [{instancePath:instancePath+"/role",schemaPath:"contract#/$defs/OrgRole/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+const _errs3 = errors;
+if(errors === _errs3){
+if(errors === _errs3){
+if(typeof data0 === "string"){
+if(func1(data0) > 254){
+validate140.errors = [{instancePath:instancePath+"/email",schemaPath:"contract#/$defs/Email/maxLength",keyword:"maxLength",params:{limit: 254},message:"must NOT have more than 254 characters"}];
 return false;
 }
-if(!(((data0 === "owner") || (data0 === "admin")) || (data0 === "member"))){
-validate140.errors = [{instancePath:instancePath+"/role",schemaPath:"contract#/$defs/OrgRole/enum",keyword:"enum",params:{allowedValues: schema238.enum},message:"must be equal to one of the allowed values"}];
+else {
+if(func1(data0) < 3){
+validate140.errors = [{instancePath:instancePath+"/email",schemaPath:"contract#/$defs/Email/minLength",keyword:"minLength",params:{limit: 3},message:"must NOT have fewer than 3 characters"}];
 return false;
+}
+else {
+if(!(formats12.test(data0))){
+validate140.errors = [{instancePath:instancePath+"/email",schemaPath:"contract#/$defs/Email/format",keyword:"format",params:{format: "email"},message:"must match format \""+"email"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate140.errors = [{instancePath:instancePath+"/email",schemaPath:"contract#/$defs/Email/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
 }
 var valid0 = _errs2 === errors;
 }
@@ -8299,27 +8374,17 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.user_id !== undefined){
-let data1 = data.user_id;
+let data1 = data.role;
 const _errs5 = errors;
-const _errs6 = errors;
-if(errors === _errs6){
-if(typeof data1 === "string"){
-if(!pattern4.test(data1)){
-validate140.errors = [{instancePath:instancePath+"/user_id",schemaPath:"contract#/$defs/UserId/pattern",keyword:"pattern",params:{pattern: "^user_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^user_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
+if(typeof data1 !== "string"){
+validate140.errors = [{instancePath:instancePath+"/role",schemaPath:"contract#/$defs/OrgRole/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-}
-else {
-validate140.errors = [{instancePath:instancePath+"/user_id",schemaPath:"contract#/$defs/UserId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(!(((data1 === "owner") || (data1 === "admin")) || (data1 === "member"))){
+validate140.errors = [{instancePath:instancePath+"/role",schemaPath:"contract#/$defs/OrgRole/enum",keyword:"enum",params:{allowedValues: schema250.enum},message:"must be equal to one of the allowed values"}];
 return false;
-}
 }
 var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
 }
 }
 }
@@ -8336,7 +8401,7 @@ validate140.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false}
 
 
 function validate139(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Members_update_body" */;
+/*# sourceURL="Invitations_create_body" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate139.evaluated;
@@ -8355,9 +8420,9 @@ return errors === 0;
 }
 validate139.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Teams_create_body = validate142;
-const schema247 = {"$id":"Teams_create_body","$ref":"contract#/$defs/TeamCreate"};
-const schema248 = {"type":"object","required":["name","slug"],"properties":{"name":{"$ref":"contract#/$defs/Name"},"slug":{"$ref":"contract#/$defs/Slug"}},"additionalProperties":false};
+const Members_add_body = validate142;
+const schema251 = {"$id":"Members_add_body","$ref":"contract#/$defs/MemberCreate"};
+const schema252 = {"type":"object","required":["user_id"],"properties":{"user_id":{"$ref":"contract#/$defs/UserId"},"role":{"$ref":"contract#/$defs/OrgRole","default":"member"}},"additionalProperties":false};
 
 function validate143(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -8371,40 +8436,37 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.role === undefined){
+data.role = "member";
+}
 let missing0;
-if(((data.name === undefined) && (missing0 = "name")) || ((data.slug === undefined) && (missing0 = "slug"))){
+if((data.user_id === undefined) && (missing0 = "user_id")){
 validate143.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!((key0 === "name") || (key0 === "slug"))){
+if(!((key0 === "user_id") || (key0 === "role"))){
 validate143.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
 if(_errs1 === errors){
-if(data.name !== undefined){
-let data0 = data.name;
+if(data.user_id !== undefined){
+let data0 = data.user_id;
 const _errs2 = errors;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(func1(data0) > 128){
-validate143.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/Name/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
-return false;
-}
-else {
-if(func1(data0) < 1){
-validate143.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/Name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+if(!pattern4.test(data0)){
+validate143.errors = [{instancePath:instancePath+"/user_id",schemaPath:"contract#/$defs/UserId/pattern",keyword:"pattern",params:{pattern: "^user_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^user_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
 return false;
 }
 }
-}
 else {
-validate143.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/Name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate143.errors = [{instancePath:instancePath+"/user_id",schemaPath:"contract#/$defs/UserId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -8414,27 +8476,17 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.slug !== undefined){
-let data1 = data.slug;
+let data1 = data.role;
 const _errs5 = errors;
-const _errs6 = errors;
-if(errors === _errs6){
-if(typeof data1 === "string"){
-if(!pattern6.test(data1)){
-validate143.errors = [{instancePath:instancePath+"/slug",schemaPath:"contract#/$defs/Slug/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9]([a-z0-9_.-]{0,61}[a-z0-9])?$"},message:"must match pattern \""+"^[a-z0-9]([a-z0-9_.-]{0,61}[a-z0-9])?$"+"\""}];
+if(typeof data1 !== "string"){
+validate143.errors = [{instancePath:instancePath+"/role",schemaPath:"contract#/$defs/OrgRole/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-}
-else {
-validate143.errors = [{instancePath:instancePath+"/slug",schemaPath:"contract#/$defs/Slug/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(!(((data1 === "owner") || (data1 === "admin")) || (data1 === "member"))){
+validate143.errors = [{instancePath:instancePath+"/role",schemaPath:"contract#/$defs/OrgRole/enum",keyword:"enum",params:{allowedValues: schema250.enum},message:"must be equal to one of the allowed values"}];
 return false;
-}
 }
 var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
 }
 }
 }
@@ -8451,7 +8503,7 @@ validate143.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false}
 
 
 function validate142(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Teams_create_body" */;
+/*# sourceURL="Members_add_body" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate142.evaluated;
@@ -8470,9 +8522,9 @@ return errors === 0;
 }
 validate142.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Teams_update_body = validate145;
-const schema251 = {"$id":"Teams_update_body","$ref":"contract#/$defs/TeamUpdate"};
-const schema252 = {"type":"object","properties":{"name":{"$ref":"contract#/$defs/Name"},"slug":{"$ref":"contract#/$defs/Slug"}},"additionalProperties":false};
+const Members_update_body = validate145;
+const schema255 = {"$id":"Members_update_body","$ref":"contract#/$defs/MemberUpdate"};
+const schema256 = {"type":"object","required":["role"],"properties":{"role":{"$ref":"contract#/$defs/OrgRole"},"user_id":{"$ref":"contract#/$defs/UserId"}},"additionalProperties":false};
 
 function validate146(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -8486,36 +8538,31 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.role === undefined) && (missing0 = "role")){
+validate146.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!((key0 === "name") || (key0 === "slug"))){
+if(!((key0 === "role") || (key0 === "user_id"))){
 validate146.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
 if(_errs1 === errors){
-if(data.name !== undefined){
-let data0 = data.name;
+if(data.role !== undefined){
+let data0 = data.role;
 const _errs2 = errors;
-const _errs3 = errors;
-if(errors === _errs3){
-if(typeof data0 === "string"){
-if(func1(data0) > 128){
-validate146.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/Name/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
+if(typeof data0 !== "string"){
+validate146.errors = [{instancePath:instancePath+"/role",schemaPath:"contract#/$defs/OrgRole/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-else {
-if(func1(data0) < 1){
-validate146.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/Name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+if(!(((data0 === "owner") || (data0 === "admin")) || (data0 === "member"))){
+validate146.errors = [{instancePath:instancePath+"/role",schemaPath:"contract#/$defs/OrgRole/enum",keyword:"enum",params:{allowedValues: schema250.enum},message:"must be equal to one of the allowed values"}];
 return false;
-}
-}
-}
-else {
-validate146.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/Name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
 }
 var valid0 = _errs2 === errors;
 }
@@ -8523,19 +8570,19 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.slug !== undefined){
-let data1 = data.slug;
+if(data.user_id !== undefined){
+let data1 = data.user_id;
 const _errs5 = errors;
 const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data1 === "string"){
-if(!pattern6.test(data1)){
-validate146.errors = [{instancePath:instancePath+"/slug",schemaPath:"contract#/$defs/Slug/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9]([a-z0-9_.-]{0,61}[a-z0-9])?$"},message:"must match pattern \""+"^[a-z0-9]([a-z0-9_.-]{0,61}[a-z0-9])?$"+"\""}];
+if(!pattern4.test(data1)){
+validate146.errors = [{instancePath:instancePath+"/user_id",schemaPath:"contract#/$defs/UserId/pattern",keyword:"pattern",params:{pattern: "^user_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^user_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
 return false;
 }
 }
 else {
-validate146.errors = [{instancePath:instancePath+"/slug",schemaPath:"contract#/$defs/Slug/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate146.errors = [{instancePath:instancePath+"/user_id",schemaPath:"contract#/$defs/UserId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -8543,6 +8590,7 @@ var valid0 = _errs5 === errors;
 }
 else {
 var valid0 = true;
+}
 }
 }
 }
@@ -8559,7 +8607,7 @@ validate146.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false}
 
 
 function validate145(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Teams_update_body" */;
+/*# sourceURL="Members_update_body" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate145.evaluated;
@@ -8578,9 +8626,9 @@ return errors === 0;
 }
 validate145.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Teams_addMember_body = validate148;
-const schema255 = {"$id":"Teams_addMember_body","$ref":"contract#/$defs/TeamMemberCreate"};
-const schema256 = {"type":"object","required":["user_id"],"properties":{"user_id":{"$ref":"contract#/$defs/UserId"}},"additionalProperties":false};
+const Teams_create_body = validate148;
+const schema259 = {"$id":"Teams_create_body","$ref":"contract#/$defs/TeamCreate"};
+const schema260 = {"type":"object","required":["name","slug"],"properties":{"name":{"$ref":"contract#/$defs/Name"},"slug":{"$ref":"contract#/$defs/Slug"}},"additionalProperties":false};
 
 function validate149(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -8595,34 +8643,68 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((data.user_id === undefined) && (missing0 = "user_id")){
+if(((data.name === undefined) && (missing0 = "name")) || ((data.slug === undefined) && (missing0 = "slug"))){
 validate149.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(key0 === "user_id")){
+if(!((key0 === "name") || (key0 === "slug"))){
 validate149.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
 if(_errs1 === errors){
-if(data.user_id !== undefined){
-let data0 = data.user_id;
+if(data.name !== undefined){
+let data0 = data.name;
+const _errs2 = errors;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(!pattern4.test(data0)){
-validate149.errors = [{instancePath:instancePath+"/user_id",schemaPath:"contract#/$defs/UserId/pattern",keyword:"pattern",params:{pattern: "^user_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^user_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
+if(func1(data0) > 128){
+validate149.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/Name/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
+return false;
+}
+else {
+if(func1(data0) < 1){
+validate149.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/Name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+}
+else {
+validate149.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/Name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.slug !== undefined){
+let data1 = data.slug;
+const _errs5 = errors;
+const _errs6 = errors;
+if(errors === _errs6){
+if(typeof data1 === "string"){
+if(!pattern6.test(data1)){
+validate149.errors = [{instancePath:instancePath+"/slug",schemaPath:"contract#/$defs/Slug/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9]([a-z0-9_.-]{0,61}[a-z0-9])?$"},message:"must match pattern \""+"^[a-z0-9]([a-z0-9_.-]{0,61}[a-z0-9])?$"+"\""}];
 return false;
 }
 }
 else {
-validate149.errors = [{instancePath:instancePath+"/user_id",schemaPath:"contract#/$defs/UserId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate149.errors = [{instancePath:instancePath+"/slug",schemaPath:"contract#/$defs/Slug/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
 }
 }
 }
@@ -8640,7 +8722,7 @@ validate149.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false}
 
 
 function validate148(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Teams_addMember_body" */;
+/*# sourceURL="Teams_create_body" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate148.evaluated;
@@ -8659,9 +8741,9 @@ return errors === 0;
 }
 validate148.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Pages_sendForgotPassword_body = validate151;
-const schema258 = {"$id":"Pages_sendForgotPassword_body","$ref":"contract#/$defs/ForgotPasswordForm"};
-const schema259 = {"type":"object","required":["email","app_id","csrf"],"properties":{"email":{"$ref":"contract#/$defs/Email"},"app_id":{"$ref":"contract#/$defs/AppId"},"csrf":{"$ref":"contract#/$defs/CsrfToken"}},"additionalProperties":false};
+const Teams_update_body = validate151;
+const schema263 = {"$id":"Teams_update_body","$ref":"contract#/$defs/TeamUpdate"};
+const schema264 = {"type":"object","properties":{"name":{"$ref":"contract#/$defs/Name"},"slug":{"$ref":"contract#/$defs/Slug"}},"additionalProperties":false};
 
 function validate152(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -8675,49 +8757,35 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((((data.email === undefined) && (missing0 = "email")) || ((data.app_id === undefined) && (missing0 = "app_id"))) || ((data.csrf === undefined) && (missing0 = "csrf"))){
-validate152.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(((key0 === "email") || (key0 === "app_id")) || (key0 === "csrf"))){
+if(!((key0 === "name") || (key0 === "slug"))){
 validate152.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
 if(_errs1 === errors){
-if(data.email !== undefined){
-let data0 = data.email;
+if(data.name !== undefined){
+let data0 = data.name;
 const _errs2 = errors;
 const _errs3 = errors;
 if(errors === _errs3){
-if(errors === _errs3){
 if(typeof data0 === "string"){
-if(func1(data0) > 254){
-validate152.errors = [{instancePath:instancePath+"/email",schemaPath:"contract#/$defs/Email/maxLength",keyword:"maxLength",params:{limit: 254},message:"must NOT have more than 254 characters"}];
+if(func1(data0) > 128){
+validate152.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/Name/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
 return false;
 }
 else {
-if(func1(data0) < 3){
-validate152.errors = [{instancePath:instancePath+"/email",schemaPath:"contract#/$defs/Email/minLength",keyword:"minLength",params:{limit: 3},message:"must NOT have fewer than 3 characters"}];
+if(func1(data0) < 1){
+validate152.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/Name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
-}
-else {
-if(!(formats12.test(data0))){
-validate152.errors = [{instancePath:instancePath+"/email",schemaPath:"contract#/$defs/Email/format",keyword:"format",params:{format: "email"},message:"must match format \""+"email"+"\""}];
-return false;
-}
 }
 }
 }
 else {
-validate152.errors = [{instancePath:instancePath+"/email",schemaPath:"contract#/$defs/Email/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate152.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/Name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
-}
 }
 }
 var valid0 = _errs2 === errors;
@@ -8726,31 +8794,19 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.app_id !== undefined){
-let data1 = data.app_id;
+if(data.slug !== undefined){
+let data1 = data.slug;
 const _errs5 = errors;
 const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data1 === "string"){
-if(func1(data1) > 64){
-validate152.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
-return false;
-}
-else {
-if(func1(data1) < 1){
-validate152.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-else {
-if(!pattern5.test(data1)){
-validate152.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
+if(!pattern6.test(data1)){
+validate152.errors = [{instancePath:instancePath+"/slug",schemaPath:"contract#/$defs/Slug/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9]([a-z0-9_.-]{0,61}[a-z0-9])?$"},message:"must match pattern \""+"^[a-z0-9]([a-z0-9_.-]{0,61}[a-z0-9])?$"+"\""}];
 return false;
 }
 }
-}
-}
 else {
-validate152.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate152.errors = [{instancePath:instancePath+"/slug",schemaPath:"contract#/$defs/Slug/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -8758,36 +8814,6 @@ var valid0 = _errs5 === errors;
 }
 else {
 var valid0 = true;
-}
-if(valid0){
-if(data.csrf !== undefined){
-let data2 = data.csrf;
-const _errs8 = errors;
-const _errs9 = errors;
-if(errors === _errs9){
-if(typeof data2 === "string"){
-if(func1(data2) > 256){
-validate152.errors = [{instancePath:instancePath+"/csrf",schemaPath:"contract#/$defs/CsrfToken/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
-return false;
-}
-else {
-if(func1(data2) < 1){
-validate152.errors = [{instancePath:instancePath+"/csrf",schemaPath:"contract#/$defs/CsrfToken/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-}
-else {
-validate152.errors = [{instancePath:instancePath+"/csrf",schemaPath:"contract#/$defs/CsrfToken/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-}
 }
 }
 }
@@ -8804,7 +8830,7 @@ validate152.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false}
 
 
 function validate151(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Pages_sendForgotPassword_body" */;
+/*# sourceURL="Teams_update_body" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate151.evaluated;
@@ -8823,10 +8849,9 @@ return errors === 0;
 }
 validate151.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Pages_sendInvitation_body = validate154;
-const schema263 = {"$id":"Pages_sendInvitation_body","$ref":"contract#/$defs/InvitationForm"};
-const schema264 = {"type":"object","required":["token","decision","csrf"],"properties":{"token":{"$ref":"contract#/$defs/PresentedToken"},"decision":{"$ref":"contract#/$defs/InvitationDecision"},"csrf":{"$ref":"contract#/$defs/CsrfToken"}},"additionalProperties":false};
-const schema266 = {"type":"string","enum":["accept","decline"]};
+const Teams_addMember_body = validate154;
+const schema267 = {"$id":"Teams_addMember_body","$ref":"contract#/$defs/TeamMemberCreate"};
+const schema268 = {"type":"object","required":["user_id"],"properties":{"user_id":{"$ref":"contract#/$defs/UserId"}},"additionalProperties":false};
 
 function validate155(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -8841,91 +8866,33 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((((data.token === undefined) && (missing0 = "token")) || ((data.decision === undefined) && (missing0 = "decision"))) || ((data.csrf === undefined) && (missing0 = "csrf"))){
+if((data.user_id === undefined) && (missing0 = "user_id")){
 validate155.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(((key0 === "token") || (key0 === "decision")) || (key0 === "csrf"))){
+if(!(key0 === "user_id")){
 validate155.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
 if(_errs1 === errors){
-if(data.token !== undefined){
-let data0 = data.token;
-const _errs2 = errors;
+if(data.user_id !== undefined){
+let data0 = data.user_id;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(func1(data0) > 256){
-validate155.errors = [{instancePath:instancePath+"/token",schemaPath:"contract#/$defs/PresentedToken/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
+if(!pattern4.test(data0)){
+validate155.errors = [{instancePath:instancePath+"/user_id",schemaPath:"contract#/$defs/UserId/pattern",keyword:"pattern",params:{pattern: "^user_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^user_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
 return false;
-}
-else {
-if(func1(data0) < 1){
-validate155.errors = [{instancePath:instancePath+"/token",schemaPath:"contract#/$defs/PresentedToken/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
 }
 }
 else {
-validate155.errors = [{instancePath:instancePath+"/token",schemaPath:"contract#/$defs/PresentedToken/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate155.errors = [{instancePath:instancePath+"/user_id",schemaPath:"contract#/$defs/UserId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
-}
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.decision !== undefined){
-let data1 = data.decision;
-const _errs5 = errors;
-if(typeof data1 !== "string"){
-validate155.errors = [{instancePath:instancePath+"/decision",schemaPath:"contract#/$defs/InvitationDecision/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if(!((data1 === "accept") || (data1 === "decline"))){
-validate155.errors = [{instancePath:instancePath+"/decision",schemaPath:"contract#/$defs/InvitationDecision/enum",keyword:"enum",params:{allowedValues: schema266.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.csrf !== undefined){
-let data2 = data.csrf;
-const _errs8 = errors;
-const _errs9 = errors;
-if(errors === _errs9){
-if(typeof data2 === "string"){
-if(func1(data2) > 256){
-validate155.errors = [{instancePath:instancePath+"/csrf",schemaPath:"contract#/$defs/CsrfToken/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
-return false;
-}
-else {
-if(func1(data2) < 1){
-validate155.errors = [{instancePath:instancePath+"/csrf",schemaPath:"contract#/$defs/CsrfToken/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-}
-else {
-validate155.errors = [{instancePath:instancePath+"/csrf",schemaPath:"contract#/$defs/CsrfToken/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
 }
 }
 }
@@ -8944,7 +8911,7 @@ validate155.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false}
 
 
 function validate154(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Pages_sendInvitation_body" */;
+/*# sourceURL="Teams_addMember_body" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate154.evaluated;
@@ -8963,9 +8930,9 @@ return errors === 0;
 }
 validate154.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Pages_sendResetPassword_body = validate157;
-const schema268 = {"$id":"Pages_sendResetPassword_body","$ref":"contract#/$defs/ResetPasswordForm"};
-const schema269 = {"type":"object","required":["token","new_password","csrf"],"properties":{"token":{"$ref":"contract#/$defs/PresentedToken"},"new_password":{"$ref":"contract#/$defs/NewPassword"},"csrf":{"$ref":"contract#/$defs/CsrfToken"}},"additionalProperties":false};
+const Pages_sendForgotPassword_body = validate157;
+const schema270 = {"$id":"Pages_sendForgotPassword_body","$ref":"contract#/$defs/ForgotPasswordForm"};
+const schema271 = {"type":"object","required":["email","app_id","csrf"],"properties":{"email":{"$ref":"contract#/$defs/TypedText"},"app_id":{"$ref":"contract#/$defs/AppId"},"csrf":{"$ref":"contract#/$defs/CsrfToken"}},"additionalProperties":false};
 
 function validate158(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -8980,39 +8947,33 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((((data.token === undefined) && (missing0 = "token")) || ((data.new_password === undefined) && (missing0 = "new_password"))) || ((data.csrf === undefined) && (missing0 = "csrf"))){
+if((((data.email === undefined) && (missing0 = "email")) || ((data.app_id === undefined) && (missing0 = "app_id"))) || ((data.csrf === undefined) && (missing0 = "csrf"))){
 validate158.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(((key0 === "token") || (key0 === "new_password")) || (key0 === "csrf"))){
+if(!(((key0 === "email") || (key0 === "app_id")) || (key0 === "csrf"))){
 validate158.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
 if(_errs1 === errors){
-if(data.token !== undefined){
-let data0 = data.token;
+if(data.email !== undefined){
+let data0 = data.email;
 const _errs2 = errors;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(func1(data0) > 256){
-validate158.errors = [{instancePath:instancePath+"/token",schemaPath:"contract#/$defs/PresentedToken/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
-return false;
-}
-else {
-if(func1(data0) < 1){
-validate158.errors = [{instancePath:instancePath+"/token",schemaPath:"contract#/$defs/PresentedToken/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+if(func1(data0) > 1024){
+validate158.errors = [{instancePath:instancePath+"/email",schemaPath:"contract#/$defs/TypedText/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"}];
 return false;
 }
 }
-}
 else {
-validate158.errors = [{instancePath:instancePath+"/token",schemaPath:"contract#/$defs/PresentedToken/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate158.errors = [{instancePath:instancePath+"/email",schemaPath:"contract#/$defs/TypedText/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -9022,25 +8983,31 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.new_password !== undefined){
-let data1 = data.new_password;
+if(data.app_id !== undefined){
+let data1 = data.app_id;
 const _errs5 = errors;
 const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data1 === "string"){
-if(func1(data1) > 256){
-validate158.errors = [{instancePath:instancePath+"/new_password",schemaPath:"contract#/$defs/NewPassword/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
+if(func1(data1) > 64){
+validate158.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
 else {
-if(func1(data1) < 8){
-validate158.errors = [{instancePath:instancePath+"/new_password",schemaPath:"contract#/$defs/NewPassword/minLength",keyword:"minLength",params:{limit: 8},message:"must NOT have fewer than 8 characters"}];
+if(func1(data1) < 1){
+validate158.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern5.test(data1)){
+validate158.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
 return false;
 }
 }
 }
+}
 else {
-validate158.errors = [{instancePath:instancePath+"/new_password",schemaPath:"contract#/$defs/NewPassword/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate158.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -9094,7 +9061,7 @@ validate158.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false}
 
 
 function validate157(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Pages_sendResetPassword_body" */;
+/*# sourceURL="Pages_sendForgotPassword_body" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate157.evaluated;
@@ -9113,9 +9080,10 @@ return errors === 0;
 }
 validate157.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Pages_sendVerifyEmail_body = validate160;
-const schema273 = {"$id":"Pages_sendVerifyEmail_body","$ref":"contract#/$defs/VerifyEmailForm"};
-const schema274 = {"type":"object","required":["token","csrf"],"properties":{"token":{"$ref":"contract#/$defs/PresentedToken"},"csrf":{"$ref":"contract#/$defs/CsrfToken"}},"additionalProperties":false};
+const Pages_sendInvitation_body = validate160;
+const schema275 = {"$id":"Pages_sendInvitation_body","$ref":"contract#/$defs/InvitationForm"};
+const schema276 = {"type":"object","required":["token","decision","csrf"],"properties":{"token":{"$ref":"contract#/$defs/PresentedToken"},"decision":{"$ref":"contract#/$defs/InvitationDecision"},"password":{"$ref":"contract#/$defs/TypedText"},"name":{"$ref":"contract#/$defs/TypedText"},"method":{"$ref":"contract#/$defs/ChallengeMethod"},"code":{"$ref":"contract#/$defs/TypedText"},"csrf":{"$ref":"contract#/$defs/CsrfToken"}},"additionalProperties":{"$ref":"contract#/$defs/TypedAnswer"}};
+const schema279 = {"type":"string","enum":["accept","decline"]};
 
 function validate161(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -9130,32 +9098,48 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if(((data.token === undefined) && (missing0 = "token")) || ((data.csrf === undefined) && (missing0 = "csrf"))){
+if((((data.token === undefined) && (missing0 = "token")) || ((data.decision === undefined) && (missing0 = "decision"))) || ((data.csrf === undefined) && (missing0 = "csrf"))){
 validate161.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!((key0 === "token") || (key0 === "csrf"))){
-validate161.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.token !== undefined){
-let data0 = data.token;
+if(!(((((((key0 === "token") || (key0 === "decision")) || (key0 === "password")) || (key0 === "name")) || (key0 === "method")) || (key0 === "code")) || (key0 === "csrf"))){
+let data0 = data[key0];
 const _errs2 = errors;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(func1(data0) > 256){
+if(func1(data0) > 10000){
+validate161.errors = [{instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"contract#/$defs/TypedAnswer/maxLength",keyword:"maxLength",params:{limit: 10000},message:"must NOT have more than 10000 characters"}];
+return false;
+}
+}
+else {
+validate161.errors = [{instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"contract#/$defs/TypedAnswer/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs2 === errors;
+if(!valid0){
+break;
+}
+}
+}
+if(_errs1 === errors){
+if(data.token !== undefined){
+let data1 = data.token;
+const _errs5 = errors;
+const _errs6 = errors;
+if(errors === _errs6){
+if(typeof data1 === "string"){
+if(func1(data1) > 256){
 validate161.errors = [{instancePath:instancePath+"/token",schemaPath:"contract#/$defs/PresentedToken/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
 return false;
 }
 else {
-if(func1(data0) < 1){
+if(func1(data1) < 1){
 validate161.errors = [{instancePath:instancePath+"/token",schemaPath:"contract#/$defs/PresentedToken/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -9166,24 +9150,124 @@ validate161.errors = [{instancePath:instancePath+"/token",schemaPath:"contract#/
 return false;
 }
 }
-var valid0 = _errs2 === errors;
+var valid2 = _errs5 === errors;
 }
 else {
-var valid0 = true;
+var valid2 = true;
 }
-if(valid0){
+if(valid2){
+if(data.decision !== undefined){
+let data2 = data.decision;
+const _errs8 = errors;
+if(typeof data2 !== "string"){
+validate161.errors = [{instancePath:instancePath+"/decision",schemaPath:"contract#/$defs/InvitationDecision/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!((data2 === "accept") || (data2 === "decline"))){
+validate161.errors = [{instancePath:instancePath+"/decision",schemaPath:"contract#/$defs/InvitationDecision/enum",keyword:"enum",params:{allowedValues: schema279.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid2 = _errs8 === errors;
+}
+else {
+var valid2 = true;
+}
+if(valid2){
+if(data.password !== undefined){
+let data3 = data.password;
+const _errs11 = errors;
+const _errs12 = errors;
+if(errors === _errs12){
+if(typeof data3 === "string"){
+if(func1(data3) > 1024){
+validate161.errors = [{instancePath:instancePath+"/password",schemaPath:"contract#/$defs/TypedText/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"}];
+return false;
+}
+}
+else {
+validate161.errors = [{instancePath:instancePath+"/password",schemaPath:"contract#/$defs/TypedText/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid2 = _errs11 === errors;
+}
+else {
+var valid2 = true;
+}
+if(valid2){
+if(data.name !== undefined){
+let data4 = data.name;
+const _errs14 = errors;
+const _errs15 = errors;
+if(errors === _errs15){
+if(typeof data4 === "string"){
+if(func1(data4) > 1024){
+validate161.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/TypedText/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"}];
+return false;
+}
+}
+else {
+validate161.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/TypedText/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid2 = _errs14 === errors;
+}
+else {
+var valid2 = true;
+}
+if(valid2){
+if(data.method !== undefined){
+let data5 = data.method;
+const _errs17 = errors;
+if(typeof data5 !== "string"){
+validate161.errors = [{instancePath:instancePath+"/method",schemaPath:"contract#/$defs/ChallengeMethod/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!(((data5 === "totp") || (data5 === "sms")) || (data5 === "recovery"))){
+validate161.errors = [{instancePath:instancePath+"/method",schemaPath:"contract#/$defs/ChallengeMethod/enum",keyword:"enum",params:{allowedValues: schema115.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid2 = _errs17 === errors;
+}
+else {
+var valid2 = true;
+}
+if(valid2){
+if(data.code !== undefined){
+let data6 = data.code;
+const _errs20 = errors;
+const _errs21 = errors;
+if(errors === _errs21){
+if(typeof data6 === "string"){
+if(func1(data6) > 1024){
+validate161.errors = [{instancePath:instancePath+"/code",schemaPath:"contract#/$defs/TypedText/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"}];
+return false;
+}
+}
+else {
+validate161.errors = [{instancePath:instancePath+"/code",schemaPath:"contract#/$defs/TypedText/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid2 = _errs20 === errors;
+}
+else {
+var valid2 = true;
+}
+if(valid2){
 if(data.csrf !== undefined){
-let data1 = data.csrf;
-const _errs5 = errors;
-const _errs6 = errors;
-if(errors === _errs6){
-if(typeof data1 === "string"){
-if(func1(data1) > 256){
+let data7 = data.csrf;
+const _errs23 = errors;
+const _errs24 = errors;
+if(errors === _errs24){
+if(typeof data7 === "string"){
+if(func1(data7) > 256){
 validate161.errors = [{instancePath:instancePath+"/csrf",schemaPath:"contract#/$defs/CsrfToken/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
 return false;
 }
 else {
-if(func1(data1) < 1){
+if(func1(data7) < 1){
 validate161.errors = [{instancePath:instancePath+"/csrf",schemaPath:"contract#/$defs/CsrfToken/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -9194,10 +9278,15 @@ validate161.errors = [{instancePath:instancePath+"/csrf",schemaPath:"contract#/$
 return false;
 }
 }
-var valid0 = _errs5 === errors;
+var valid2 = _errs23 === errors;
 }
 else {
-var valid0 = true;
+var valid2 = true;
+}
+}
+}
+}
+}
 }
 }
 }
@@ -9215,7 +9304,7 @@ validate161.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false}
 
 
 function validate160(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Pages_sendVerifyEmail_body" */;
+/*# sourceURL="Pages_sendInvitation_body" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate160.evaluated;
@@ -9234,9 +9323,9 @@ return errors === 0;
 }
 validate160.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Phone_sendCode_body = validate163;
-const schema277 = {"$id":"Phone_sendCode_body","$ref":"contract#/$defs/PhoneCodeRequest"};
-const schema278 = {"type":"object","required":["phone"],"properties":{"phone":{"$ref":"contract#/$defs/PhoneNumber"},"app_id":{"$ref":"contract#/$defs/AppId"}},"additionalProperties":false};
+const Pages_sendResetPassword_body = validate163;
+const schema285 = {"$id":"Pages_sendResetPassword_body","$ref":"contract#/$defs/ResetPasswordForm"};
+const schema286 = {"type":"object","required":["token","new_password","csrf"],"properties":{"token":{"$ref":"contract#/$defs/PresentedToken"},"new_password":{"$ref":"contract#/$defs/TypedText"},"csrf":{"$ref":"contract#/$defs/CsrfToken"}},"additionalProperties":false};
 
 function validate164(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -9251,33 +9340,39 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((data.phone === undefined) && (missing0 = "phone")){
+if((((data.token === undefined) && (missing0 = "token")) || ((data.new_password === undefined) && (missing0 = "new_password"))) || ((data.csrf === undefined) && (missing0 = "csrf"))){
 validate164.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!((key0 === "phone") || (key0 === "app_id"))){
+if(!(((key0 === "token") || (key0 === "new_password")) || (key0 === "csrf"))){
 validate164.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
 if(_errs1 === errors){
-if(data.phone !== undefined){
-let data0 = data.phone;
+if(data.token !== undefined){
+let data0 = data.token;
 const _errs2 = errors;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(!pattern35.test(data0)){
-validate164.errors = [{instancePath:instancePath+"/phone",schemaPath:"contract#/$defs/PhoneNumber/pattern",keyword:"pattern",params:{pattern: "^\\+[1-9][0-9]{6,14}$"},message:"must match pattern \""+"^\\+[1-9][0-9]{6,14}$"+"\""}];
+if(func1(data0) > 256){
+validate164.errors = [{instancePath:instancePath+"/token",schemaPath:"contract#/$defs/PresentedToken/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
+return false;
+}
+else {
+if(func1(data0) < 1){
+validate164.errors = [{instancePath:instancePath+"/token",schemaPath:"contract#/$defs/PresentedToken/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
+}
 else {
-validate164.errors = [{instancePath:instancePath+"/phone",schemaPath:"contract#/$defs/PhoneNumber/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate164.errors = [{instancePath:instancePath+"/token",schemaPath:"contract#/$defs/PresentedToken/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -9287,31 +9382,19 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.app_id !== undefined){
-let data1 = data.app_id;
+if(data.new_password !== undefined){
+let data1 = data.new_password;
 const _errs5 = errors;
 const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data1 === "string"){
-if(func1(data1) > 64){
-validate164.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
-return false;
-}
-else {
-if(func1(data1) < 1){
-validate164.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-else {
-if(!pattern5.test(data1)){
-validate164.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
+if(func1(data1) > 1024){
+validate164.errors = [{instancePath:instancePath+"/new_password",schemaPath:"contract#/$defs/TypedText/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"}];
 return false;
 }
 }
-}
-}
 else {
-validate164.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate164.errors = [{instancePath:instancePath+"/new_password",schemaPath:"contract#/$defs/TypedText/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -9319,6 +9402,35 @@ var valid0 = _errs5 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.csrf !== undefined){
+let data2 = data.csrf;
+const _errs8 = errors;
+const _errs9 = errors;
+if(errors === _errs9){
+if(typeof data2 === "string"){
+if(func1(data2) > 256){
+validate164.errors = [{instancePath:instancePath+"/csrf",schemaPath:"contract#/$defs/CsrfToken/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
+return false;
+}
+else {
+if(func1(data2) < 1){
+validate164.errors = [{instancePath:instancePath+"/csrf",schemaPath:"contract#/$defs/CsrfToken/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+}
+else {
+validate164.errors = [{instancePath:instancePath+"/csrf",schemaPath:"contract#/$defs/CsrfToken/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
 }
 }
 }
@@ -9336,7 +9448,7 @@ validate164.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false}
 
 
 function validate163(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Phone_sendCode_body" */;
+/*# sourceURL="Pages_sendResetPassword_body" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate163.evaluated;
@@ -9355,9 +9467,9 @@ return errors === 0;
 }
 validate163.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Phone_verify_body = validate166;
-const schema281 = {"$id":"Phone_verify_body","$ref":"contract#/$defs/PhoneVerification"};
-const schema282 = {"type":"object","required":["phone","code"],"properties":{"phone":{"$ref":"contract#/$defs/PhoneNumber"},"code":{"$ref":"contract#/$defs/Code"},"app_id":{"$ref":"contract#/$defs/AppId"}},"additionalProperties":false};
+const Pages_sendVerifyEmail_body = validate166;
+const schema290 = {"$id":"Pages_sendVerifyEmail_body","$ref":"contract#/$defs/VerifyEmailForm"};
+const schema291 = {"type":"object","required":["token","csrf"],"properties":{"token":{"$ref":"contract#/$defs/PresentedToken"},"csrf":{"$ref":"contract#/$defs/CsrfToken"}},"additionalProperties":false};
 
 function validate167(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -9372,33 +9484,39 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if(((data.phone === undefined) && (missing0 = "phone")) || ((data.code === undefined) && (missing0 = "code"))){
+if(((data.token === undefined) && (missing0 = "token")) || ((data.csrf === undefined) && (missing0 = "csrf"))){
 validate167.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(((key0 === "phone") || (key0 === "code")) || (key0 === "app_id"))){
+if(!((key0 === "token") || (key0 === "csrf"))){
 validate167.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
 if(_errs1 === errors){
-if(data.phone !== undefined){
-let data0 = data.phone;
+if(data.token !== undefined){
+let data0 = data.token;
 const _errs2 = errors;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(!pattern35.test(data0)){
-validate167.errors = [{instancePath:instancePath+"/phone",schemaPath:"contract#/$defs/PhoneNumber/pattern",keyword:"pattern",params:{pattern: "^\\+[1-9][0-9]{6,14}$"},message:"must match pattern \""+"^\\+[1-9][0-9]{6,14}$"+"\""}];
+if(func1(data0) > 256){
+validate167.errors = [{instancePath:instancePath+"/token",schemaPath:"contract#/$defs/PresentedToken/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
+return false;
+}
+else {
+if(func1(data0) < 1){
+validate167.errors = [{instancePath:instancePath+"/token",schemaPath:"contract#/$defs/PresentedToken/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
+}
 else {
-validate167.errors = [{instancePath:instancePath+"/phone",schemaPath:"contract#/$defs/PhoneNumber/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate167.errors = [{instancePath:instancePath+"/token",schemaPath:"contract#/$defs/PresentedToken/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -9408,25 +9526,25 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.code !== undefined){
-let data1 = data.code;
+if(data.csrf !== undefined){
+let data1 = data.csrf;
 const _errs5 = errors;
 const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data1 === "string"){
-if(func1(data1) > 32){
-validate167.errors = [{instancePath:instancePath+"/code",schemaPath:"contract#/$defs/Code/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"}];
+if(func1(data1) > 256){
+validate167.errors = [{instancePath:instancePath+"/csrf",schemaPath:"contract#/$defs/CsrfToken/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
 return false;
 }
 else {
 if(func1(data1) < 1){
-validate167.errors = [{instancePath:instancePath+"/code",schemaPath:"contract#/$defs/Code/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate167.errors = [{instancePath:instancePath+"/csrf",schemaPath:"contract#/$defs/CsrfToken/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
 }
 else {
-validate167.errors = [{instancePath:instancePath+"/code",schemaPath:"contract#/$defs/Code/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate167.errors = [{instancePath:instancePath+"/csrf",schemaPath:"contract#/$defs/CsrfToken/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -9434,41 +9552,6 @@ var valid0 = _errs5 === errors;
 }
 else {
 var valid0 = true;
-}
-if(valid0){
-if(data.app_id !== undefined){
-let data2 = data.app_id;
-const _errs8 = errors;
-const _errs9 = errors;
-if(errors === _errs9){
-if(typeof data2 === "string"){
-if(func1(data2) > 64){
-validate167.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
-return false;
-}
-else {
-if(func1(data2) < 1){
-validate167.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-else {
-if(!pattern5.test(data2)){
-validate167.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
-return false;
-}
-}
-}
-}
-else {
-validate167.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
 }
 }
 }
@@ -9486,7 +9569,7 @@ validate167.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false}
 
 
 function validate166(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Phone_verify_body" */;
+/*# sourceURL="Pages_sendVerifyEmail_body" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate166.evaluated;
@@ -9505,9 +9588,9 @@ return errors === 0;
 }
 validate166.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Accounts_refresh_body = validate169;
-const schema286 = {"$id":"Accounts_refresh_body","$ref":"contract#/$defs/Refresh"};
-const schema287 = {"type":"object","required":["refresh_token"],"properties":{"refresh_token":{"$ref":"contract#/$defs/PresentedToken"}},"additionalProperties":false};
+const Phone_sendCode_body = validate169;
+const schema294 = {"$id":"Phone_sendCode_body","$ref":"contract#/$defs/PhoneCodeRequest"};
+const schema295 = {"type":"object","required":["phone"],"properties":{"phone":{"$ref":"contract#/$defs/PhoneNumber"},"app_id":{"$ref":"contract#/$defs/AppId"}},"additionalProperties":false};
 
 function validate170(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -9522,40 +9605,74 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((data.refresh_token === undefined) && (missing0 = "refresh_token")){
+if((data.phone === undefined) && (missing0 = "phone")){
 validate170.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(key0 === "refresh_token")){
+if(!((key0 === "phone") || (key0 === "app_id"))){
 validate170.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
 if(_errs1 === errors){
-if(data.refresh_token !== undefined){
-let data0 = data.refresh_token;
+if(data.phone !== undefined){
+let data0 = data.phone;
+const _errs2 = errors;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(func1(data0) > 256){
-validate170.errors = [{instancePath:instancePath+"/refresh_token",schemaPath:"contract#/$defs/PresentedToken/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
+if(!pattern35.test(data0)){
+validate170.errors = [{instancePath:instancePath+"/phone",schemaPath:"contract#/$defs/PhoneNumber/pattern",keyword:"pattern",params:{pattern: "^\\+[1-9][0-9]{6,14}$"},message:"must match pattern \""+"^\\+[1-9][0-9]{6,14}$"+"\""}];
 return false;
-}
-else {
-if(func1(data0) < 1){
-validate170.errors = [{instancePath:instancePath+"/refresh_token",schemaPath:"contract#/$defs/PresentedToken/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
 }
 }
 else {
-validate170.errors = [{instancePath:instancePath+"/refresh_token",schemaPath:"contract#/$defs/PresentedToken/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate170.errors = [{instancePath:instancePath+"/phone",schemaPath:"contract#/$defs/PhoneNumber/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.app_id !== undefined){
+let data1 = data.app_id;
+const _errs5 = errors;
+const _errs6 = errors;
+if(errors === _errs6){
+if(typeof data1 === "string"){
+if(func1(data1) > 64){
+validate170.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+return false;
+}
+else {
+if(func1(data1) < 1){
+validate170.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern5.test(data1)){
+validate170.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate170.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
 }
 }
 }
@@ -9573,7 +9690,7 @@ validate170.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false}
 
 
 function validate169(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Accounts_refresh_body" */;
+/*# sourceURL="Phone_sendCode_body" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate169.evaluated;
@@ -9592,9 +9709,9 @@ return errors === 0;
 }
 validate169.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Accounts_resetPassword_body = validate172;
-const schema289 = {"$id":"Accounts_resetPassword_body","$ref":"contract#/$defs/PasswordReset"};
-const schema290 = {"type":"object","required":["token","new_password"],"properties":{"token":{"$ref":"contract#/$defs/PresentedToken"},"new_password":{"$ref":"contract#/$defs/NewPassword"}},"additionalProperties":false};
+const Phone_verify_body = validate172;
+const schema298 = {"$id":"Phone_verify_body","$ref":"contract#/$defs/PhoneVerification"};
+const schema299 = {"type":"object","required":["phone","code"],"properties":{"phone":{"$ref":"contract#/$defs/PhoneNumber"},"code":{"$ref":"contract#/$defs/Code"},"app_id":{"$ref":"contract#/$defs/AppId"},"metadata":{"$ref":"contract#/$defs/Metadata","default":{}}},"additionalProperties":false};
 
 function validate173(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -9608,40 +9725,37 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.metadata === undefined){
+data.metadata = {};
+}
 let missing0;
-if(((data.token === undefined) && (missing0 = "token")) || ((data.new_password === undefined) && (missing0 = "new_password"))){
+if(((data.phone === undefined) && (missing0 = "phone")) || ((data.code === undefined) && (missing0 = "code"))){
 validate173.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!((key0 === "token") || (key0 === "new_password"))){
+if(!((((key0 === "phone") || (key0 === "code")) || (key0 === "app_id")) || (key0 === "metadata"))){
 validate173.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
 if(_errs1 === errors){
-if(data.token !== undefined){
-let data0 = data.token;
+if(data.phone !== undefined){
+let data0 = data.phone;
 const _errs2 = errors;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(func1(data0) > 256){
-validate173.errors = [{instancePath:instancePath+"/token",schemaPath:"contract#/$defs/PresentedToken/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
-return false;
-}
-else {
-if(func1(data0) < 1){
-validate173.errors = [{instancePath:instancePath+"/token",schemaPath:"contract#/$defs/PresentedToken/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+if(!pattern35.test(data0)){
+validate173.errors = [{instancePath:instancePath+"/phone",schemaPath:"contract#/$defs/PhoneNumber/pattern",keyword:"pattern",params:{pattern: "^\\+[1-9][0-9]{6,14}$"},message:"must match pattern \""+"^\\+[1-9][0-9]{6,14}$"+"\""}];
 return false;
 }
 }
-}
 else {
-validate173.errors = [{instancePath:instancePath+"/token",schemaPath:"contract#/$defs/PresentedToken/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate173.errors = [{instancePath:instancePath+"/phone",schemaPath:"contract#/$defs/PhoneNumber/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -9651,25 +9765,25 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.new_password !== undefined){
-let data1 = data.new_password;
+if(data.code !== undefined){
+let data1 = data.code;
 const _errs5 = errors;
 const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data1 === "string"){
-if(func1(data1) > 256){
-validate173.errors = [{instancePath:instancePath+"/new_password",schemaPath:"contract#/$defs/NewPassword/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
+if(func1(data1) > 32){
+validate173.errors = [{instancePath:instancePath+"/code",schemaPath:"contract#/$defs/Code/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"}];
 return false;
 }
 else {
-if(func1(data1) < 8){
-validate173.errors = [{instancePath:instancePath+"/new_password",schemaPath:"contract#/$defs/NewPassword/minLength",keyword:"minLength",params:{limit: 8},message:"must NOT have fewer than 8 characters"}];
+if(func1(data1) < 1){
+validate173.errors = [{instancePath:instancePath+"/code",schemaPath:"contract#/$defs/Code/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
 }
 else {
-validate173.errors = [{instancePath:instancePath+"/new_password",schemaPath:"contract#/$defs/NewPassword/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate173.errors = [{instancePath:instancePath+"/code",schemaPath:"contract#/$defs/Code/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -9677,6 +9791,59 @@ var valid0 = _errs5 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.app_id !== undefined){
+let data2 = data.app_id;
+const _errs8 = errors;
+const _errs9 = errors;
+if(errors === _errs9){
+if(typeof data2 === "string"){
+if(func1(data2) > 64){
+validate173.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+return false;
+}
+else {
+if(func1(data2) < 1){
+validate173.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern5.test(data2)){
+validate173.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate173.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+let data3 = data.metadata;
+const _errs11 = errors;
+const _errs12 = errors;
+if(errors === _errs12){
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+if(Object.keys(data3).length > 64){
+validate173.errors = [{instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/Metadata/maxProperties",keyword:"maxProperties",params:{limit: 64},message:"must NOT have more than 64 properties"}];
+return false;
+}
+}
+else {
+validate173.errors = [{instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/Metadata/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs11 === errors;
+}
 }
 }
 }
@@ -9694,7 +9861,7 @@ validate173.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false}
 
 
 function validate172(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Accounts_resetPassword_body" */;
+/*# sourceURL="Phone_verify_body" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate172.evaluated;
@@ -9713,16 +9880,224 @@ return errors === 0;
 }
 validate172.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Roles_create_body = validate175;
-const schema293 = {"$id":"Roles_create_body","$ref":"contract#/$defs/RoleCreate"};
-const schema294 = {"type":"object","required":["name","slug"],"properties":{"app_id":{"$ref":"contract#/$defs/AppId"},"name":{"$ref":"contract#/$defs/Name"},"slug":{"$ref":"contract#/$defs/Slug"},"description":{"type":"string","maxLength":500,"default":""},"parent_id":{"anyOf":[{"$ref":"contract#/$defs/RoleId"},{"type":"null"}],"default":null}},"additionalProperties":false};
-const schema298 = {"type":"string","pattern":"^arole_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
-const pattern58 = new RegExp("^arole_[0-7][0-9a-hjkmnp-tv-z]{25}$", "u");
+const Accounts_refresh_body = validate175;
+const schema304 = {"$id":"Accounts_refresh_body","$ref":"contract#/$defs/Refresh"};
+const schema305 = {"type":"object","required":["refresh_token"],"properties":{"refresh_token":{"$ref":"contract#/$defs/PresentedToken"}},"additionalProperties":false};
 
 function validate176(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate176.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.refresh_token === undefined) && (missing0 = "refresh_token")){
+validate176.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(key0 === "refresh_token")){
+validate176.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.refresh_token !== undefined){
+let data0 = data.refresh_token;
+const _errs3 = errors;
+if(errors === _errs3){
+if(typeof data0 === "string"){
+if(func1(data0) > 256){
+validate176.errors = [{instancePath:instancePath+"/refresh_token",schemaPath:"contract#/$defs/PresentedToken/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
+return false;
+}
+else {
+if(func1(data0) < 1){
+validate176.errors = [{instancePath:instancePath+"/refresh_token",schemaPath:"contract#/$defs/PresentedToken/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+}
+else {
+validate176.errors = [{instancePath:instancePath+"/refresh_token",schemaPath:"contract#/$defs/PresentedToken/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+}
+}
+}
+}
+else {
+validate176.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate176.errors = vErrors;
+return errors === 0;
+}
+validate176.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+
+function validate175(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="Accounts_refresh_body" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate175.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(!(validate176(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate176.errors : vErrors.concat(validate176.errors);
+errors = vErrors.length;
+}
+validate175.errors = vErrors;
+return errors === 0;
+}
+validate175.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const Accounts_resetPassword_body = validate178;
+const schema307 = {"$id":"Accounts_resetPassword_body","$ref":"contract#/$defs/PasswordReset"};
+const schema308 = {"type":"object","required":["token","new_password"],"properties":{"token":{"$ref":"contract#/$defs/PresentedToken"},"new_password":{"$ref":"contract#/$defs/NewPassword"}},"additionalProperties":false};
+
+function validate179(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate179.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.token === undefined) && (missing0 = "token")) || ((data.new_password === undefined) && (missing0 = "new_password"))){
+validate179.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((key0 === "token") || (key0 === "new_password"))){
+validate179.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.token !== undefined){
+let data0 = data.token;
+const _errs2 = errors;
+const _errs3 = errors;
+if(errors === _errs3){
+if(typeof data0 === "string"){
+if(func1(data0) > 256){
+validate179.errors = [{instancePath:instancePath+"/token",schemaPath:"contract#/$defs/PresentedToken/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
+return false;
+}
+else {
+if(func1(data0) < 1){
+validate179.errors = [{instancePath:instancePath+"/token",schemaPath:"contract#/$defs/PresentedToken/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+}
+else {
+validate179.errors = [{instancePath:instancePath+"/token",schemaPath:"contract#/$defs/PresentedToken/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.new_password !== undefined){
+let data1 = data.new_password;
+const _errs5 = errors;
+const _errs6 = errors;
+if(errors === _errs6){
+if(typeof data1 === "string"){
+if(func1(data1) > 256){
+validate179.errors = [{instancePath:instancePath+"/new_password",schemaPath:"contract#/$defs/NewPassword/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
+return false;
+}
+else {
+if(func1(data1) < 8){
+validate179.errors = [{instancePath:instancePath+"/new_password",schemaPath:"contract#/$defs/NewPassword/minLength",keyword:"minLength",params:{limit: 8},message:"must NOT have fewer than 8 characters"}];
+return false;
+}
+}
+}
+else {
+validate179.errors = [{instancePath:instancePath+"/new_password",schemaPath:"contract#/$defs/NewPassword/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate179.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate179.errors = vErrors;
+return errors === 0;
+}
+validate179.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+
+function validate178(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="Accounts_resetPassword_body" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate178.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(!(validate179(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
+errors = vErrors.length;
+}
+validate178.errors = vErrors;
+return errors === 0;
+}
+validate178.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const Roles_create_body = validate181;
+const schema311 = {"$id":"Roles_create_body","$ref":"contract#/$defs/RoleCreate"};
+const schema312 = {"type":"object","required":["name","slug"],"properties":{"app_id":{"$ref":"contract#/$defs/AppId"},"name":{"$ref":"contract#/$defs/Name"},"slug":{"$ref":"contract#/$defs/Slug"},"description":{"type":"string","maxLength":500,"default":""},"parent_id":{"anyOf":[{"$ref":"contract#/$defs/RoleId"},{"type":"null"}],"default":null}},"additionalProperties":false};
+const schema316 = {"type":"string","pattern":"^arole_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
+const pattern58 = new RegExp("^arole_[0-7][0-9a-hjkmnp-tv-z]{25}$", "u");
+
+function validate182(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate182.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -9739,14 +10114,14 @@ data.parent_id = null;
 }
 let missing0;
 if(((data.name === undefined) && (missing0 = "name")) || ((data.slug === undefined) && (missing0 = "slug"))){
-validate176.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate182.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((((key0 === "app_id") || (key0 === "name")) || (key0 === "slug")) || (key0 === "description")) || (key0 === "parent_id"))){
-validate176.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate182.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -9759,24 +10134,24 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
 if(func1(data0) > 64){
-validate176.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+validate182.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
 else {
 if(func1(data0) < 1){
-validate176.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate182.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
 if(!pattern5.test(data0)){
-validate176.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
+validate182.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate176.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate182.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -9793,18 +10168,18 @@ const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data1 === "string"){
 if(func1(data1) > 128){
-validate176.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/Name/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
+validate182.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/Name/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
 return false;
 }
 else {
 if(func1(data1) < 1){
-validate176.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/Name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate182.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/Name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
 }
 else {
-validate176.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/Name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate182.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/Name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -9821,12 +10196,12 @@ const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data2 === "string"){
 if(!pattern6.test(data2)){
-validate176.errors = [{instancePath:instancePath+"/slug",schemaPath:"contract#/$defs/Slug/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9]([a-z0-9_.-]{0,61}[a-z0-9])?$"},message:"must match pattern \""+"^[a-z0-9]([a-z0-9_.-]{0,61}[a-z0-9])?$"+"\""}];
+validate182.errors = [{instancePath:instancePath+"/slug",schemaPath:"contract#/$defs/Slug/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9]([a-z0-9_.-]{0,61}[a-z0-9])?$"},message:"must match pattern \""+"^[a-z0-9]([a-z0-9_.-]{0,61}[a-z0-9])?$"+"\""}];
 return false;
 }
 }
 else {
-validate176.errors = [{instancePath:instancePath+"/slug",schemaPath:"contract#/$defs/Slug/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate182.errors = [{instancePath:instancePath+"/slug",schemaPath:"contract#/$defs/Slug/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -9841,12 +10216,12 @@ const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data3 === "string"){
 if(func1(data3) > 500){
-validate176.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 500},message:"must NOT have more than 500 characters"}];
+validate182.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 500},message:"must NOT have more than 500 characters"}];
 return false;
 }
 }
 else {
-validate176.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate182.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -9906,7 +10281,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate176.errors = vErrors;
+validate182.errors = vErrors;
 return false;
 }
 else {
@@ -9929,44 +10304,44 @@ var valid0 = _errs13 === errors;
 }
 }
 else {
-validate176.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate182.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate176.errors = vErrors;
+validate182.errors = vErrors;
 return errors === 0;
 }
-validate176.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate182.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate175(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate181(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Roles_create_body" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate175.evaluated;
+const evaluated0 = validate181.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate176(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate176.errors : vErrors.concat(validate176.errors);
+if(!(validate182(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate182.errors : vErrors.concat(validate182.errors);
 errors = vErrors.length;
 }
-validate175.errors = vErrors;
+validate181.errors = vErrors;
 return errors === 0;
 }
-validate175.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate181.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Roles_update_body = validate178;
-const schema299 = {"$id":"Roles_update_body","$ref":"contract#/$defs/RoleUpdate"};
-const schema300 = {"type":"object","properties":{"app_id":{"$ref":"contract#/$defs/AppId"},"name":{"$ref":"contract#/$defs/Name"},"slug":{"$ref":"contract#/$defs/Slug"},"description":{"type":"string","maxLength":500},"parent_id":{"anyOf":[{"$ref":"contract#/$defs/RoleId"},{"type":"null"}]}},"additionalProperties":false};
+const Roles_update_body = validate184;
+const schema317 = {"$id":"Roles_update_body","$ref":"contract#/$defs/RoleUpdate"};
+const schema318 = {"type":"object","properties":{"app_id":{"$ref":"contract#/$defs/AppId"},"name":{"$ref":"contract#/$defs/Name"},"slug":{"$ref":"contract#/$defs/Slug"},"description":{"type":"string","maxLength":500},"parent_id":{"anyOf":[{"$ref":"contract#/$defs/RoleId"},{"type":"null"}]}},"additionalProperties":false};
 
-function validate179(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate185(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate179.evaluated;
+const evaluated0 = validate185.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -9978,7 +10353,7 @@ if(data && typeof data == "object" && !Array.isArray(data)){
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((((key0 === "app_id") || (key0 === "name")) || (key0 === "slug")) || (key0 === "description")) || (key0 === "parent_id"))){
-validate179.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate185.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -9991,24 +10366,24 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
 if(func1(data0) > 64){
-validate179.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+validate185.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
 else {
 if(func1(data0) < 1){
-validate179.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate185.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
 if(!pattern5.test(data0)){
-validate179.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
+validate185.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate179.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate185.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -10025,18 +10400,18 @@ const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data1 === "string"){
 if(func1(data1) > 128){
-validate179.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/Name/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
+validate185.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/Name/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
 return false;
 }
 else {
 if(func1(data1) < 1){
-validate179.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/Name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate185.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/Name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
 }
 else {
-validate179.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/Name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate185.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/Name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -10053,12 +10428,12 @@ const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data2 === "string"){
 if(!pattern6.test(data2)){
-validate179.errors = [{instancePath:instancePath+"/slug",schemaPath:"contract#/$defs/Slug/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9]([a-z0-9_.-]{0,61}[a-z0-9])?$"},message:"must match pattern \""+"^[a-z0-9]([a-z0-9_.-]{0,61}[a-z0-9])?$"+"\""}];
+validate185.errors = [{instancePath:instancePath+"/slug",schemaPath:"contract#/$defs/Slug/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9]([a-z0-9_.-]{0,61}[a-z0-9])?$"},message:"must match pattern \""+"^[a-z0-9]([a-z0-9_.-]{0,61}[a-z0-9])?$"+"\""}];
 return false;
 }
 }
 else {
-validate179.errors = [{instancePath:instancePath+"/slug",schemaPath:"contract#/$defs/Slug/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate185.errors = [{instancePath:instancePath+"/slug",schemaPath:"contract#/$defs/Slug/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -10074,12 +10449,12 @@ const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data3 === "string"){
 if(func1(data3) > 500){
-validate179.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 500},message:"must NOT have more than 500 characters"}];
+validate185.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 500},message:"must NOT have more than 500 characters"}];
 return false;
 }
 }
 else {
-validate179.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate185.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -10144,7 +10519,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate179.errors = vErrors;
+validate185.errors = vErrors;
 return false;
 }
 else {
@@ -10170,44 +10545,44 @@ var valid0 = true;
 }
 }
 else {
-validate179.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate185.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate179.errors = vErrors;
+validate185.errors = vErrors;
 return errors === 0;
 }
-validate179.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate185.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate178(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate184(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Roles_update_body" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate178.evaluated;
+const evaluated0 = validate184.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate179(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
+if(!(validate185(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate185.errors : vErrors.concat(validate185.errors);
 errors = vErrors.length;
 }
-validate178.errors = vErrors;
+validate184.errors = vErrors;
 return errors === 0;
 }
-validate178.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate184.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Roles_assign_body = validate181;
-const schema305 = {"$id":"Roles_assign_body","$ref":"contract#/$defs/RoleAssignment"};
-const schema306 = {"type":"object","required":["user_id"],"properties":{"user_id":{"$ref":"contract#/$defs/UserId"},"org_id":{"anyOf":[{"$ref":"contract#/$defs/OrgId"},{"type":"null"}],"default":null}},"additionalProperties":false};
+const Roles_assign_body = validate187;
+const schema323 = {"$id":"Roles_assign_body","$ref":"contract#/$defs/RoleAssignment"};
+const schema324 = {"type":"object","required":["user_id"],"properties":{"user_id":{"$ref":"contract#/$defs/UserId"},"org_id":{"anyOf":[{"$ref":"contract#/$defs/OrgId"},{"type":"null"}],"default":null}},"additionalProperties":false};
 
-function validate182(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate188(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate182.evaluated;
+const evaluated0 = validate188.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -10221,14 +10596,14 @@ data.org_id = null;
 }
 let missing0;
 if((data.user_id === undefined) && (missing0 = "user_id")){
-validate182.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate188.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((key0 === "user_id") || (key0 === "org_id"))){
-validate182.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate188.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -10241,12 +10616,12 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
 if(!pattern4.test(data0)){
-validate182.errors = [{instancePath:instancePath+"/user_id",schemaPath:"contract#/$defs/UserId/pattern",keyword:"pattern",params:{pattern: "^user_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^user_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
+validate188.errors = [{instancePath:instancePath+"/user_id",schemaPath:"contract#/$defs/UserId/pattern",keyword:"pattern",params:{pattern: "^user_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^user_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
 return false;
 }
 }
 else {
-validate182.errors = [{instancePath:instancePath+"/user_id",schemaPath:"contract#/$defs/UserId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate188.errors = [{instancePath:instancePath+"/user_id",schemaPath:"contract#/$defs/UserId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -10310,7 +10685,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate182.errors = vErrors;
+validate188.errors = vErrors;
 return false;
 }
 else {
@@ -10330,226 +10705,6 @@ var valid0 = _errs5 === errors;
 }
 }
 else {
-validate182.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate182.errors = vErrors;
-return errors === 0;
-}
-validate182.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-
-function validate181(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Roles_assign_body" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate181.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(!(validate182(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate182.errors : vErrors.concat(validate182.errors);
-errors = vErrors.length;
-}
-validate181.errors = vErrors;
-return errors === 0;
-}
-validate181.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-const Roles_addPermission_body = validate184;
-const schema309 = {"$id":"Roles_addPermission_body","$ref":"contract#/$defs/PermissionCreate"};
-const schema310 = {"type":"object","required":["action","resource"],"properties":{"action":{"$ref":"contract#/$defs/PermissionPart"},"resource":{"$ref":"contract#/$defs/PermissionPart"}},"additionalProperties":false};
-const schema311 = {"type":"string","pattern":"^([A-Za-z0-9][A-Za-z0-9_./-]{0,62}|\\*)$"};
-const pattern64 = new RegExp("^([A-Za-z0-9][A-Za-z0-9_./-]{0,62}|\\*)$", "u");
-
-function validate185(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate185.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.action === undefined) && (missing0 = "action")) || ((data.resource === undefined) && (missing0 = "resource"))){
-validate185.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!((key0 === "action") || (key0 === "resource"))){
-validate185.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.action !== undefined){
-let data0 = data.action;
-const _errs2 = errors;
-const _errs3 = errors;
-if(errors === _errs3){
-if(typeof data0 === "string"){
-if(!pattern64.test(data0)){
-validate185.errors = [{instancePath:instancePath+"/action",schemaPath:"contract#/$defs/PermissionPart/pattern",keyword:"pattern",params:{pattern: "^([A-Za-z0-9][A-Za-z0-9_./-]{0,62}|\\*)$"},message:"must match pattern \""+"^([A-Za-z0-9][A-Za-z0-9_./-]{0,62}|\\*)$"+"\""}];
-return false;
-}
-}
-else {
-validate185.errors = [{instancePath:instancePath+"/action",schemaPath:"contract#/$defs/PermissionPart/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.resource !== undefined){
-let data1 = data.resource;
-const _errs5 = errors;
-const _errs6 = errors;
-if(errors === _errs6){
-if(typeof data1 === "string"){
-if(!pattern64.test(data1)){
-validate185.errors = [{instancePath:instancePath+"/resource",schemaPath:"contract#/$defs/PermissionPart/pattern",keyword:"pattern",params:{pattern: "^([A-Za-z0-9][A-Za-z0-9_./-]{0,62}|\\*)$"},message:"must match pattern \""+"^([A-Za-z0-9][A-Za-z0-9_./-]{0,62}|\\*)$"+"\""}];
-return false;
-}
-}
-else {
-validate185.errors = [{instancePath:instancePath+"/resource",schemaPath:"contract#/$defs/PermissionPart/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-else {
-validate185.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate185.errors = vErrors;
-return errors === 0;
-}
-validate185.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-
-function validate184(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Roles_addPermission_body" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate184.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(!(validate185(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate185.errors : vErrors.concat(validate185.errors);
-errors = vErrors.length;
-}
-validate184.errors = vErrors;
-return errors === 0;
-}
-validate184.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-const Roles_unassign_body = validate187;
-const schema313 = {"$id":"Roles_unassign_body","$ref":"contract#/$defs/RoleUnassignment"};
-const schema314 = {"type":"object","required":["user_id"],"properties":{"user_id":{"$ref":"contract#/$defs/UserId"},"org_id":{"$ref":"contract#/$defs/OrgId"}},"additionalProperties":false};
-
-function validate188(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate188.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.user_id === undefined) && (missing0 = "user_id")){
-validate188.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!((key0 === "user_id") || (key0 === "org_id"))){
-validate188.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.user_id !== undefined){
-let data0 = data.user_id;
-const _errs2 = errors;
-const _errs3 = errors;
-if(errors === _errs3){
-if(typeof data0 === "string"){
-if(!pattern4.test(data0)){
-validate188.errors = [{instancePath:instancePath+"/user_id",schemaPath:"contract#/$defs/UserId/pattern",keyword:"pattern",params:{pattern: "^user_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^user_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
-return false;
-}
-}
-else {
-validate188.errors = [{instancePath:instancePath+"/user_id",schemaPath:"contract#/$defs/UserId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.org_id !== undefined){
-let data1 = data.org_id;
-const _errs5 = errors;
-const _errs6 = errors;
-if(errors === _errs6){
-if(typeof data1 === "string"){
-if(!pattern20.test(data1)){
-validate188.errors = [{instancePath:instancePath+"/org_id",schemaPath:"contract#/$defs/OrgId/pattern",keyword:"pattern",params:{pattern: "^org_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^org_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
-return false;
-}
-}
-else {
-validate188.errors = [{instancePath:instancePath+"/org_id",schemaPath:"contract#/$defs/OrgId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-else {
 validate188.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
@@ -10561,7 +10716,7 @@ validate188.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false}
 
 
 function validate187(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Roles_unassign_body" */;
+/*# sourceURL="Roles_assign_body" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate187.evaluated;
@@ -10580,9 +10735,11 @@ return errors === 0;
 }
 validate187.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Accounts_signin_body = validate190;
-const schema317 = {"$id":"Accounts_signin_body","$ref":"contract#/$defs/Signin"};
-const schema318 = {"type":"object","required":["password"],"properties":{"email":{"$ref":"contract#/$defs/Email"},"username":{"$ref":"contract#/$defs/Username"},"password":{"$ref":"contract#/$defs/Password"},"app_id":{"$ref":"contract#/$defs/AppId"}},"additionalProperties":false};
+const Roles_addPermission_body = validate190;
+const schema327 = {"$id":"Roles_addPermission_body","$ref":"contract#/$defs/PermissionCreate"};
+const schema328 = {"type":"object","required":["action","resource"],"properties":{"action":{"$ref":"contract#/$defs/PermissionPart"},"resource":{"$ref":"contract#/$defs/PermissionPart"}},"additionalProperties":false};
+const schema329 = {"type":"string","pattern":"^([A-Za-z0-9][A-Za-z0-9_./-]{0,62}|\\*)$"};
+const pattern64 = new RegExp("^([A-Za-z0-9][A-Za-z0-9_./-]{0,62}|\\*)$", "u");
 
 function validate191(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -10597,48 +10754,34 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((data.password === undefined) && (missing0 = "password")){
+if(((data.action === undefined) && (missing0 = "action")) || ((data.resource === undefined) && (missing0 = "resource"))){
 validate191.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!((((key0 === "email") || (key0 === "username")) || (key0 === "password")) || (key0 === "app_id"))){
+if(!((key0 === "action") || (key0 === "resource"))){
 validate191.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
 if(_errs1 === errors){
-if(data.email !== undefined){
-let data0 = data.email;
+if(data.action !== undefined){
+let data0 = data.action;
 const _errs2 = errors;
 const _errs3 = errors;
 if(errors === _errs3){
-if(errors === _errs3){
 if(typeof data0 === "string"){
-if(func1(data0) > 254){
-validate191.errors = [{instancePath:instancePath+"/email",schemaPath:"contract#/$defs/Email/maxLength",keyword:"maxLength",params:{limit: 254},message:"must NOT have more than 254 characters"}];
+if(!pattern64.test(data0)){
+validate191.errors = [{instancePath:instancePath+"/action",schemaPath:"contract#/$defs/PermissionPart/pattern",keyword:"pattern",params:{pattern: "^([A-Za-z0-9][A-Za-z0-9_./-]{0,62}|\\*)$"},message:"must match pattern \""+"^([A-Za-z0-9][A-Za-z0-9_./-]{0,62}|\\*)$"+"\""}];
 return false;
-}
-else {
-if(func1(data0) < 3){
-validate191.errors = [{instancePath:instancePath+"/email",schemaPath:"contract#/$defs/Email/minLength",keyword:"minLength",params:{limit: 3},message:"must NOT have fewer than 3 characters"}];
-return false;
-}
-else {
-if(!(formats12.test(data0))){
-validate191.errors = [{instancePath:instancePath+"/email",schemaPath:"contract#/$defs/Email/format",keyword:"format",params:{format: "email"},message:"must match format \""+"email"+"\""}];
-return false;
-}
-}
 }
 }
 else {
-validate191.errors = [{instancePath:instancePath+"/email",schemaPath:"contract#/$defs/Email/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate191.errors = [{instancePath:instancePath+"/action",schemaPath:"contract#/$defs/PermissionPart/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
-}
 }
 }
 var valid0 = _errs2 === errors;
@@ -10647,31 +10790,19 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.username !== undefined){
-let data1 = data.username;
+if(data.resource !== undefined){
+let data1 = data.resource;
 const _errs5 = errors;
 const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data1 === "string"){
-if(func1(data1) > 32){
-validate191.errors = [{instancePath:instancePath+"/username",schemaPath:"contract#/$defs/Username/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"}];
-return false;
-}
-else {
-if(func1(data1) < 3){
-validate191.errors = [{instancePath:instancePath+"/username",schemaPath:"contract#/$defs/Username/minLength",keyword:"minLength",params:{limit: 3},message:"must NOT have fewer than 3 characters"}];
-return false;
-}
-else {
-if(!pattern33.test(data1)){
-validate191.errors = [{instancePath:instancePath+"/username",schemaPath:"contract#/$defs/Username/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9][A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9][A-Za-z0-9._-]+$"+"\""}];
+if(!pattern64.test(data1)){
+validate191.errors = [{instancePath:instancePath+"/resource",schemaPath:"contract#/$defs/PermissionPart/pattern",keyword:"pattern",params:{pattern: "^([A-Za-z0-9][A-Za-z0-9_./-]{0,62}|\\*)$"},message:"must match pattern \""+"^([A-Za-z0-9][A-Za-z0-9_./-]{0,62}|\\*)$"+"\""}];
 return false;
 }
 }
-}
-}
 else {
-validate191.errors = [{instancePath:instancePath+"/username",schemaPath:"contract#/$defs/Username/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate191.errors = [{instancePath:instancePath+"/resource",schemaPath:"contract#/$defs/PermissionPart/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -10679,70 +10810,6 @@ var valid0 = _errs5 === errors;
 }
 else {
 var valid0 = true;
-}
-if(valid0){
-if(data.password !== undefined){
-let data2 = data.password;
-const _errs8 = errors;
-const _errs9 = errors;
-if(errors === _errs9){
-if(typeof data2 === "string"){
-if(func1(data2) > 256){
-validate191.errors = [{instancePath:instancePath+"/password",schemaPath:"contract#/$defs/Password/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
-return false;
-}
-else {
-if(func1(data2) < 1){
-validate191.errors = [{instancePath:instancePath+"/password",schemaPath:"contract#/$defs/Password/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-}
-else {
-validate191.errors = [{instancePath:instancePath+"/password",schemaPath:"contract#/$defs/Password/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.app_id !== undefined){
-let data3 = data.app_id;
-const _errs11 = errors;
-const _errs12 = errors;
-if(errors === _errs12){
-if(typeof data3 === "string"){
-if(func1(data3) > 64){
-validate191.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
-return false;
-}
-else {
-if(func1(data3) < 1){
-validate191.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-else {
-if(!pattern5.test(data3)){
-validate191.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
-return false;
-}
-}
-}
-}
-else {
-validate191.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-}
 }
 }
 }
@@ -10760,7 +10827,7 @@ validate191.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false}
 
 
 function validate190(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Accounts_signin_body" */;
+/*# sourceURL="Roles_addPermission_body" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate190.evaluated;
@@ -10779,14 +10846,322 @@ return errors === 0;
 }
 validate190.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Accounts_signup_body = validate193;
-const schema323 = {"$id":"Accounts_signup_body","$ref":"contract#/$defs/Signup"};
-const schema324 = {"type":"object","required":["email","password"],"properties":{"email":{"$ref":"contract#/$defs/Email"},"password":{"$ref":"contract#/$defs/NewPassword"},"name":{"anyOf":[{"$ref":"contract#/$defs/PersonName"},{"type":"null"}],"default":null},"username":{"anyOf":[{"$ref":"contract#/$defs/Username"},{"type":"null"}],"default":null},"app_id":{"$ref":"contract#/$defs/AppId"},"metadata":{"$ref":"contract#/$defs/Metadata","default":{}}},"additionalProperties":false};
+const Roles_unassign_body = validate193;
+const schema331 = {"$id":"Roles_unassign_body","$ref":"contract#/$defs/RoleUnassignment"};
+const schema332 = {"type":"object","required":["user_id"],"properties":{"user_id":{"$ref":"contract#/$defs/UserId"},"org_id":{"$ref":"contract#/$defs/OrgId"}},"additionalProperties":false};
 
 function validate194(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate194.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.user_id === undefined) && (missing0 = "user_id")){
+validate194.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((key0 === "user_id") || (key0 === "org_id"))){
+validate194.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.user_id !== undefined){
+let data0 = data.user_id;
+const _errs2 = errors;
+const _errs3 = errors;
+if(errors === _errs3){
+if(typeof data0 === "string"){
+if(!pattern4.test(data0)){
+validate194.errors = [{instancePath:instancePath+"/user_id",schemaPath:"contract#/$defs/UserId/pattern",keyword:"pattern",params:{pattern: "^user_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^user_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
+return false;
+}
+}
+else {
+validate194.errors = [{instancePath:instancePath+"/user_id",schemaPath:"contract#/$defs/UserId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.org_id !== undefined){
+let data1 = data.org_id;
+const _errs5 = errors;
+const _errs6 = errors;
+if(errors === _errs6){
+if(typeof data1 === "string"){
+if(!pattern20.test(data1)){
+validate194.errors = [{instancePath:instancePath+"/org_id",schemaPath:"contract#/$defs/OrgId/pattern",keyword:"pattern",params:{pattern: "^org_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^org_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
+return false;
+}
+}
+else {
+validate194.errors = [{instancePath:instancePath+"/org_id",schemaPath:"contract#/$defs/OrgId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate194.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate194.errors = vErrors;
+return errors === 0;
+}
+validate194.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+
+function validate193(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="Roles_unassign_body" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate193.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(!(validate194(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate194.errors : vErrors.concat(validate194.errors);
+errors = vErrors.length;
+}
+validate193.errors = vErrors;
+return errors === 0;
+}
+validate193.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const Accounts_signin_body = validate196;
+const schema335 = {"$id":"Accounts_signin_body","$ref":"contract#/$defs/Signin"};
+const schema336 = {"type":"object","required":["password"],"properties":{"email":{"$ref":"contract#/$defs/Email"},"username":{"$ref":"contract#/$defs/Username"},"password":{"$ref":"contract#/$defs/Password"},"app_id":{"$ref":"contract#/$defs/AppId"}},"additionalProperties":false};
+
+function validate197(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate197.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.password === undefined) && (missing0 = "password")){
+validate197.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((((key0 === "email") || (key0 === "username")) || (key0 === "password")) || (key0 === "app_id"))){
+validate197.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.email !== undefined){
+let data0 = data.email;
+const _errs2 = errors;
+const _errs3 = errors;
+if(errors === _errs3){
+if(errors === _errs3){
+if(typeof data0 === "string"){
+if(func1(data0) > 254){
+validate197.errors = [{instancePath:instancePath+"/email",schemaPath:"contract#/$defs/Email/maxLength",keyword:"maxLength",params:{limit: 254},message:"must NOT have more than 254 characters"}];
+return false;
+}
+else {
+if(func1(data0) < 3){
+validate197.errors = [{instancePath:instancePath+"/email",schemaPath:"contract#/$defs/Email/minLength",keyword:"minLength",params:{limit: 3},message:"must NOT have fewer than 3 characters"}];
+return false;
+}
+else {
+if(!(formats12.test(data0))){
+validate197.errors = [{instancePath:instancePath+"/email",schemaPath:"contract#/$defs/Email/format",keyword:"format",params:{format: "email"},message:"must match format \""+"email"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate197.errors = [{instancePath:instancePath+"/email",schemaPath:"contract#/$defs/Email/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.username !== undefined){
+let data1 = data.username;
+const _errs5 = errors;
+const _errs6 = errors;
+if(errors === _errs6){
+if(typeof data1 === "string"){
+if(func1(data1) > 32){
+validate197.errors = [{instancePath:instancePath+"/username",schemaPath:"contract#/$defs/Username/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"}];
+return false;
+}
+else {
+if(func1(data1) < 3){
+validate197.errors = [{instancePath:instancePath+"/username",schemaPath:"contract#/$defs/Username/minLength",keyword:"minLength",params:{limit: 3},message:"must NOT have fewer than 3 characters"}];
+return false;
+}
+else {
+if(!pattern33.test(data1)){
+validate197.errors = [{instancePath:instancePath+"/username",schemaPath:"contract#/$defs/Username/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9][A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9][A-Za-z0-9._-]+$"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate197.errors = [{instancePath:instancePath+"/username",schemaPath:"contract#/$defs/Username/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.password !== undefined){
+let data2 = data.password;
+const _errs8 = errors;
+const _errs9 = errors;
+if(errors === _errs9){
+if(typeof data2 === "string"){
+if(func1(data2) > 256){
+validate197.errors = [{instancePath:instancePath+"/password",schemaPath:"contract#/$defs/Password/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
+return false;
+}
+else {
+if(func1(data2) < 1){
+validate197.errors = [{instancePath:instancePath+"/password",schemaPath:"contract#/$defs/Password/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+}
+else {
+validate197.errors = [{instancePath:instancePath+"/password",schemaPath:"contract#/$defs/Password/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.app_id !== undefined){
+let data3 = data.app_id;
+const _errs11 = errors;
+const _errs12 = errors;
+if(errors === _errs12){
+if(typeof data3 === "string"){
+if(func1(data3) > 64){
+validate197.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+return false;
+}
+else {
+if(func1(data3) < 1){
+validate197.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern5.test(data3)){
+validate197.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate197.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate197.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate197.errors = vErrors;
+return errors === 0;
+}
+validate197.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+
+function validate196(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="Accounts_signin_body" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate196.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(!(validate197(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate197.errors : vErrors.concat(validate197.errors);
+errors = vErrors.length;
+}
+validate196.errors = vErrors;
+return errors === 0;
+}
+validate196.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const Accounts_signup_body = validate199;
+const schema341 = {"$id":"Accounts_signup_body","$ref":"contract#/$defs/Signup"};
+const schema342 = {"type":"object","required":["email","password"],"properties":{"email":{"$ref":"contract#/$defs/Email"},"password":{"$ref":"contract#/$defs/NewPassword"},"name":{"anyOf":[{"$ref":"contract#/$defs/PersonName"},{"type":"null"}],"default":null},"username":{"anyOf":[{"$ref":"contract#/$defs/Username"},{"type":"null"}],"default":null},"app_id":{"$ref":"contract#/$defs/AppId"},"metadata":{"$ref":"contract#/$defs/Metadata","default":{}}},"additionalProperties":false};
+
+function validate200(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate200.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -10806,14 +11181,14 @@ data.metadata = {};
 }
 let missing0;
 if(((data.email === undefined) && (missing0 = "email")) || ((data.password === undefined) && (missing0 = "password"))){
-validate194.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate200.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((((((key0 === "email") || (key0 === "password")) || (key0 === "name")) || (key0 === "username")) || (key0 === "app_id")) || (key0 === "metadata"))){
-validate194.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate200.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -10827,24 +11202,24 @@ if(errors === _errs3){
 if(errors === _errs3){
 if(typeof data0 === "string"){
 if(func1(data0) > 254){
-validate194.errors = [{instancePath:instancePath+"/email",schemaPath:"contract#/$defs/Email/maxLength",keyword:"maxLength",params:{limit: 254},message:"must NOT have more than 254 characters"}];
+validate200.errors = [{instancePath:instancePath+"/email",schemaPath:"contract#/$defs/Email/maxLength",keyword:"maxLength",params:{limit: 254},message:"must NOT have more than 254 characters"}];
 return false;
 }
 else {
 if(func1(data0) < 3){
-validate194.errors = [{instancePath:instancePath+"/email",schemaPath:"contract#/$defs/Email/minLength",keyword:"minLength",params:{limit: 3},message:"must NOT have fewer than 3 characters"}];
+validate200.errors = [{instancePath:instancePath+"/email",schemaPath:"contract#/$defs/Email/minLength",keyword:"minLength",params:{limit: 3},message:"must NOT have fewer than 3 characters"}];
 return false;
 }
 else {
 if(!(formats12.test(data0))){
-validate194.errors = [{instancePath:instancePath+"/email",schemaPath:"contract#/$defs/Email/format",keyword:"format",params:{format: "email"},message:"must match format \""+"email"+"\""}];
+validate200.errors = [{instancePath:instancePath+"/email",schemaPath:"contract#/$defs/Email/format",keyword:"format",params:{format: "email"},message:"must match format \""+"email"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate194.errors = [{instancePath:instancePath+"/email",schemaPath:"contract#/$defs/Email/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate200.errors = [{instancePath:instancePath+"/email",schemaPath:"contract#/$defs/Email/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -10862,18 +11237,18 @@ const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data1 === "string"){
 if(func1(data1) > 256){
-validate194.errors = [{instancePath:instancePath+"/password",schemaPath:"contract#/$defs/NewPassword/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
+validate200.errors = [{instancePath:instancePath+"/password",schemaPath:"contract#/$defs/NewPassword/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
 return false;
 }
 else {
 if(func1(data1) < 8){
-validate194.errors = [{instancePath:instancePath+"/password",schemaPath:"contract#/$defs/NewPassword/minLength",keyword:"minLength",params:{limit: 8},message:"must NOT have fewer than 8 characters"}];
+validate200.errors = [{instancePath:instancePath+"/password",schemaPath:"contract#/$defs/NewPassword/minLength",keyword:"minLength",params:{limit: 8},message:"must NOT have fewer than 8 characters"}];
 return false;
 }
 }
 }
 else {
-validate194.errors = [{instancePath:instancePath+"/password",schemaPath:"contract#/$defs/NewPassword/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate200.errors = [{instancePath:instancePath+"/password",schemaPath:"contract#/$defs/NewPassword/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -10937,7 +11312,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate194.errors = vErrors;
+validate200.errors = vErrors;
 return false;
 }
 else {
@@ -11031,7 +11406,7 @@ else {
 vErrors.push(err9);
 }
 errors++;
-validate194.errors = vErrors;
+validate200.errors = vErrors;
 return false;
 }
 else {
@@ -11054,24 +11429,24 @@ const _errs23 = errors;
 if(errors === _errs23){
 if(typeof data4 === "string"){
 if(func1(data4) > 64){
-validate194.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+validate200.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
 else {
 if(func1(data4) < 1){
-validate194.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate200.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
 if(!pattern5.test(data4)){
-validate194.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
+validate200.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate194.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate200.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -11087,12 +11462,12 @@ const _errs26 = errors;
 if(errors === _errs26){
 if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
 if(Object.keys(data5).length > 64){
-validate194.errors = [{instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/Metadata/maxProperties",keyword:"maxProperties",params:{limit: 64},message:"must NOT have more than 64 properties"}];
+validate200.errors = [{instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/Metadata/maxProperties",keyword:"maxProperties",params:{limit: 64},message:"must NOT have more than 64 properties"}];
 return false;
 }
 }
 else {
-validate194.errors = [{instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/Metadata/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate200.errors = [{instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/Metadata/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -11106,45 +11481,45 @@ var valid0 = _errs25 === errors;
 }
 }
 else {
-validate194.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate200.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate194.errors = vErrors;
+validate200.errors = vErrors;
 return errors === 0;
 }
-validate194.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate200.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate193(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate199(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Accounts_signup_body" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate193.evaluated;
+const evaluated0 = validate199.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate194(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate194.errors : vErrors.concat(validate194.errors);
+if(!(validate200(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate200.errors : vErrors.concat(validate200.errors);
 errors = vErrors.length;
 }
-validate193.errors = vErrors;
+validate199.errors = vErrors;
 return errors === 0;
 }
-validate193.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate199.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Tokens_resolve_body = validate196;
-const schema331 = {"$id":"Tokens_resolve_body","$ref":"contract#/$defs/ResolveRequest"};
-const schema332 = {"type":"object","required":["token"],"properties":{"token":{"type":"string","minLength":1,"maxLength":8192}},"additionalProperties":false};
+const Tokens_resolve_body = validate202;
+const schema349 = {"$id":"Tokens_resolve_body","$ref":"contract#/$defs/ResolveRequest"};
+const schema350 = {"type":"object","required":["token"],"properties":{"token":{"type":"string","minLength":1,"maxLength":8192}},"additionalProperties":false};
 
-function validate196(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate202(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Tokens_resolve_body" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate196.evaluated;
+const evaluated0 = validate202.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -11156,14 +11531,14 @@ if(errors === _errs0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.token === undefined) && (missing0 = "token")){
-validate196.errors = [{instancePath,schemaPath:"contract#/$defs/ResolveRequest/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate202.errors = [{instancePath,schemaPath:"contract#/$defs/ResolveRequest/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs2 = errors;
 for(const key0 in data){
 if(!(key0 === "token")){
-validate196.errors = [{instancePath,schemaPath:"contract#/$defs/ResolveRequest/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate202.errors = [{instancePath,schemaPath:"contract#/$defs/ResolveRequest/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -11175,18 +11550,18 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
 if(func1(data0) > 8192){
-validate196.errors = [{instancePath:instancePath+"/token",schemaPath:"contract#/$defs/ResolveRequest/properties/token/maxLength",keyword:"maxLength",params:{limit: 8192},message:"must NOT have more than 8192 characters"}];
+validate202.errors = [{instancePath:instancePath+"/token",schemaPath:"contract#/$defs/ResolveRequest/properties/token/maxLength",keyword:"maxLength",params:{limit: 8192},message:"must NOT have more than 8192 characters"}];
 return false;
 }
 else {
 if(func1(data0) < 1){
-validate196.errors = [{instancePath:instancePath+"/token",schemaPath:"contract#/$defs/ResolveRequest/properties/token/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate202.errors = [{instancePath:instancePath+"/token",schemaPath:"contract#/$defs/ResolveRequest/properties/token/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
 }
 else {
-validate196.errors = [{instancePath:instancePath+"/token",schemaPath:"contract#/$defs/ResolveRequest/properties/token/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate202.errors = [{instancePath:instancePath+"/token",schemaPath:"contract#/$defs/ResolveRequest/properties/token/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -11195,23 +11570,23 @@ return false;
 }
 }
 else {
-validate196.errors = [{instancePath,schemaPath:"contract#/$defs/ResolveRequest/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate202.errors = [{instancePath,schemaPath:"contract#/$defs/ResolveRequest/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate196.errors = vErrors;
+validate202.errors = vErrors;
 return errors === 0;
 }
-validate196.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate202.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Users_create_body = validate197;
-const schema333 = {"$id":"Users_create_body","$ref":"contract#/$defs/UserCreate"};
-const schema334 = {"type":"object","properties":{"app_id":{"$ref":"contract#/$defs/AppId"},"email":{"anyOf":[{"$ref":"contract#/$defs/Email"},{"type":"null"}],"default":null},"username":{"anyOf":[{"$ref":"contract#/$defs/Username"},{"type":"null"}],"default":null},"name":{"anyOf":[{"$ref":"contract#/$defs/PersonName"},{"type":"null"}],"default":null},"image":{"anyOf":[{"$ref":"contract#/$defs/ImageUrl"},{"type":"null"}],"default":null},"email_verified":{"type":"boolean","default":false},"phone":{"anyOf":[{"$ref":"contract#/$defs/PhoneNumber"},{"type":"null"}],"default":null},"metadata":{"$ref":"contract#/$defs/Metadata","default":{}},"password":{"$ref":"contract#/$defs/NewPassword"}},"additionalProperties":false};
+const Users_create_body = validate203;
+const schema351 = {"$id":"Users_create_body","$ref":"contract#/$defs/UserCreate"};
+const schema352 = {"type":"object","properties":{"app_id":{"$ref":"contract#/$defs/AppId"},"email":{"anyOf":[{"$ref":"contract#/$defs/Email"},{"type":"null"}],"default":null},"username":{"anyOf":[{"$ref":"contract#/$defs/Username"},{"type":"null"}],"default":null},"name":{"anyOf":[{"$ref":"contract#/$defs/PersonName"},{"type":"null"}],"default":null},"image":{"anyOf":[{"$ref":"contract#/$defs/ImageUrl"},{"type":"null"}],"default":null},"email_verified":{"type":"boolean","default":false},"phone":{"anyOf":[{"$ref":"contract#/$defs/PhoneNumber"},{"type":"null"}],"default":null},"metadata":{"$ref":"contract#/$defs/Metadata","default":{}},"password":{"$ref":"contract#/$defs/NewPassword"}},"additionalProperties":false};
 
-function validate198(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate204(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate198.evaluated;
+const evaluated0 = validate204.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -11243,8 +11618,8 @@ data.metadata = {};
 }
 const _errs1 = errors;
 for(const key0 in data){
-if(!(func6.call(schema334.properties, key0))){
-validate198.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+if(!(func6.call(schema352.properties, key0))){
+validate204.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -11257,24 +11632,24 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
 if(func1(data0) > 64){
-validate198.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+validate204.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
 else {
 if(func1(data0) < 1){
-validate198.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate204.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
 if(!pattern5.test(data0)){
-validate198.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
+validate204.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate198.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate204.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -11364,7 +11739,7 @@ else {
 vErrors.push(err5);
 }
 errors++;
-validate198.errors = vErrors;
+validate204.errors = vErrors;
 return false;
 }
 else {
@@ -11458,7 +11833,7 @@ else {
 vErrors.push(err11);
 }
 errors++;
-validate198.errors = vErrors;
+validate204.errors = vErrors;
 return false;
 }
 else {
@@ -11528,7 +11903,7 @@ else {
 vErrors.push(err15);
 }
 errors++;
-validate198.errors = vErrors;
+validate204.errors = vErrors;
 return false;
 }
 else {
@@ -11598,7 +11973,7 @@ else {
 vErrors.push(err19);
 }
 errors++;
-validate198.errors = vErrors;
+validate204.errors = vErrors;
 return false;
 }
 else {
@@ -11616,7 +11991,7 @@ var valid0 = _errs26 === errors;
 if(valid0){
 const _errs33 = errors;
 if(typeof data.email_verified !== "boolean"){
-validate198.errors = [{instancePath:instancePath+"/email_verified",schemaPath:"#/properties/email_verified/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate204.errors = [{instancePath:instancePath+"/email_verified",schemaPath:"#/properties/email_verified/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs33 === errors;
@@ -11675,7 +12050,7 @@ else {
 vErrors.push(err23);
 }
 errors++;
-validate198.errors = vErrors;
+validate204.errors = vErrors;
 return false;
 }
 else {
@@ -11697,12 +12072,12 @@ const _errs43 = errors;
 if(errors === _errs43){
 if(data7 && typeof data7 == "object" && !Array.isArray(data7)){
 if(Object.keys(data7).length > 64){
-validate198.errors = [{instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/Metadata/maxProperties",keyword:"maxProperties",params:{limit: 64},message:"must NOT have more than 64 properties"}];
+validate204.errors = [{instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/Metadata/maxProperties",keyword:"maxProperties",params:{limit: 64},message:"must NOT have more than 64 properties"}];
 return false;
 }
 }
 else {
-validate198.errors = [{instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/Metadata/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate204.errors = [{instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/Metadata/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -11715,18 +12090,18 @@ const _errs46 = errors;
 if(errors === _errs46){
 if(typeof data8 === "string"){
 if(func1(data8) > 256){
-validate198.errors = [{instancePath:instancePath+"/password",schemaPath:"contract#/$defs/NewPassword/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
+validate204.errors = [{instancePath:instancePath+"/password",schemaPath:"contract#/$defs/NewPassword/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
 return false;
 }
 else {
 if(func1(data8) < 8){
-validate198.errors = [{instancePath:instancePath+"/password",schemaPath:"contract#/$defs/NewPassword/minLength",keyword:"minLength",params:{limit: 8},message:"must NOT have fewer than 8 characters"}];
+validate204.errors = [{instancePath:instancePath+"/password",schemaPath:"contract#/$defs/NewPassword/minLength",keyword:"minLength",params:{limit: 8},message:"must NOT have fewer than 8 characters"}];
 return false;
 }
 }
 }
 else {
-validate198.errors = [{instancePath:instancePath+"/password",schemaPath:"contract#/$defs/NewPassword/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate204.errors = [{instancePath:instancePath+"/password",schemaPath:"contract#/$defs/NewPassword/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -11746,44 +12121,44 @@ var valid0 = true;
 }
 }
 else {
-validate198.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate204.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate198.errors = vErrors;
+validate204.errors = vErrors;
 return errors === 0;
 }
-validate198.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate204.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate197(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate203(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Users_create_body" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate197.evaluated;
+const evaluated0 = validate203.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate198(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate198.errors : vErrors.concat(validate198.errors);
+if(!(validate204(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate204.errors : vErrors.concat(validate204.errors);
 errors = vErrors.length;
 }
-validate197.errors = vErrors;
+validate203.errors = vErrors;
 return errors === 0;
 }
-validate197.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate203.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Users_update_body = validate200;
-const schema343 = {"$id":"Users_update_body","$ref":"contract#/$defs/UserUpdate"};
-const schema344 = {"type":"object","properties":{"email":{"anyOf":[{"$ref":"contract#/$defs/Email"},{"type":"null"}]},"username":{"anyOf":[{"$ref":"contract#/$defs/Username"},{"type":"null"}]},"name":{"anyOf":[{"$ref":"contract#/$defs/PersonName"},{"type":"null"}]},"image":{"anyOf":[{"$ref":"contract#/$defs/ImageUrl"},{"type":"null"}]},"email_verified":{"type":"boolean"},"metadata":{"$ref":"contract#/$defs/Metadata"}},"additionalProperties":false};
+const Users_update_body = validate206;
+const schema361 = {"$id":"Users_update_body","$ref":"contract#/$defs/UserUpdate"};
+const schema362 = {"type":"object","properties":{"email":{"anyOf":[{"$ref":"contract#/$defs/Email"},{"type":"null"}]},"username":{"anyOf":[{"$ref":"contract#/$defs/Username"},{"type":"null"}]},"name":{"anyOf":[{"$ref":"contract#/$defs/PersonName"},{"type":"null"}]},"image":{"anyOf":[{"$ref":"contract#/$defs/ImageUrl"},{"type":"null"}]},"email_verified":{"type":"boolean"},"metadata":{"$ref":"contract#/$defs/Metadata"}},"additionalProperties":false};
 
-function validate201(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate207(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate201.evaluated;
+const evaluated0 = validate207.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -11795,7 +12170,7 @@ if(data && typeof data == "object" && !Array.isArray(data)){
 const _errs1 = errors;
 for(const key0 in data){
 if(!((((((key0 === "email") || (key0 === "username")) || (key0 === "name")) || (key0 === "image")) || (key0 === "email_verified")) || (key0 === "metadata"))){
-validate201.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate207.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -11882,7 +12257,7 @@ else {
 vErrors.push(err5);
 }
 errors++;
-validate201.errors = vErrors;
+validate207.errors = vErrors;
 return false;
 }
 else {
@@ -11981,7 +12356,7 @@ else {
 vErrors.push(err11);
 }
 errors++;
-validate201.errors = vErrors;
+validate207.errors = vErrors;
 return false;
 }
 else {
@@ -12056,7 +12431,7 @@ else {
 vErrors.push(err15);
 }
 errors++;
-validate201.errors = vErrors;
+validate207.errors = vErrors;
 return false;
 }
 else {
@@ -12131,7 +12506,7 @@ else {
 vErrors.push(err19);
 }
 errors++;
-validate201.errors = vErrors;
+validate207.errors = vErrors;
 return false;
 }
 else {
@@ -12154,7 +12529,7 @@ if(valid0){
 if(data.email_verified !== undefined){
 const _errs30 = errors;
 if(typeof data.email_verified !== "boolean"){
-validate201.errors = [{instancePath:instancePath+"/email_verified",schemaPath:"#/properties/email_verified/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate207.errors = [{instancePath:instancePath+"/email_verified",schemaPath:"#/properties/email_verified/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs30 === errors;
@@ -12170,12 +12545,12 @@ const _errs33 = errors;
 if(errors === _errs33){
 if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
 if(Object.keys(data5).length > 64){
-validate201.errors = [{instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/Metadata/maxProperties",keyword:"maxProperties",params:{limit: 64},message:"must NOT have more than 64 properties"}];
+validate207.errors = [{instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/Metadata/maxProperties",keyword:"maxProperties",params:{limit: 64},message:"must NOT have more than 64 properties"}];
 return false;
 }
 }
 else {
-validate201.errors = [{instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/Metadata/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate207.errors = [{instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/Metadata/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -12192,46 +12567,46 @@ var valid0 = true;
 }
 }
 else {
-validate201.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate207.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate201.errors = vErrors;
+validate207.errors = vErrors;
 return errors === 0;
 }
-validate201.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate207.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate200(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate206(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Users_update_body" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate200.evaluated;
+const evaluated0 = validate206.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate201(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate201.errors : vErrors.concat(validate201.errors);
+if(!(validate207(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate207.errors : vErrors.concat(validate207.errors);
 errors = vErrors.length;
 }
-validate200.errors = vErrors;
+validate206.errors = vErrors;
 return errors === 0;
 }
-validate200.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate206.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Users_ban_body = validate203;
-const schema350 = {"$id":"Users_ban_body","$ref":"contract#/$defs/Ban"};
-const schema351 = {"type":"object","properties":{"reason":{"anyOf":[{"$ref":"contract#/$defs/Reason"},{"type":"null"}],"default":null},"expires_at":{"anyOf":[{"$ref":"contract#/$defs/Timestamp"},{"type":"null"}],"default":null}},"additionalProperties":false};
-const schema353 = {"type":"string","minLength":20,"maxLength":40,"format":"date-time"};
-const formats58 = require("ajv-formats/dist/formats").fullFormats["date-time"];
+const Users_ban_body = validate209;
+const schema368 = {"$id":"Users_ban_body","$ref":"contract#/$defs/Ban"};
+const schema369 = {"type":"object","properties":{"reason":{"anyOf":[{"$ref":"contract#/$defs/Reason"},{"type":"null"}],"default":null},"expires_at":{"anyOf":[{"$ref":"contract#/$defs/Timestamp"},{"type":"null"}],"default":null}},"additionalProperties":false};
+const schema371 = {"type":"string","minLength":20,"maxLength":40,"format":"date-time"};
+const formats56 = require("ajv-formats/dist/formats").fullFormats["date-time"];
 
-function validate204(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate210(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate204.evaluated;
+const evaluated0 = validate210.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12249,7 +12624,7 @@ data.expires_at = null;
 const _errs1 = errors;
 for(const key0 in data){
 if(!((key0 === "reason") || (key0 === "expires_at"))){
-validate204.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate210.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -12309,7 +12684,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate204.errors = vErrors;
+validate210.errors = vErrors;
 return false;
 }
 else {
@@ -12356,7 +12731,7 @@ vErrors.push(err5);
 errors++;
 }
 else {
-if(!(formats58.validate(data1))){
+if(!(formats56.validate(data1))){
 const err6 = {instancePath:instancePath+"/expires_at",schemaPath:"contract#/$defs/Timestamp/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err6];
@@ -12405,7 +12780,7 @@ else {
 vErrors.push(err9);
 }
 errors++;
-validate204.errors = vErrors;
+validate210.errors = vErrors;
 return false;
 }
 else {
@@ -12424,227 +12799,6 @@ var valid0 = _errs9 === errors;
 }
 }
 else {
-validate204.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate204.errors = vErrors;
-return errors === 0;
-}
-validate204.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-
-function validate203(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Users_ban_body" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate203.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(!(validate204(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate204.errors : vErrors.concat(validate204.errors);
-errors = vErrors.length;
-}
-validate203.errors = vErrors;
-return errors === 0;
-}
-validate203.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-const Accounts_verifyEmail_body = validate206;
-const schema354 = {"$id":"Accounts_verifyEmail_body","$ref":"contract#/$defs/EmailVerification"};
-const schema355 = {"type":"object","required":["token"],"properties":{"token":{"$ref":"contract#/$defs/PresentedToken"}},"additionalProperties":false};
-
-function validate207(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate207.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.token === undefined) && (missing0 = "token")){
-validate207.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!(key0 === "token")){
-validate207.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.token !== undefined){
-let data0 = data.token;
-const _errs3 = errors;
-if(errors === _errs3){
-if(typeof data0 === "string"){
-if(func1(data0) > 256){
-validate207.errors = [{instancePath:instancePath+"/token",schemaPath:"contract#/$defs/PresentedToken/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
-return false;
-}
-else {
-if(func1(data0) < 1){
-validate207.errors = [{instancePath:instancePath+"/token",schemaPath:"contract#/$defs/PresentedToken/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-}
-else {
-validate207.errors = [{instancePath:instancePath+"/token",schemaPath:"contract#/$defs/PresentedToken/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-}
-}
-}
-}
-else {
-validate207.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate207.errors = vErrors;
-return errors === 0;
-}
-validate207.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-
-function validate206(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Accounts_verifyEmail_body" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate206.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(!(validate207(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate207.errors : vErrors.concat(validate207.errors);
-errors = vErrors.length;
-}
-validate206.errors = vErrors;
-return errors === 0;
-}
-validate206.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-const Accounts_resendVerification_body = validate209;
-const schema357 = {"$id":"Accounts_resendVerification_body","$ref":"contract#/$defs/EmailRequest"};
-
-function validate210(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate210.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.email === undefined) && (missing0 = "email")){
-validate210.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!((key0 === "email") || (key0 === "app_id"))){
-validate210.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.email !== undefined){
-let data0 = data.email;
-const _errs2 = errors;
-const _errs3 = errors;
-if(errors === _errs3){
-if(errors === _errs3){
-if(typeof data0 === "string"){
-if(func1(data0) > 254){
-validate210.errors = [{instancePath:instancePath+"/email",schemaPath:"contract#/$defs/Email/maxLength",keyword:"maxLength",params:{limit: 254},message:"must NOT have more than 254 characters"}];
-return false;
-}
-else {
-if(func1(data0) < 3){
-validate210.errors = [{instancePath:instancePath+"/email",schemaPath:"contract#/$defs/Email/minLength",keyword:"minLength",params:{limit: 3},message:"must NOT have fewer than 3 characters"}];
-return false;
-}
-else {
-if(!(formats12.test(data0))){
-validate210.errors = [{instancePath:instancePath+"/email",schemaPath:"contract#/$defs/Email/format",keyword:"format",params:{format: "email"},message:"must match format \""+"email"+"\""}];
-return false;
-}
-}
-}
-}
-else {
-validate210.errors = [{instancePath:instancePath+"/email",schemaPath:"contract#/$defs/Email/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.app_id !== undefined){
-let data1 = data.app_id;
-const _errs5 = errors;
-const _errs6 = errors;
-if(errors === _errs6){
-if(typeof data1 === "string"){
-if(func1(data1) > 64){
-validate210.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
-return false;
-}
-else {
-if(func1(data1) < 1){
-validate210.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-else {
-if(!pattern5.test(data1)){
-validate210.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
-return false;
-}
-}
-}
-}
-else {
-validate210.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-else {
 validate210.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
@@ -12656,7 +12810,7 @@ validate210.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false}
 
 
 function validate209(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Accounts_resendVerification_body" */;
+/*# sourceURL="Users_ban_body" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate209.evaluated;
@@ -12675,10 +12829,9 @@ return errors === 0;
 }
 validate209.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Webhooks_create_body = validate212;
-const schema361 = {"$id":"Webhooks_create_body","$ref":"contract#/$defs/WebhookCreate"};
-const schema362 = {"type":"object","required":["url"],"properties":{"app_id":{"$ref":"contract#/$defs/AppId"},"url":{"$ref":"contract#/$defs/Url"},"events":{"type":"array","items":{"$ref":"contract#/$defs/EventSelector"},"minItems":1,"maxItems":50,"default":["*"]},"active":{"type":"boolean","default":true}},"additionalProperties":false};
-const schema365 = {"type":"string","enum":["*","user.*","user.created","user.updated","user.deleted","user.email_verified","user.banned","user.unbanned","auth.*","auth.signin","auth.signin_failed","auth.signout","auth.password_reset","auth.password_changed","auth.refresh_reused","auth.mfa_challenged","auth.mfa_enabled","auth.mfa_disabled","auth.impersonated","auth.session.*","auth.session.created","auth.session.revoked","auth.device.*","auth.device.registered","auth.device.trusted","auth.role.*","auth.role.created","auth.role.updated","auth.role.deleted","auth.role.assigned","auth.role.unassigned","auth.organization.*","auth.organization.created","auth.organization.updated","auth.organization.deleted","auth.organization.member_added","auth.organization.member_updated","auth.organization.member_removed","auth.organization.invited","auth.client.*","auth.client.created","auth.client.updated","auth.client.deleted","auth.consent.*","auth.consent.granted","auth.consent.revoked","auth.app.*","auth.app.created","auth.app.updated","auth.app.deleted","auth.signing_key.*","auth.signing_key.rotated","auth.webhook.*","auth.webhook.test"]};
+const Accounts_verifyEmail_body = validate212;
+const schema372 = {"$id":"Accounts_verifyEmail_body","$ref":"contract#/$defs/EmailVerification"};
+const schema373 = {"type":"object","required":["token"],"properties":{"token":{"$ref":"contract#/$defs/PresentedToken"}},"additionalProperties":false};
 
 function validate213(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -12692,139 +12845,40 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.events === undefined){
-data.events = ["*"];
-}
-if(data.active === undefined){
-data.active = true;
-}
 let missing0;
-if((data.url === undefined) && (missing0 = "url")){
+if((data.token === undefined) && (missing0 = "token")){
 validate213.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!((((key0 === "app_id") || (key0 === "url")) || (key0 === "events")) || (key0 === "active"))){
+if(!(key0 === "token")){
 validate213.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
 if(_errs1 === errors){
-if(data.app_id !== undefined){
-let data0 = data.app_id;
-const _errs2 = errors;
+if(data.token !== undefined){
+let data0 = data.token;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(func1(data0) > 64){
-validate213.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+if(func1(data0) > 256){
+validate213.errors = [{instancePath:instancePath+"/token",schemaPath:"contract#/$defs/PresentedToken/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
 return false;
 }
 else {
 if(func1(data0) < 1){
-validate213.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-else {
-if(!pattern5.test(data0)){
-validate213.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
-return false;
-}
-}
-}
-}
-else {
-validate213.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.url !== undefined){
-let data1 = data.url;
-const _errs5 = errors;
-const _errs6 = errors;
-if(errors === _errs6){
-if(errors === _errs6){
-if(typeof data1 === "string"){
-if(func1(data1) > 2048){
-validate213.errors = [{instancePath:instancePath+"/url",schemaPath:"contract#/$defs/Url/maxLength",keyword:"maxLength",params:{limit: 2048},message:"must NOT have more than 2048 characters"}];
-return false;
-}
-else {
-if(!(formats8(data1))){
-validate213.errors = [{instancePath:instancePath+"/url",schemaPath:"contract#/$defs/Url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""}];
+validate213.errors = [{instancePath:instancePath+"/token",schemaPath:"contract#/$defs/PresentedToken/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
 }
 else {
-validate213.errors = [{instancePath:instancePath+"/url",schemaPath:"contract#/$defs/Url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate213.errors = [{instancePath:instancePath+"/token",schemaPath:"contract#/$defs/PresentedToken/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
-}
-}
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-let data2 = data.events;
-const _errs8 = errors;
-if(errors === _errs8){
-if(Array.isArray(data2)){
-if(data2.length > 50){
-validate213.errors = [{instancePath:instancePath+"/events",schemaPath:"#/properties/events/maxItems",keyword:"maxItems",params:{limit: 50},message:"must NOT have more than 50 items"}];
-return false;
-}
-else {
-if(data2.length < 1){
-validate213.errors = [{instancePath:instancePath+"/events",schemaPath:"#/properties/events/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
-return false;
-}
-else {
-var valid3 = true;
-const len0 = data2.length;
-for(let i0=0; i0<len0; i0++){
-let data3 = data2[i0];
-const _errs10 = errors;
-if(typeof data3 !== "string"){
-validate213.errors = [{instancePath:instancePath+"/events/" + i0,schemaPath:"contract#/$defs/EventSelector/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if(!((((((((((((((((((((((((((((((((((((((((((((((((((((((data3 === "*") || (data3 === "user.*")) || (data3 === "user.created")) || (data3 === "user.updated")) || (data3 === "user.deleted")) || (data3 === "user.email_verified")) || (data3 === "user.banned")) || (data3 === "user.unbanned")) || (data3 === "auth.*")) || (data3 === "auth.signin")) || (data3 === "auth.signin_failed")) || (data3 === "auth.signout")) || (data3 === "auth.password_reset")) || (data3 === "auth.password_changed")) || (data3 === "auth.refresh_reused")) || (data3 === "auth.mfa_challenged")) || (data3 === "auth.mfa_enabled")) || (data3 === "auth.mfa_disabled")) || (data3 === "auth.impersonated")) || (data3 === "auth.session.*")) || (data3 === "auth.session.created")) || (data3 === "auth.session.revoked")) || (data3 === "auth.device.*")) || (data3 === "auth.device.registered")) || (data3 === "auth.device.trusted")) || (data3 === "auth.role.*")) || (data3 === "auth.role.created")) || (data3 === "auth.role.updated")) || (data3 === "auth.role.deleted")) || (data3 === "auth.role.assigned")) || (data3 === "auth.role.unassigned")) || (data3 === "auth.organization.*")) || (data3 === "auth.organization.created")) || (data3 === "auth.organization.updated")) || (data3 === "auth.organization.deleted")) || (data3 === "auth.organization.member_added")) || (data3 === "auth.organization.member_updated")) || (data3 === "auth.organization.member_removed")) || (data3 === "auth.organization.invited")) || (data3 === "auth.client.*")) || (data3 === "auth.client.created")) || (data3 === "auth.client.updated")) || (data3 === "auth.client.deleted")) || (data3 === "auth.consent.*")) || (data3 === "auth.consent.granted")) || (data3 === "auth.consent.revoked")) || (data3 === "auth.app.*")) || (data3 === "auth.app.created")) || (data3 === "auth.app.updated")) || (data3 === "auth.app.deleted")) || (data3 === "auth.signing_key.*")) || (data3 === "auth.signing_key.rotated")) || (data3 === "auth.webhook.*")) || (data3 === "auth.webhook.test"))){
-validate213.errors = [{instancePath:instancePath+"/events/" + i0,schemaPath:"contract#/$defs/EventSelector/enum",keyword:"enum",params:{allowedValues: schema365.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-var valid3 = _errs10 === errors;
-if(!valid3){
-break;
-}
-}
-}
-}
-}
-else {
-validate213.errors = [{instancePath:instancePath+"/events",schemaPath:"#/properties/events/type",keyword:"type",params:{type: "array"},message:"must be array"}];
-return false;
-}
-}
-var valid0 = _errs8 === errors;
-if(valid0){
-const _errs13 = errors;
-if(typeof data.active !== "boolean"){
-validate213.errors = [{instancePath:instancePath+"/active",schemaPath:"#/properties/active/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
-return false;
-}
-var valid0 = _errs13 === errors;
 }
 }
 }
@@ -12843,7 +12897,7 @@ validate213.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false}
 
 
 function validate212(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Webhooks_create_body" */;
+/*# sourceURL="Accounts_verifyEmail_body" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate212.evaluated;
@@ -12862,9 +12916,8 @@ return errors === 0;
 }
 validate212.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Webhooks_update_body = validate215;
-const schema366 = {"$id":"Webhooks_update_body","$ref":"contract#/$defs/WebhookUpdate"};
-const schema367 = {"type":"object","properties":{"app_id":{"$ref":"contract#/$defs/AppId"},"url":{"$ref":"contract#/$defs/Url"},"events":{"type":"array","items":{"$ref":"contract#/$defs/EventSelector"},"minItems":1,"maxItems":50},"active":{"type":"boolean"}},"additionalProperties":false};
+const Accounts_resendVerification_body = validate215;
+const schema375 = {"$id":"Accounts_resendVerification_body","$ref":"contract#/$defs/EmailRequest"};
 
 function validate216(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -12878,32 +12931,74 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.email === undefined) && (missing0 = "email")){
+validate216.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!((((key0 === "app_id") || (key0 === "url")) || (key0 === "events")) || (key0 === "active"))){
+if(!((key0 === "email") || (key0 === "app_id"))){
 validate216.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
 if(_errs1 === errors){
-if(data.app_id !== undefined){
-let data0 = data.app_id;
+if(data.email !== undefined){
+let data0 = data.email;
 const _errs2 = errors;
 const _errs3 = errors;
 if(errors === _errs3){
+if(errors === _errs3){
 if(typeof data0 === "string"){
-if(func1(data0) > 64){
+if(func1(data0) > 254){
+validate216.errors = [{instancePath:instancePath+"/email",schemaPath:"contract#/$defs/Email/maxLength",keyword:"maxLength",params:{limit: 254},message:"must NOT have more than 254 characters"}];
+return false;
+}
+else {
+if(func1(data0) < 3){
+validate216.errors = [{instancePath:instancePath+"/email",schemaPath:"contract#/$defs/Email/minLength",keyword:"minLength",params:{limit: 3},message:"must NOT have fewer than 3 characters"}];
+return false;
+}
+else {
+if(!(formats12.test(data0))){
+validate216.errors = [{instancePath:instancePath+"/email",schemaPath:"contract#/$defs/Email/format",keyword:"format",params:{format: "email"},message:"must match format \""+"email"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate216.errors = [{instancePath:instancePath+"/email",schemaPath:"contract#/$defs/Email/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.app_id !== undefined){
+let data1 = data.app_id;
+const _errs5 = errors;
+const _errs6 = errors;
+if(errors === _errs6){
+if(typeof data1 === "string"){
+if(func1(data1) > 64){
 validate216.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
 else {
-if(func1(data0) < 1){
+if(func1(data1) < 1){
 validate216.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
-if(!pattern5.test(data0)){
+if(!pattern5.test(data1)){
 validate216.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
 return false;
 }
@@ -12915,100 +13010,10 @@ validate216.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#
 return false;
 }
 }
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.url !== undefined){
-let data1 = data.url;
-const _errs5 = errors;
-const _errs6 = errors;
-if(errors === _errs6){
-if(errors === _errs6){
-if(typeof data1 === "string"){
-if(func1(data1) > 2048){
-validate216.errors = [{instancePath:instancePath+"/url",schemaPath:"contract#/$defs/Url/maxLength",keyword:"maxLength",params:{limit: 2048},message:"must NOT have more than 2048 characters"}];
-return false;
-}
-else {
-if(!(formats8(data1))){
-validate216.errors = [{instancePath:instancePath+"/url",schemaPath:"contract#/$defs/Url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""}];
-return false;
-}
-}
-}
-else {
-validate216.errors = [{instancePath:instancePath+"/url",schemaPath:"contract#/$defs/Url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-}
 var valid0 = _errs5 === errors;
 }
 else {
 var valid0 = true;
-}
-if(valid0){
-if(data.events !== undefined){
-let data2 = data.events;
-const _errs8 = errors;
-if(errors === _errs8){
-if(Array.isArray(data2)){
-if(data2.length > 50){
-validate216.errors = [{instancePath:instancePath+"/events",schemaPath:"#/properties/events/maxItems",keyword:"maxItems",params:{limit: 50},message:"must NOT have more than 50 items"}];
-return false;
-}
-else {
-if(data2.length < 1){
-validate216.errors = [{instancePath:instancePath+"/events",schemaPath:"#/properties/events/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
-return false;
-}
-else {
-var valid3 = true;
-const len0 = data2.length;
-for(let i0=0; i0<len0; i0++){
-let data3 = data2[i0];
-const _errs10 = errors;
-if(typeof data3 !== "string"){
-validate216.errors = [{instancePath:instancePath+"/events/" + i0,schemaPath:"contract#/$defs/EventSelector/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if(!((((((((((((((((((((((((((((((((((((((((((((((((((((((data3 === "*") || (data3 === "user.*")) || (data3 === "user.created")) || (data3 === "user.updated")) || (data3 === "user.deleted")) || (data3 === "user.email_verified")) || (data3 === "user.banned")) || (data3 === "user.unbanned")) || (data3 === "auth.*")) || (data3 === "auth.signin")) || (data3 === "auth.signin_failed")) || (data3 === "auth.signout")) || (data3 === "auth.password_reset")) || (data3 === "auth.password_changed")) || (data3 === "auth.refresh_reused")) || (data3 === "auth.mfa_challenged")) || (data3 === "auth.mfa_enabled")) || (data3 === "auth.mfa_disabled")) || (data3 === "auth.impersonated")) || (data3 === "auth.session.*")) || (data3 === "auth.session.created")) || (data3 === "auth.session.revoked")) || (data3 === "auth.device.*")) || (data3 === "auth.device.registered")) || (data3 === "auth.device.trusted")) || (data3 === "auth.role.*")) || (data3 === "auth.role.created")) || (data3 === "auth.role.updated")) || (data3 === "auth.role.deleted")) || (data3 === "auth.role.assigned")) || (data3 === "auth.role.unassigned")) || (data3 === "auth.organization.*")) || (data3 === "auth.organization.created")) || (data3 === "auth.organization.updated")) || (data3 === "auth.organization.deleted")) || (data3 === "auth.organization.member_added")) || (data3 === "auth.organization.member_updated")) || (data3 === "auth.organization.member_removed")) || (data3 === "auth.organization.invited")) || (data3 === "auth.client.*")) || (data3 === "auth.client.created")) || (data3 === "auth.client.updated")) || (data3 === "auth.client.deleted")) || (data3 === "auth.consent.*")) || (data3 === "auth.consent.granted")) || (data3 === "auth.consent.revoked")) || (data3 === "auth.app.*")) || (data3 === "auth.app.created")) || (data3 === "auth.app.updated")) || (data3 === "auth.app.deleted")) || (data3 === "auth.signing_key.*")) || (data3 === "auth.signing_key.rotated")) || (data3 === "auth.webhook.*")) || (data3 === "auth.webhook.test"))){
-validate216.errors = [{instancePath:instancePath+"/events/" + i0,schemaPath:"contract#/$defs/EventSelector/enum",keyword:"enum",params:{allowedValues: schema365.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-var valid3 = _errs10 === errors;
-if(!valid3){
-break;
-}
-}
-}
-}
-}
-else {
-validate216.errors = [{instancePath:instancePath+"/events",schemaPath:"#/properties/events/type",keyword:"type",params:{type: "array"},message:"must be array"}];
-return false;
-}
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.active !== undefined){
-const _errs13 = errors;
-if(typeof data.active !== "boolean"){
-validate216.errors = [{instancePath:instancePath+"/active",schemaPath:"#/properties/active/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
-return false;
-}
-var valid0 = _errs13 === errors;
-}
-else {
-var valid0 = true;
-}
 }
 }
 }
@@ -13026,7 +13031,7 @@ validate216.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false}
 
 
 function validate215(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Webhooks_update_body" */;
+/*# sourceURL="Accounts_resendVerification_body" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate215.evaluated;
@@ -13045,9 +13050,379 @@ return errors === 0;
 }
 validate215.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-return { Admin_impersonate_body, Apps_create_body, Apps_update_body, Branding_create_body, Branding_update_body, Accounts_changePassword_body, Accounts_forgotPassword_body, Forms_create_body, Forms_update_body, Invitations_accept_body, Invitations_decline_body, Me_update_body, Me_reauthenticate_body, Me_switchOrg_body, Mfa_challenge_body, Mfa_sendCode_body, Mfa_enroll_body, Mfa_verify_body, Clients_create_body, Clients_update_body, Clients_rotateSecret_body, Pages_abort_body, Pages_consent_body, Pages_mfa_body, Pages_signin_body, OAuth_introspect_body, OAuth_postLogout_body, OAuth_confirmLogout_body, OAuth_par_body, OAuth_revoke_body, OAuth_token_body, OAuth_postUserinfo_body, Organizations_create_body, Organizations_update_body, Invitations_create_body, Members_add_body, Members_update_body, Teams_create_body, Teams_update_body, Teams_addMember_body, Pages_sendForgotPassword_body, Pages_sendInvitation_body, Pages_sendResetPassword_body, Pages_sendVerifyEmail_body, Phone_sendCode_body, Phone_verify_body, Accounts_refresh_body, Accounts_resetPassword_body, Roles_create_body, Roles_update_body, Roles_assign_body, Roles_addPermission_body, Roles_unassign_body, Accounts_signin_body, Accounts_signup_body, Tokens_resolve_body, Users_create_body, Users_update_body, Users_ban_body, Accounts_verifyEmail_body, Accounts_resendVerification_body, Webhooks_create_body, Webhooks_update_body };
+const Webhooks_create_body = validate218;
+const schema379 = {"$id":"Webhooks_create_body","$ref":"contract#/$defs/WebhookCreate"};
+const schema380 = {"type":"object","required":["url"],"properties":{"app_id":{"$ref":"contract#/$defs/AppId"},"url":{"$ref":"contract#/$defs/Url"},"events":{"type":"array","items":{"$ref":"contract#/$defs/EventSelector"},"minItems":1,"maxItems":50,"default":["*"]},"active":{"type":"boolean","default":true}},"additionalProperties":false};
+const schema383 = {"type":"string","enum":["*","user.*","user.created","user.updated","user.deleted","user.email_verified","user.banned","user.unbanned","auth.*","auth.signin","auth.signin_failed","auth.signout","auth.password_reset","auth.password_changed","auth.refresh_reused","auth.mfa_challenged","auth.mfa_enabled","auth.mfa_disabled","auth.impersonated","auth.session.*","auth.session.created","auth.session.revoked","auth.device.*","auth.device.registered","auth.device.trusted","auth.role.*","auth.role.created","auth.role.updated","auth.role.deleted","auth.role.assigned","auth.role.unassigned","auth.organization.*","auth.organization.created","auth.organization.updated","auth.organization.deleted","auth.organization.member_added","auth.organization.member_updated","auth.organization.member_removed","auth.organization.invited","auth.client.*","auth.client.created","auth.client.updated","auth.client.deleted","auth.consent.*","auth.consent.granted","auth.consent.revoked","auth.app.*","auth.app.created","auth.app.updated","auth.app.deleted","auth.signing_key.*","auth.signing_key.rotated","auth.webhook.*","auth.webhook.test"]};
+
+function validate219(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate219.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.events === undefined){
+data.events = ["*"];
+}
+if(data.active === undefined){
+data.active = true;
+}
+let missing0;
+if((data.url === undefined) && (missing0 = "url")){
+validate219.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((((key0 === "app_id") || (key0 === "url")) || (key0 === "events")) || (key0 === "active"))){
+validate219.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.app_id !== undefined){
+let data0 = data.app_id;
+const _errs2 = errors;
+const _errs3 = errors;
+if(errors === _errs3){
+if(typeof data0 === "string"){
+if(func1(data0) > 64){
+validate219.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+return false;
+}
+else {
+if(func1(data0) < 1){
+validate219.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern5.test(data0)){
+validate219.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate219.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.url !== undefined){
+let data1 = data.url;
+const _errs5 = errors;
+const _errs6 = errors;
+if(errors === _errs6){
+if(errors === _errs6){
+if(typeof data1 === "string"){
+if(func1(data1) > 2048){
+validate219.errors = [{instancePath:instancePath+"/url",schemaPath:"contract#/$defs/Url/maxLength",keyword:"maxLength",params:{limit: 2048},message:"must NOT have more than 2048 characters"}];
+return false;
+}
+else {
+if(!(formats8(data1))){
+validate219.errors = [{instancePath:instancePath+"/url",schemaPath:"contract#/$defs/Url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""}];
+return false;
+}
+}
+}
+else {
+validate219.errors = [{instancePath:instancePath+"/url",schemaPath:"contract#/$defs/Url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+let data2 = data.events;
+const _errs8 = errors;
+if(errors === _errs8){
+if(Array.isArray(data2)){
+if(data2.length > 50){
+validate219.errors = [{instancePath:instancePath+"/events",schemaPath:"#/properties/events/maxItems",keyword:"maxItems",params:{limit: 50},message:"must NOT have more than 50 items"}];
+return false;
+}
+else {
+if(data2.length < 1){
+validate219.errors = [{instancePath:instancePath+"/events",schemaPath:"#/properties/events/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
+return false;
+}
+else {
+var valid3 = true;
+const len0 = data2.length;
+for(let i0=0; i0<len0; i0++){
+let data3 = data2[i0];
+const _errs10 = errors;
+if(typeof data3 !== "string"){
+validate219.errors = [{instancePath:instancePath+"/events/" + i0,schemaPath:"contract#/$defs/EventSelector/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!((((((((((((((((((((((((((((((((((((((((((((((((((((((data3 === "*") || (data3 === "user.*")) || (data3 === "user.created")) || (data3 === "user.updated")) || (data3 === "user.deleted")) || (data3 === "user.email_verified")) || (data3 === "user.banned")) || (data3 === "user.unbanned")) || (data3 === "auth.*")) || (data3 === "auth.signin")) || (data3 === "auth.signin_failed")) || (data3 === "auth.signout")) || (data3 === "auth.password_reset")) || (data3 === "auth.password_changed")) || (data3 === "auth.refresh_reused")) || (data3 === "auth.mfa_challenged")) || (data3 === "auth.mfa_enabled")) || (data3 === "auth.mfa_disabled")) || (data3 === "auth.impersonated")) || (data3 === "auth.session.*")) || (data3 === "auth.session.created")) || (data3 === "auth.session.revoked")) || (data3 === "auth.device.*")) || (data3 === "auth.device.registered")) || (data3 === "auth.device.trusted")) || (data3 === "auth.role.*")) || (data3 === "auth.role.created")) || (data3 === "auth.role.updated")) || (data3 === "auth.role.deleted")) || (data3 === "auth.role.assigned")) || (data3 === "auth.role.unassigned")) || (data3 === "auth.organization.*")) || (data3 === "auth.organization.created")) || (data3 === "auth.organization.updated")) || (data3 === "auth.organization.deleted")) || (data3 === "auth.organization.member_added")) || (data3 === "auth.organization.member_updated")) || (data3 === "auth.organization.member_removed")) || (data3 === "auth.organization.invited")) || (data3 === "auth.client.*")) || (data3 === "auth.client.created")) || (data3 === "auth.client.updated")) || (data3 === "auth.client.deleted")) || (data3 === "auth.consent.*")) || (data3 === "auth.consent.granted")) || (data3 === "auth.consent.revoked")) || (data3 === "auth.app.*")) || (data3 === "auth.app.created")) || (data3 === "auth.app.updated")) || (data3 === "auth.app.deleted")) || (data3 === "auth.signing_key.*")) || (data3 === "auth.signing_key.rotated")) || (data3 === "auth.webhook.*")) || (data3 === "auth.webhook.test"))){
+validate219.errors = [{instancePath:instancePath+"/events/" + i0,schemaPath:"contract#/$defs/EventSelector/enum",keyword:"enum",params:{allowedValues: schema383.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid3 = _errs10 === errors;
+if(!valid3){
+break;
+}
+}
+}
+}
+}
+else {
+validate219.errors = [{instancePath:instancePath+"/events",schemaPath:"#/properties/events/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+return false;
+}
+}
+var valid0 = _errs8 === errors;
+if(valid0){
+const _errs13 = errors;
+if(typeof data.active !== "boolean"){
+validate219.errors = [{instancePath:instancePath+"/active",schemaPath:"#/properties/active/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+}
+}
+}
+}
+}
+else {
+validate219.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate219.errors = vErrors;
+return errors === 0;
+}
+validate219.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+
+function validate218(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="Webhooks_create_body" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate218.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(!(validate219(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate219.errors : vErrors.concat(validate219.errors);
+errors = vErrors.length;
+}
+validate218.errors = vErrors;
+return errors === 0;
+}
+validate218.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const Webhooks_update_body = validate221;
+const schema384 = {"$id":"Webhooks_update_body","$ref":"contract#/$defs/WebhookUpdate"};
+const schema385 = {"type":"object","properties":{"app_id":{"$ref":"contract#/$defs/AppId"},"url":{"$ref":"contract#/$defs/Url"},"events":{"type":"array","items":{"$ref":"contract#/$defs/EventSelector"},"minItems":1,"maxItems":50},"active":{"type":"boolean"}},"additionalProperties":false};
+
+function validate222(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate222.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+const _errs1 = errors;
+for(const key0 in data){
+if(!((((key0 === "app_id") || (key0 === "url")) || (key0 === "events")) || (key0 === "active"))){
+validate222.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.app_id !== undefined){
+let data0 = data.app_id;
+const _errs2 = errors;
+const _errs3 = errors;
+if(errors === _errs3){
+if(typeof data0 === "string"){
+if(func1(data0) > 64){
+validate222.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+return false;
+}
+else {
+if(func1(data0) < 1){
+validate222.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern5.test(data0)){
+validate222.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate222.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.url !== undefined){
+let data1 = data.url;
+const _errs5 = errors;
+const _errs6 = errors;
+if(errors === _errs6){
+if(errors === _errs6){
+if(typeof data1 === "string"){
+if(func1(data1) > 2048){
+validate222.errors = [{instancePath:instancePath+"/url",schemaPath:"contract#/$defs/Url/maxLength",keyword:"maxLength",params:{limit: 2048},message:"must NOT have more than 2048 characters"}];
+return false;
+}
+else {
+if(!(formats8(data1))){
+validate222.errors = [{instancePath:instancePath+"/url",schemaPath:"contract#/$defs/Url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""}];
+return false;
+}
+}
+}
+else {
+validate222.errors = [{instancePath:instancePath+"/url",schemaPath:"contract#/$defs/Url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.events !== undefined){
+let data2 = data.events;
+const _errs8 = errors;
+if(errors === _errs8){
+if(Array.isArray(data2)){
+if(data2.length > 50){
+validate222.errors = [{instancePath:instancePath+"/events",schemaPath:"#/properties/events/maxItems",keyword:"maxItems",params:{limit: 50},message:"must NOT have more than 50 items"}];
+return false;
+}
+else {
+if(data2.length < 1){
+validate222.errors = [{instancePath:instancePath+"/events",schemaPath:"#/properties/events/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
+return false;
+}
+else {
+var valid3 = true;
+const len0 = data2.length;
+for(let i0=0; i0<len0; i0++){
+let data3 = data2[i0];
+const _errs10 = errors;
+if(typeof data3 !== "string"){
+validate222.errors = [{instancePath:instancePath+"/events/" + i0,schemaPath:"contract#/$defs/EventSelector/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!((((((((((((((((((((((((((((((((((((((((((((((((((((((data3 === "*") || (data3 === "user.*")) || (data3 === "user.created")) || (data3 === "user.updated")) || (data3 === "user.deleted")) || (data3 === "user.email_verified")) || (data3 === "user.banned")) || (data3 === "user.unbanned")) || (data3 === "auth.*")) || (data3 === "auth.signin")) || (data3 === "auth.signin_failed")) || (data3 === "auth.signout")) || (data3 === "auth.password_reset")) || (data3 === "auth.password_changed")) || (data3 === "auth.refresh_reused")) || (data3 === "auth.mfa_challenged")) || (data3 === "auth.mfa_enabled")) || (data3 === "auth.mfa_disabled")) || (data3 === "auth.impersonated")) || (data3 === "auth.session.*")) || (data3 === "auth.session.created")) || (data3 === "auth.session.revoked")) || (data3 === "auth.device.*")) || (data3 === "auth.device.registered")) || (data3 === "auth.device.trusted")) || (data3 === "auth.role.*")) || (data3 === "auth.role.created")) || (data3 === "auth.role.updated")) || (data3 === "auth.role.deleted")) || (data3 === "auth.role.assigned")) || (data3 === "auth.role.unassigned")) || (data3 === "auth.organization.*")) || (data3 === "auth.organization.created")) || (data3 === "auth.organization.updated")) || (data3 === "auth.organization.deleted")) || (data3 === "auth.organization.member_added")) || (data3 === "auth.organization.member_updated")) || (data3 === "auth.organization.member_removed")) || (data3 === "auth.organization.invited")) || (data3 === "auth.client.*")) || (data3 === "auth.client.created")) || (data3 === "auth.client.updated")) || (data3 === "auth.client.deleted")) || (data3 === "auth.consent.*")) || (data3 === "auth.consent.granted")) || (data3 === "auth.consent.revoked")) || (data3 === "auth.app.*")) || (data3 === "auth.app.created")) || (data3 === "auth.app.updated")) || (data3 === "auth.app.deleted")) || (data3 === "auth.signing_key.*")) || (data3 === "auth.signing_key.rotated")) || (data3 === "auth.webhook.*")) || (data3 === "auth.webhook.test"))){
+validate222.errors = [{instancePath:instancePath+"/events/" + i0,schemaPath:"contract#/$defs/EventSelector/enum",keyword:"enum",params:{allowedValues: schema383.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid3 = _errs10 === errors;
+if(!valid3){
+break;
+}
+}
+}
+}
+}
+else {
+validate222.errors = [{instancePath:instancePath+"/events",schemaPath:"#/properties/events/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+return false;
+}
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.active !== undefined){
+const _errs13 = errors;
+if(typeof data.active !== "boolean"){
+validate222.errors = [{instancePath:instancePath+"/active",schemaPath:"#/properties/active/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate222.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate222.errors = vErrors;
+return errors === 0;
+}
+validate222.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+
+function validate221(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="Webhooks_update_body" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate221.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(!(validate222(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate222.errors : vErrors.concat(validate222.errors);
+errors = vErrors.length;
+}
+validate221.errors = vErrors;
+return errors === 0;
+}
+validate221.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+return { Admin_impersonate_body, Apps_create_body, Apps_update_body, Branding_create_body, Branding_update_body, Accounts_changePassword_body, Accounts_forgotPassword_body, Forms_create_body, Forms_update_body, Invitations_accept_body, Invitations_decline_body, Me_update_body, Me_reauthenticate_body, Me_switchOrg_body, Mfa_challenge_body, Mfa_sendCode_body, Mfa_enroll_body, Mfa_verify_body, Clients_create_body, Clients_update_body, Clients_rotateSecret_body, Pages_abort_body, Pages_consent_body, Pages_mfa_body, Pages_sendCode_body, Pages_signin_body, Pages_sendSignup_body, OAuth_introspect_body, OAuth_postLogout_body, OAuth_confirmLogout_body, OAuth_par_body, OAuth_revoke_body, OAuth_token_body, OAuth_postUserinfo_body, Organizations_create_body, Organizations_update_body, Invitations_create_body, Members_add_body, Members_update_body, Teams_create_body, Teams_update_body, Teams_addMember_body, Pages_sendForgotPassword_body, Pages_sendInvitation_body, Pages_sendResetPassword_body, Pages_sendVerifyEmail_body, Phone_sendCode_body, Phone_verify_body, Accounts_refresh_body, Accounts_resetPassword_body, Roles_create_body, Roles_update_body, Roles_assign_body, Roles_addPermission_body, Roles_unassign_body, Accounts_signin_body, Accounts_signup_body, Tokens_resolve_body, Users_create_body, Users_update_body, Users_ban_body, Accounts_verifyEmail_body, Accounts_resendVerification_body, Webhooks_create_body, Webhooks_update_body };
 })();
-const { Discovery_jwks_query, Discovery_authorizationServer_query, Discovery_openid_query, Admin_impersonate_query, Admin_stopImpersonating_query, Apps_create_query, Apps_list_query, Apps_get_path, Apps_get_query, Apps_update_path, Apps_update_query, Apps_delete_path, Apps_delete_query, Apps_addKey_path, Apps_addKey_query, Apps_removeKey_path, Apps_removeKey_query, Branding_create_query, Branding_get_query, Branding_get_header, Branding_update_path, Branding_update_query, Branding_delete_path, Branding_delete_query, Accounts_changePassword_query, Accounts_config_query, Accounts_config_header, Outbox_list_query, Outbox_clear_query, Outbox_get_path, Outbox_get_query, Devices_list_query, Devices_get_path, Devices_get_query, Devices_delete_path, Devices_delete_query, Devices_trust_path, Devices_trust_query, Devices_untrust_path, Devices_untrust_query, Accounts_forgotPassword_query, Accounts_forgotPassword_header, Forms_create_query, Forms_list_query, Forms_active_query, Forms_active_header, Forms_update_path, Forms_update_query, Forms_delete_path, Forms_delete_query, Invitations_accept_query, Invitations_decline_query, Me_get_query, Me_update_query, Me_delete_query, Me_consents_query, Me_revokeConsent_path, Me_revokeConsent_query, Me_export_query, Me_reauthenticate_query, Me_switchOrg_query, Mfa_challenge_query, Mfa_challenge_header, Mfa_sendCode_query, Mfa_enroll_query, Mfa_remove_query, Mfa_list_query, Mfa_regenerate_query, Mfa_verify_query, OAuth_authorize_query, OAuth_resume_path, OAuth_resume_query, Clients_create_query, Clients_list_query, Clients_get_path, Clients_get_query, Clients_update_path, Clients_update_query, Clients_delete_path, Clients_delete_query, Clients_rotateSecret_path, Clients_rotateSecret_query, Pages_interaction_path, Pages_interaction_query, Pages_abort_path, Pages_abort_query, Pages_consent_path, Pages_consent_query, Pages_mfa_path, Pages_mfa_query, Pages_signin_path, Pages_signin_query, OAuth_introspect_query, OAuth_logout_query, OAuth_postLogout_query, OAuth_confirmLogout_query, OAuth_loggedOut_query, OAuth_par_query, OAuth_revoke_query, OAuth_token_query, OAuth_userinfo_query, OAuth_postUserinfo_query, Organizations_create_query, Organizations_list_query, Organizations_get_path, Organizations_get_query, Organizations_update_path, Organizations_update_query, Organizations_delete_path, Organizations_delete_query, Invitations_create_path, Invitations_create_query, Invitations_list_path, Invitations_list_query, Invitations_revoke_path, Invitations_revoke_query, Members_add_path, Members_add_query, Members_list_path, Members_list_query, Members_update_path, Members_update_query, Members_remove_path, Members_remove_query, Teams_create_path, Teams_create_query, Teams_list_path, Teams_list_query, Teams_get_path, Teams_get_query, Teams_update_path, Teams_update_query, Teams_delete_path, Teams_delete_query, Teams_addMember_path, Teams_addMember_query, Teams_members_path, Teams_members_query, Teams_removeMember_path, Teams_removeMember_query, Pages_forgotPassword_query, Pages_sendForgotPassword_query, Pages_invitation_query, Pages_sendInvitation_query, Pages_resetPassword_query, Pages_sendResetPassword_query, Pages_verifyEmail_query, Pages_sendVerifyEmail_query, Phone_sendCode_query, Phone_sendCode_header, Phone_verify_query, Phone_verify_header, Accounts_refresh_query, Accounts_refresh_header, Accounts_resetPassword_query, Roles_create_query, Roles_list_query, Roles_get_path, Roles_get_query, Roles_update_path, Roles_update_query, Roles_delete_path, Roles_delete_query, Roles_assign_path, Roles_assign_query, Roles_addPermission_path, Roles_addPermission_query, Roles_listPermissions_path, Roles_listPermissions_query, Roles_removePermission_path, Roles_removePermission_query, Roles_unassign_path, Roles_unassign_query, Sessions_list_query, Sessions_revokeOthers_query, Sessions_revoke_path, Sessions_revoke_query, Accounts_signin_query, Accounts_signin_header, SigningKeys_list_query, SigningKeys_rotate_query, Accounts_signout_query, Accounts_signup_query, Accounts_signup_header, Tokens_changes_query, Tokens_changes_header, Tokens_resolve_query, Users_list_query, Users_create_query, Users_get_path, Users_get_query, Users_update_path, Users_update_query, Users_delete_path, Users_delete_query, Users_ban_path, Users_ban_query, Users_resetMfa_path, Users_resetMfa_query, Users_roles_path, Users_roles_query, Users_sessions_path, Users_sessions_query, Users_signoutAll_path, Users_signoutAll_query, Users_unban_path, Users_unban_query, Accounts_verifyEmail_query, Accounts_resendVerification_query, Accounts_resendVerification_header, Webhooks_create_query, Webhooks_list_query, Webhooks_get_path, Webhooks_get_query, Webhooks_update_path, Webhooks_update_query, Webhooks_delete_path, Webhooks_delete_query, Webhooks_deliveries_path, Webhooks_deliveries_query, Webhooks_retry_path, Webhooks_retry_query, Webhooks_rotateSecret_path, Webhooks_rotateSecret_query, Webhooks_test_path, Webhooks_test_query } = (() => {
+const { Discovery_jwks_query, Discovery_authorizationServer_query, Discovery_openid_query, Admin_impersonate_query, Admin_stopImpersonating_query, Apps_create_query, Apps_list_query, Apps_get_path, Apps_get_query, Apps_update_path, Apps_update_query, Apps_delete_path, Apps_delete_query, Apps_addKey_path, Apps_addKey_query, Apps_removeKey_path, Apps_removeKey_query, Branding_create_query, Branding_get_query, Branding_get_header, Branding_update_path, Branding_update_query, Branding_delete_path, Branding_delete_query, Accounts_changePassword_query, Accounts_config_query, Accounts_config_header, Outbox_list_query, Outbox_clear_query, Outbox_get_path, Outbox_get_query, Devices_list_query, Devices_get_path, Devices_get_query, Devices_delete_path, Devices_delete_query, Devices_trust_path, Devices_trust_query, Devices_untrust_path, Devices_untrust_query, Accounts_forgotPassword_query, Accounts_forgotPassword_header, Forms_create_query, Forms_list_query, Forms_active_query, Forms_active_header, Forms_update_path, Forms_update_query, Forms_delete_path, Forms_delete_query, Invitations_accept_query, Invitations_decline_query, Me_get_query, Me_update_query, Me_delete_query, Me_consents_query, Me_revokeConsent_path, Me_revokeConsent_query, Me_export_query, Me_reauthenticate_query, Me_switchOrg_query, Mfa_challenge_query, Mfa_challenge_header, Mfa_sendCode_query, Mfa_enroll_query, Mfa_remove_query, Mfa_list_query, Mfa_regenerate_query, Mfa_verify_query, OAuth_authorize_query, OAuth_resume_path, OAuth_resume_query, Clients_create_query, Clients_list_query, Clients_get_path, Clients_get_query, Clients_update_path, Clients_update_query, Clients_delete_path, Clients_delete_query, Clients_rotateSecret_path, Clients_rotateSecret_query, Pages_interaction_path, Pages_interaction_query, Pages_abort_path, Pages_abort_query, Pages_consent_path, Pages_consent_query, Pages_mfa_path, Pages_mfa_query, Pages_sendCode_path, Pages_sendCode_query, Pages_signin_path, Pages_signin_query, Pages_signup_path, Pages_signup_query, Pages_sendSignup_path, Pages_sendSignup_query, OAuth_introspect_query, OAuth_logout_query, OAuth_postLogout_query, OAuth_confirmLogout_query, OAuth_loggedOut_query, OAuth_par_query, OAuth_revoke_query, OAuth_token_query, OAuth_userinfo_query, OAuth_postUserinfo_query, Organizations_create_query, Organizations_list_query, Organizations_get_path, Organizations_get_query, Organizations_update_path, Organizations_update_query, Organizations_delete_path, Organizations_delete_query, Invitations_create_path, Invitations_create_query, Invitations_list_path, Invitations_list_query, Invitations_revoke_path, Invitations_revoke_query, Members_add_path, Members_add_query, Members_list_path, Members_list_query, Members_update_path, Members_update_query, Members_remove_path, Members_remove_query, Teams_create_path, Teams_create_query, Teams_list_path, Teams_list_query, Teams_get_path, Teams_get_query, Teams_update_path, Teams_update_query, Teams_delete_path, Teams_delete_query, Teams_addMember_path, Teams_addMember_query, Teams_members_path, Teams_members_query, Teams_removeMember_path, Teams_removeMember_query, Pages_forgotPassword_query, Pages_sendForgotPassword_query, Pages_invitation_query, Pages_sendInvitation_query, Pages_resetPassword_query, Pages_sendResetPassword_query, Pages_verifyEmail_query, Pages_sendVerifyEmail_query, Phone_sendCode_query, Phone_sendCode_header, Phone_verify_query, Phone_verify_header, Accounts_refresh_query, Accounts_refresh_header, Accounts_resetPassword_query, Roles_create_query, Roles_list_query, Roles_get_path, Roles_get_query, Roles_update_path, Roles_update_query, Roles_delete_path, Roles_delete_query, Roles_assign_path, Roles_assign_query, Roles_addPermission_path, Roles_addPermission_query, Roles_listPermissions_path, Roles_listPermissions_query, Roles_removePermission_path, Roles_removePermission_query, Roles_unassign_path, Roles_unassign_query, Sessions_list_query, Sessions_revokeOthers_query, Sessions_revoke_path, Sessions_revoke_query, Accounts_signin_query, Accounts_signin_header, SigningKeys_list_query, SigningKeys_rotate_query, Accounts_signout_query, Accounts_signup_query, Accounts_signup_header, Tokens_changes_query, Tokens_changes_header, Tokens_resolve_query, Users_list_query, Users_create_query, Users_get_path, Users_get_query, Users_update_path, Users_update_query, Users_delete_path, Users_delete_query, Users_ban_path, Users_ban_query, Users_resetMfa_path, Users_resetMfa_query, Users_roles_path, Users_roles_query, Users_sessions_path, Users_sessions_query, Users_signoutAll_path, Users_signoutAll_query, Users_unban_path, Users_unban_query, Accounts_verifyEmail_query, Accounts_resendVerification_query, Accounts_resendVerification_header, Webhooks_create_query, Webhooks_list_query, Webhooks_get_path, Webhooks_get_query, Webhooks_update_path, Webhooks_update_query, Webhooks_delete_path, Webhooks_delete_query, Webhooks_deliveries_path, Webhooks_deliveries_query, Webhooks_retry_path, Webhooks_retry_query, Webhooks_rotateSecret_path, Webhooks_rotateSecret_query, Webhooks_test_path, Webhooks_test_query } = (() => {
 
 const Discovery_jwks_query = validate20;
 const schema31 = {"$id":"Discovery_jwks_query","type":"object","properties":{},"required":[],"additionalProperties":false};
@@ -18316,7 +18691,7 @@ return errors === 0;
 validate103.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Pages_interaction_query = validate104;
-const schema168 = {"$id":"Pages_interaction_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const schema168 = {"$id":"Pages_interaction_query","type":"object","properties":{"switch_account":{"type":"boolean"}},"required":[],"additionalProperties":false};
 
 function validate104(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Pages_interaction_query" */;
@@ -18331,10 +18706,39 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
+const _errs1 = errors;
 for(const key0 in data){
+if(!(key0 === "switch_account")){
 validate104.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
+}
+}
+if(_errs1 === errors){
+if(data.switch_account !== undefined){
+let data0 = data.switch_account;
+if(typeof data0 !== "boolean"){
+let coerced0 = undefined;
+if(!(coerced0 !== undefined)){
+if(data0 === "false" || data0 === 0 || data0 === null){
+coerced0 = false;
+}
+else if(data0 === "true" || data0 === 1){
+coerced0 = true;
+}
+else {
+validate104.errors = [{instancePath:instancePath+"/switch_account",schemaPath:"#/properties/switch_account/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+return false;
+}
+}
+if(coerced0 !== undefined){
+data0 = coerced0;
+if(data !== undefined){
+data["switch_account"] = coerced0;
+}
+}
+}
+}
 }
 }
 else {
@@ -18677,11 +19081,11 @@ return errors === 0;
 }
 validate110.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Pages_signin_path = validate111;
-const schema178 = {"$id":"Pages_signin_path","type":"object","properties":{"uid":{"$ref":"contract#/$defs/InteractionId"}},"required":["uid"],"additionalProperties":false};
+const Pages_sendCode_path = validate111;
+const schema178 = {"$id":"Pages_sendCode_path","type":"object","properties":{"uid":{"$ref":"contract#/$defs/InteractionId"}},"required":["uid"],"additionalProperties":false};
 
 function validate111(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Pages_signin_path" */;
+/*# sourceURL="Pages_sendCode_path" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate111.evaluated;
@@ -18755,11 +19159,11 @@ return errors === 0;
 }
 validate111.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Pages_signin_query = validate112;
-const schema180 = {"$id":"Pages_signin_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Pages_sendCode_query = validate112;
+const schema180 = {"$id":"Pages_sendCode_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate112(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Pages_signin_query" */;
+/*# sourceURL="Pages_sendCode_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate112.evaluated;
@@ -18787,11 +19191,11 @@ return errors === 0;
 }
 validate112.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const OAuth_introspect_query = validate113;
-const schema181 = {"$id":"OAuth_introspect_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Pages_signin_path = validate113;
+const schema181 = {"$id":"Pages_signin_path","type":"object","properties":{"uid":{"$ref":"contract#/$defs/InteractionId"}},"required":["uid"],"additionalProperties":false};
 
 function validate113(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="OAuth_introspect_query" */;
+/*# sourceURL="Pages_signin_path" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate113.evaluated;
@@ -18803,51 +19207,23 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.uid === undefined) && (missing0 = "uid")){
+validate113.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+const _errs1 = errors;
 for(const key0 in data){
+if(!(key0 === "uid")){
 validate113.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
-else {
-validate113.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate113.errors = vErrors;
-return errors === 0;
-}
-validate113.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-const OAuth_logout_query = validate114;
-const schema182 = {"$id":"OAuth_logout_query","type":"object","properties":{"id_token_hint":{"$ref":"contract#/$defs/IdToken"},"post_logout_redirect_uri":{"$ref":"contract#/$defs/RedirectTarget"},"state":{"$ref":"contract#/$defs/State"},"client_id":{"$ref":"contract#/$defs/SentClientId"}},"required":[],"additionalProperties":false};
-const schema183 = {"type":"string","minLength":1,"maxLength":8192};
-
-function validate114(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="OAuth_logout_query" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate114.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-const _errs1 = errors;
-for(const key0 in data){
-if(!((((key0 === "id_token_hint") || (key0 === "post_logout_redirect_uri")) || (key0 === "state")) || (key0 === "client_id"))){
-validate114.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
-return false;
-break;
-}
-}
 if(_errs1 === errors){
-if(data.id_token_hint !== undefined){
-let data0 = data.id_token_hint;
-const _errs2 = errors;
+if(data.uid !== undefined){
+let data0 = data.uid;
 const _errs3 = errors;
 if(typeof data0 !== "string"){
 let dataType0 = typeof data0;
@@ -18860,165 +19236,59 @@ else if(data0 === null){
 coerced0 = "";
 }
 else {
-validate114.errors = [{instancePath:instancePath+"/id_token_hint",schemaPath:"contract#/$defs/IdToken/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate113.errors = [{instancePath:instancePath+"/uid",schemaPath:"contract#/$defs/InteractionId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
 if(coerced0 !== undefined){
 data0 = coerced0;
 if(data !== undefined){
-data["id_token_hint"] = coerced0;
+data["uid"] = coerced0;
 }
 }
 }
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(func1(data0) > 8192){
-validate114.errors = [{instancePath:instancePath+"/id_token_hint",schemaPath:"contract#/$defs/IdToken/maxLength",keyword:"maxLength",params:{limit: 8192},message:"must NOT have more than 8192 characters"}];
-return false;
-}
-else {
-if(func1(data0) < 1){
-validate114.errors = [{instancePath:instancePath+"/id_token_hint",schemaPath:"contract#/$defs/IdToken/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+if(!pattern28.test(data0)){
+validate113.errors = [{instancePath:instancePath+"/uid",schemaPath:"contract#/$defs/InteractionId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{16,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{16,64}$"+"\""}];
 return false;
 }
 }
 }
 }
-var valid0 = _errs2 === errors;
+}
+}
 }
 else {
-var valid0 = true;
-}
-if(valid0){
-if(data.post_logout_redirect_uri !== undefined){
-let data1 = data.post_logout_redirect_uri;
-const _errs5 = errors;
-const _errs6 = errors;
-if(typeof data1 !== "string"){
-let dataType1 = typeof data1;
-let coerced1 = undefined;
-if(!(coerced1 !== undefined)){
-if(dataType1 == "number" || dataType1 == "boolean"){
-coerced1 = "" + data1;
-}
-else if(data1 === null){
-coerced1 = "";
-}
-else {
-validate114.errors = [{instancePath:instancePath+"/post_logout_redirect_uri",schemaPath:"contract#/$defs/RedirectTarget/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate113.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-if(coerced1 !== undefined){
-data1 = coerced1;
-if(data !== undefined){
-data["post_logout_redirect_uri"] = coerced1;
+validate113.errors = vErrors;
+return errors === 0;
 }
+validate113.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const Pages_signin_query = validate114;
+const schema183 = {"$id":"Pages_signin_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+
+function validate114(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="Pages_signin_query" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate114.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
 }
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
 }
-if(errors === _errs6){
-if(typeof data1 === "string"){
-if(func1(data1) > 2048){
-validate114.errors = [{instancePath:instancePath+"/post_logout_redirect_uri",schemaPath:"contract#/$defs/RedirectTarget/maxLength",keyword:"maxLength",params:{limit: 2048},message:"must NOT have more than 2048 characters"}];
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+validate114.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
-}
-}
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.state !== undefined){
-let data2 = data.state;
-const _errs8 = errors;
-const _errs9 = errors;
-if(typeof data2 !== "string"){
-let dataType2 = typeof data2;
-let coerced2 = undefined;
-if(!(coerced2 !== undefined)){
-if(dataType2 == "number" || dataType2 == "boolean"){
-coerced2 = "" + data2;
-}
-else if(data2 === null){
-coerced2 = "";
-}
-else {
-validate114.errors = [{instancePath:instancePath+"/state",schemaPath:"contract#/$defs/State/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-if(coerced2 !== undefined){
-data2 = coerced2;
-if(data !== undefined){
-data["state"] = coerced2;
-}
-}
-}
-if(errors === _errs9){
-if(typeof data2 === "string"){
-if(func1(data2) > 2048){
-validate114.errors = [{instancePath:instancePath+"/state",schemaPath:"contract#/$defs/State/maxLength",keyword:"maxLength",params:{limit: 2048},message:"must NOT have more than 2048 characters"}];
-return false;
-}
-}
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.client_id !== undefined){
-let data3 = data.client_id;
-const _errs11 = errors;
-const _errs12 = errors;
-if(typeof data3 !== "string"){
-let dataType3 = typeof data3;
-let coerced3 = undefined;
-if(!(coerced3 !== undefined)){
-if(dataType3 == "number" || dataType3 == "boolean"){
-coerced3 = "" + data3;
-}
-else if(data3 === null){
-coerced3 = "";
-}
-else {
-validate114.errors = [{instancePath:instancePath+"/client_id",schemaPath:"contract#/$defs/SentClientId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-if(coerced3 !== undefined){
-data3 = coerced3;
-if(data !== undefined){
-data["client_id"] = coerced3;
-}
-}
-}
-if(errors === _errs12){
-if(typeof data3 === "string"){
-if(func1(data3) > 128){
-validate114.errors = [{instancePath:instancePath+"/client_id",schemaPath:"contract#/$defs/SentClientId/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
-return false;
-}
-else {
-if(func1(data3) < 1){
-validate114.errors = [{instancePath:instancePath+"/client_id",schemaPath:"contract#/$defs/SentClientId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-}
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
+break;
 }
 }
 else {
@@ -19031,11 +19301,11 @@ return errors === 0;
 }
 validate114.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const OAuth_postLogout_query = validate115;
-const schema187 = {"$id":"OAuth_postLogout_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Pages_signup_path = validate115;
+const schema184 = {"$id":"Pages_signup_path","type":"object","properties":{"uid":{"$ref":"contract#/$defs/InteractionId"}},"required":["uid"],"additionalProperties":false};
 
 function validate115(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="OAuth_postLogout_query" */;
+/*# sourceURL="Pages_signup_path" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate115.evaluated;
@@ -19047,10 +19317,56 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.uid === undefined) && (missing0 = "uid")){
+validate115.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+const _errs1 = errors;
 for(const key0 in data){
+if(!(key0 === "uid")){
 validate115.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
+}
+}
+if(_errs1 === errors){
+if(data.uid !== undefined){
+let data0 = data.uid;
+const _errs3 = errors;
+if(typeof data0 !== "string"){
+let dataType0 = typeof data0;
+let coerced0 = undefined;
+if(!(coerced0 !== undefined)){
+if(dataType0 == "number" || dataType0 == "boolean"){
+coerced0 = "" + data0;
+}
+else if(data0 === null){
+coerced0 = "";
+}
+else {
+validate115.errors = [{instancePath:instancePath+"/uid",schemaPath:"contract#/$defs/InteractionId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced0 !== undefined){
+data0 = coerced0;
+if(data !== undefined){
+data["uid"] = coerced0;
+}
+}
+}
+if(errors === _errs3){
+if(typeof data0 === "string"){
+if(!pattern28.test(data0)){
+validate115.errors = [{instancePath:instancePath+"/uid",schemaPath:"contract#/$defs/InteractionId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{16,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{16,64}$"+"\""}];
+return false;
+}
+}
+}
+}
+}
 }
 }
 else {
@@ -19063,11 +19379,11 @@ return errors === 0;
 }
 validate115.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const OAuth_confirmLogout_query = validate116;
-const schema188 = {"$id":"OAuth_confirmLogout_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Pages_signup_query = validate116;
+const schema186 = {"$id":"Pages_signup_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate116(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="OAuth_confirmLogout_query" */;
+/*# sourceURL="Pages_signup_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate116.evaluated;
@@ -19095,11 +19411,11 @@ return errors === 0;
 }
 validate116.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const OAuth_loggedOut_query = validate117;
-const schema189 = {"$id":"OAuth_loggedOut_query","type":"object","properties":{"client_id":{"$ref":"contract#/$defs/SentClientId"}},"required":[],"additionalProperties":false};
+const Pages_sendSignup_path = validate117;
+const schema187 = {"$id":"Pages_sendSignup_path","type":"object","properties":{"uid":{"$ref":"contract#/$defs/InteractionId"}},"required":["uid"],"additionalProperties":false};
 
 function validate117(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="OAuth_loggedOut_query" */;
+/*# sourceURL="Pages_sendSignup_path" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate117.evaluated;
@@ -19111,17 +19427,23 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.uid === undefined) && (missing0 = "uid")){
+validate117.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(key0 === "client_id")){
+if(!(key0 === "uid")){
 validate117.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
 if(_errs1 === errors){
-if(data.client_id !== undefined){
-let data0 = data.client_id;
+if(data.uid !== undefined){
+let data0 = data.uid;
 const _errs3 = errors;
 if(typeof data0 !== "string"){
 let dataType0 = typeof data0;
@@ -19134,26 +19456,21 @@ else if(data0 === null){
 coerced0 = "";
 }
 else {
-validate117.errors = [{instancePath:instancePath+"/client_id",schemaPath:"contract#/$defs/SentClientId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate117.errors = [{instancePath:instancePath+"/uid",schemaPath:"contract#/$defs/InteractionId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
 if(coerced0 !== undefined){
 data0 = coerced0;
 if(data !== undefined){
-data["client_id"] = coerced0;
+data["uid"] = coerced0;
 }
 }
 }
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(func1(data0) > 128){
-validate117.errors = [{instancePath:instancePath+"/client_id",schemaPath:"contract#/$defs/SentClientId/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
-return false;
-}
-else {
-if(func1(data0) < 1){
-validate117.errors = [{instancePath:instancePath+"/client_id",schemaPath:"contract#/$defs/SentClientId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+if(!pattern28.test(data0)){
+validate117.errors = [{instancePath:instancePath+"/uid",schemaPath:"contract#/$defs/InteractionId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{16,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{16,64}$"+"\""}];
 return false;
 }
 }
@@ -19172,11 +19489,11 @@ return errors === 0;
 }
 validate117.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const OAuth_par_query = validate118;
-const schema191 = {"$id":"OAuth_par_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Pages_sendSignup_query = validate118;
+const schema189 = {"$id":"Pages_sendSignup_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate118(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="OAuth_par_query" */;
+/*# sourceURL="Pages_sendSignup_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate118.evaluated;
@@ -19204,11 +19521,11 @@ return errors === 0;
 }
 validate118.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const OAuth_revoke_query = validate119;
-const schema192 = {"$id":"OAuth_revoke_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const OAuth_introspect_query = validate119;
+const schema190 = {"$id":"OAuth_introspect_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate119(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="OAuth_revoke_query" */;
+/*# sourceURL="OAuth_introspect_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate119.evaluated;
@@ -19236,11 +19553,12 @@ return errors === 0;
 }
 validate119.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const OAuth_token_query = validate120;
-const schema193 = {"$id":"OAuth_token_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const OAuth_logout_query = validate120;
+const schema191 = {"$id":"OAuth_logout_query","type":"object","properties":{"id_token_hint":{"$ref":"contract#/$defs/IdToken"},"post_logout_redirect_uri":{"$ref":"contract#/$defs/RedirectTarget"},"state":{"$ref":"contract#/$defs/State"},"client_id":{"$ref":"contract#/$defs/SentClientId"}},"required":[],"additionalProperties":false};
+const schema192 = {"type":"string","minLength":1,"maxLength":8192};
 
 function validate120(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="OAuth_token_query" */;
+/*# sourceURL="OAuth_logout_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate120.evaluated;
@@ -19252,10 +19570,189 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
+const _errs1 = errors;
 for(const key0 in data){
+if(!((((key0 === "id_token_hint") || (key0 === "post_logout_redirect_uri")) || (key0 === "state")) || (key0 === "client_id"))){
 validate120.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
+}
+}
+if(_errs1 === errors){
+if(data.id_token_hint !== undefined){
+let data0 = data.id_token_hint;
+const _errs2 = errors;
+const _errs3 = errors;
+if(typeof data0 !== "string"){
+let dataType0 = typeof data0;
+let coerced0 = undefined;
+if(!(coerced0 !== undefined)){
+if(dataType0 == "number" || dataType0 == "boolean"){
+coerced0 = "" + data0;
+}
+else if(data0 === null){
+coerced0 = "";
+}
+else {
+validate120.errors = [{instancePath:instancePath+"/id_token_hint",schemaPath:"contract#/$defs/IdToken/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced0 !== undefined){
+data0 = coerced0;
+if(data !== undefined){
+data["id_token_hint"] = coerced0;
+}
+}
+}
+if(errors === _errs3){
+if(typeof data0 === "string"){
+if(func1(data0) > 8192){
+validate120.errors = [{instancePath:instancePath+"/id_token_hint",schemaPath:"contract#/$defs/IdToken/maxLength",keyword:"maxLength",params:{limit: 8192},message:"must NOT have more than 8192 characters"}];
+return false;
+}
+else {
+if(func1(data0) < 1){
+validate120.errors = [{instancePath:instancePath+"/id_token_hint",schemaPath:"contract#/$defs/IdToken/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+}
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.post_logout_redirect_uri !== undefined){
+let data1 = data.post_logout_redirect_uri;
+const _errs5 = errors;
+const _errs6 = errors;
+if(typeof data1 !== "string"){
+let dataType1 = typeof data1;
+let coerced1 = undefined;
+if(!(coerced1 !== undefined)){
+if(dataType1 == "number" || dataType1 == "boolean"){
+coerced1 = "" + data1;
+}
+else if(data1 === null){
+coerced1 = "";
+}
+else {
+validate120.errors = [{instancePath:instancePath+"/post_logout_redirect_uri",schemaPath:"contract#/$defs/RedirectTarget/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced1 !== undefined){
+data1 = coerced1;
+if(data !== undefined){
+data["post_logout_redirect_uri"] = coerced1;
+}
+}
+}
+if(errors === _errs6){
+if(typeof data1 === "string"){
+if(func1(data1) > 2048){
+validate120.errors = [{instancePath:instancePath+"/post_logout_redirect_uri",schemaPath:"contract#/$defs/RedirectTarget/maxLength",keyword:"maxLength",params:{limit: 2048},message:"must NOT have more than 2048 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.state !== undefined){
+let data2 = data.state;
+const _errs8 = errors;
+const _errs9 = errors;
+if(typeof data2 !== "string"){
+let dataType2 = typeof data2;
+let coerced2 = undefined;
+if(!(coerced2 !== undefined)){
+if(dataType2 == "number" || dataType2 == "boolean"){
+coerced2 = "" + data2;
+}
+else if(data2 === null){
+coerced2 = "";
+}
+else {
+validate120.errors = [{instancePath:instancePath+"/state",schemaPath:"contract#/$defs/State/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced2 !== undefined){
+data2 = coerced2;
+if(data !== undefined){
+data["state"] = coerced2;
+}
+}
+}
+if(errors === _errs9){
+if(typeof data2 === "string"){
+if(func1(data2) > 2048){
+validate120.errors = [{instancePath:instancePath+"/state",schemaPath:"contract#/$defs/State/maxLength",keyword:"maxLength",params:{limit: 2048},message:"must NOT have more than 2048 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.client_id !== undefined){
+let data3 = data.client_id;
+const _errs11 = errors;
+const _errs12 = errors;
+if(typeof data3 !== "string"){
+let dataType3 = typeof data3;
+let coerced3 = undefined;
+if(!(coerced3 !== undefined)){
+if(dataType3 == "number" || dataType3 == "boolean"){
+coerced3 = "" + data3;
+}
+else if(data3 === null){
+coerced3 = "";
+}
+else {
+validate120.errors = [{instancePath:instancePath+"/client_id",schemaPath:"contract#/$defs/SentClientId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced3 !== undefined){
+data3 = coerced3;
+if(data !== undefined){
+data["client_id"] = coerced3;
+}
+}
+}
+if(errors === _errs12){
+if(typeof data3 === "string"){
+if(func1(data3) > 128){
+validate120.errors = [{instancePath:instancePath+"/client_id",schemaPath:"contract#/$defs/SentClientId/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
+return false;
+}
+else {
+if(func1(data3) < 1){
+validate120.errors = [{instancePath:instancePath+"/client_id",schemaPath:"contract#/$defs/SentClientId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+}
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
 }
 }
 else {
@@ -19268,11 +19765,11 @@ return errors === 0;
 }
 validate120.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const OAuth_userinfo_query = validate121;
-const schema194 = {"$id":"OAuth_userinfo_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const OAuth_postLogout_query = validate121;
+const schema196 = {"$id":"OAuth_postLogout_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate121(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="OAuth_userinfo_query" */;
+/*# sourceURL="OAuth_postLogout_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate121.evaluated;
@@ -19300,11 +19797,11 @@ return errors === 0;
 }
 validate121.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const OAuth_postUserinfo_query = validate122;
-const schema195 = {"$id":"OAuth_postUserinfo_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const OAuth_confirmLogout_query = validate122;
+const schema197 = {"$id":"OAuth_confirmLogout_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate122(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="OAuth_postUserinfo_query" */;
+/*# sourceURL="OAuth_confirmLogout_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate122.evaluated;
@@ -19332,11 +19829,11 @@ return errors === 0;
 }
 validate122.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Organizations_create_query = validate123;
-const schema196 = {"$id":"Organizations_create_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const OAuth_loggedOut_query = validate123;
+const schema198 = {"$id":"OAuth_loggedOut_query","type":"object","properties":{"client_id":{"$ref":"contract#/$defs/SentClientId"}},"required":[],"additionalProperties":false};
 
 function validate123(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Organizations_create_query" */;
+/*# sourceURL="OAuth_loggedOut_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate123.evaluated;
@@ -19348,10 +19845,55 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
+const _errs1 = errors;
 for(const key0 in data){
+if(!(key0 === "client_id")){
 validate123.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
+}
+}
+if(_errs1 === errors){
+if(data.client_id !== undefined){
+let data0 = data.client_id;
+const _errs3 = errors;
+if(typeof data0 !== "string"){
+let dataType0 = typeof data0;
+let coerced0 = undefined;
+if(!(coerced0 !== undefined)){
+if(dataType0 == "number" || dataType0 == "boolean"){
+coerced0 = "" + data0;
+}
+else if(data0 === null){
+coerced0 = "";
+}
+else {
+validate123.errors = [{instancePath:instancePath+"/client_id",schemaPath:"contract#/$defs/SentClientId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced0 !== undefined){
+data0 = coerced0;
+if(data !== undefined){
+data["client_id"] = coerced0;
+}
+}
+}
+if(errors === _errs3){
+if(typeof data0 === "string"){
+if(func1(data0) > 128){
+validate123.errors = [{instancePath:instancePath+"/client_id",schemaPath:"contract#/$defs/SentClientId/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
+return false;
+}
+else {
+if(func1(data0) < 1){
+validate123.errors = [{instancePath:instancePath+"/client_id",schemaPath:"contract#/$defs/SentClientId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+}
+}
+}
 }
 }
 else {
@@ -19364,11 +19906,11 @@ return errors === 0;
 }
 validate123.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Organizations_list_query = validate124;
-const schema197 = {"$id":"Organizations_list_query","type":"object","properties":{"app_id":{"$ref":"contract#/$defs/AppId"},"limit":{"type":"integer","format":"int32","minimum":1,"maximum":200,"default":50},"cursor":{"$ref":"contract#/$defs/Cursor"}},"required":[],"additionalProperties":false};
+const OAuth_par_query = validate124;
+const schema200 = {"$id":"OAuth_par_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate124(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Organizations_list_query" */;
+/*# sourceURL="OAuth_par_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate124.evaluated;
@@ -19380,167 +19922,10 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.limit === undefined){
-data.limit = 50;
-}
-const _errs1 = errors;
 for(const key0 in data){
-if(!(((key0 === "app_id") || (key0 === "limit")) || (key0 === "cursor"))){
 validate124.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
-}
-}
-if(_errs1 === errors){
-if(data.app_id !== undefined){
-let data0 = data.app_id;
-const _errs2 = errors;
-const _errs3 = errors;
-if(typeof data0 !== "string"){
-let dataType0 = typeof data0;
-let coerced0 = undefined;
-if(!(coerced0 !== undefined)){
-if(dataType0 == "number" || dataType0 == "boolean"){
-coerced0 = "" + data0;
-}
-else if(data0 === null){
-coerced0 = "";
-}
-else {
-validate124.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-if(coerced0 !== undefined){
-data0 = coerced0;
-if(data !== undefined){
-data["app_id"] = coerced0;
-}
-}
-}
-if(errors === _errs3){
-if(typeof data0 === "string"){
-if(func1(data0) > 64){
-validate124.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
-return false;
-}
-else {
-if(func1(data0) < 1){
-validate124.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-else {
-if(!pattern5.test(data0)){
-validate124.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
-return false;
-}
-}
-}
-}
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-let data1 = data.limit;
-const _errs5 = errors;
-if(!((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1)))){
-let dataType1 = typeof data1;
-let coerced1 = undefined;
-if(!(coerced1 !== undefined)){
-if(dataType1 === "boolean" || data1 === null
-              || (dataType1 === "string" && data1 && data1 == +data1 && !(data1 % 1))){
-coerced1 = +data1;
-}
-else {
-validate124.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-}
-if(coerced1 !== undefined){
-data1 = coerced1;
-if(data !== undefined){
-data["limit"] = coerced1;
-}
-}
-}
-if(errors === _errs5){
-if(typeof data1 == "number"){
-if(data1 > 200 || isNaN(data1)){
-validate124.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/maximum",keyword:"maximum",params:{comparison: "<=", limit: 200},message:"must be <= 200"}];
-return false;
-}
-else {
-if(data1 < 1 || isNaN(data1)){
-validate124.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
-return false;
-}
-else {
-if(!(formats0.validate(data1))){
-validate124.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""}];
-return false;
-}
-}
-}
-}
-}
-var valid0 = _errs5 === errors;
-if(valid0){
-if(data.cursor !== undefined){
-let data2 = data.cursor;
-const _errs7 = errors;
-const _errs8 = errors;
-if(typeof data2 !== "string"){
-let dataType2 = typeof data2;
-let coerced2 = undefined;
-if(!(coerced2 !== undefined)){
-if(dataType2 == "number" || dataType2 == "boolean"){
-coerced2 = "" + data2;
-}
-else if(data2 === null){
-coerced2 = "";
-}
-else {
-validate124.errors = [{instancePath:instancePath+"/cursor",schemaPath:"contract#/$defs/Cursor/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-if(coerced2 !== undefined){
-data2 = coerced2;
-if(data !== undefined){
-data["cursor"] = coerced2;
-}
-}
-}
-if(errors === _errs8){
-if(typeof data2 === "string"){
-if(func1(data2) > 1024){
-validate124.errors = [{instancePath:instancePath+"/cursor",schemaPath:"contract#/$defs/Cursor/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"}];
-return false;
-}
-else {
-if(func1(data2) < 1){
-validate124.errors = [{instancePath:instancePath+"/cursor",schemaPath:"contract#/$defs/Cursor/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-else {
-if(!pattern4.test(data2)){
-validate124.errors = [{instancePath:instancePath+"/cursor",schemaPath:"contract#/$defs/Cursor/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]+$"},message:"must match pattern \""+"^[A-Za-z0-9_-]+$"+"\""}];
-return false;
-}
-}
-}
-}
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
 }
 }
 else {
@@ -19553,11 +19938,11 @@ return errors === 0;
 }
 validate124.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Organizations_get_path = validate125;
-const schema200 = {"$id":"Organizations_get_path","type":"object","properties":{"orgId":{"$ref":"contract#/$defs/OrgId"}},"required":["orgId"],"additionalProperties":false};
+const OAuth_revoke_query = validate125;
+const schema201 = {"$id":"OAuth_revoke_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate125(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Organizations_get_path" */;
+/*# sourceURL="OAuth_revoke_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate125.evaluated;
@@ -19569,56 +19954,10 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.orgId === undefined) && (missing0 = "orgId")){
-validate125.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-const _errs1 = errors;
 for(const key0 in data){
-if(!(key0 === "orgId")){
 validate125.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
-}
-}
-if(_errs1 === errors){
-if(data.orgId !== undefined){
-let data0 = data.orgId;
-const _errs3 = errors;
-if(typeof data0 !== "string"){
-let dataType0 = typeof data0;
-let coerced0 = undefined;
-if(!(coerced0 !== undefined)){
-if(dataType0 == "number" || dataType0 == "boolean"){
-coerced0 = "" + data0;
-}
-else if(data0 === null){
-coerced0 = "";
-}
-else {
-validate125.errors = [{instancePath:instancePath+"/orgId",schemaPath:"contract#/$defs/OrgId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-if(coerced0 !== undefined){
-data0 = coerced0;
-if(data !== undefined){
-data["orgId"] = coerced0;
-}
-}
-}
-if(errors === _errs3){
-if(typeof data0 === "string"){
-if(!pattern12.test(data0)){
-validate125.errors = [{instancePath:instancePath+"/orgId",schemaPath:"contract#/$defs/OrgId/pattern",keyword:"pattern",params:{pattern: "^org_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^org_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
-return false;
-}
-}
-}
-}
-}
 }
 }
 else {
@@ -19631,11 +19970,11 @@ return errors === 0;
 }
 validate125.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Organizations_get_query = validate126;
-const schema202 = {"$id":"Organizations_get_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const OAuth_token_query = validate126;
+const schema202 = {"$id":"OAuth_token_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate126(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Organizations_get_query" */;
+/*# sourceURL="OAuth_token_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate126.evaluated;
@@ -19663,11 +20002,11 @@ return errors === 0;
 }
 validate126.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Organizations_update_path = validate127;
-const schema203 = {"$id":"Organizations_update_path","type":"object","properties":{"orgId":{"$ref":"contract#/$defs/OrgId"}},"required":["orgId"],"additionalProperties":false};
+const OAuth_userinfo_query = validate127;
+const schema203 = {"$id":"OAuth_userinfo_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate127(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Organizations_update_path" */;
+/*# sourceURL="OAuth_userinfo_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate127.evaluated;
@@ -19679,56 +20018,10 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.orgId === undefined) && (missing0 = "orgId")){
-validate127.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-const _errs1 = errors;
 for(const key0 in data){
-if(!(key0 === "orgId")){
 validate127.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
-}
-}
-if(_errs1 === errors){
-if(data.orgId !== undefined){
-let data0 = data.orgId;
-const _errs3 = errors;
-if(typeof data0 !== "string"){
-let dataType0 = typeof data0;
-let coerced0 = undefined;
-if(!(coerced0 !== undefined)){
-if(dataType0 == "number" || dataType0 == "boolean"){
-coerced0 = "" + data0;
-}
-else if(data0 === null){
-coerced0 = "";
-}
-else {
-validate127.errors = [{instancePath:instancePath+"/orgId",schemaPath:"contract#/$defs/OrgId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-if(coerced0 !== undefined){
-data0 = coerced0;
-if(data !== undefined){
-data["orgId"] = coerced0;
-}
-}
-}
-if(errors === _errs3){
-if(typeof data0 === "string"){
-if(!pattern12.test(data0)){
-validate127.errors = [{instancePath:instancePath+"/orgId",schemaPath:"contract#/$defs/OrgId/pattern",keyword:"pattern",params:{pattern: "^org_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^org_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
-return false;
-}
-}
-}
-}
-}
 }
 }
 else {
@@ -19741,11 +20034,11 @@ return errors === 0;
 }
 validate127.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Organizations_update_query = validate128;
-const schema205 = {"$id":"Organizations_update_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const OAuth_postUserinfo_query = validate128;
+const schema204 = {"$id":"OAuth_postUserinfo_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate128(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Organizations_update_query" */;
+/*# sourceURL="OAuth_postUserinfo_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate128.evaluated;
@@ -19773,11 +20066,11 @@ return errors === 0;
 }
 validate128.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Organizations_delete_path = validate129;
-const schema206 = {"$id":"Organizations_delete_path","type":"object","properties":{"orgId":{"$ref":"contract#/$defs/OrgId"}},"required":["orgId"],"additionalProperties":false};
+const Organizations_create_query = validate129;
+const schema205 = {"$id":"Organizations_create_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate129(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Organizations_delete_path" */;
+/*# sourceURL="Organizations_create_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate129.evaluated;
@@ -19789,56 +20082,10 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.orgId === undefined) && (missing0 = "orgId")){
-validate129.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-const _errs1 = errors;
 for(const key0 in data){
-if(!(key0 === "orgId")){
 validate129.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
-}
-}
-if(_errs1 === errors){
-if(data.orgId !== undefined){
-let data0 = data.orgId;
-const _errs3 = errors;
-if(typeof data0 !== "string"){
-let dataType0 = typeof data0;
-let coerced0 = undefined;
-if(!(coerced0 !== undefined)){
-if(dataType0 == "number" || dataType0 == "boolean"){
-coerced0 = "" + data0;
-}
-else if(data0 === null){
-coerced0 = "";
-}
-else {
-validate129.errors = [{instancePath:instancePath+"/orgId",schemaPath:"contract#/$defs/OrgId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-if(coerced0 !== undefined){
-data0 = coerced0;
-if(data !== undefined){
-data["orgId"] = coerced0;
-}
-}
-}
-if(errors === _errs3){
-if(typeof data0 === "string"){
-if(!pattern12.test(data0)){
-validate129.errors = [{instancePath:instancePath+"/orgId",schemaPath:"contract#/$defs/OrgId/pattern",keyword:"pattern",params:{pattern: "^org_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^org_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
-return false;
-}
-}
-}
-}
-}
 }
 }
 else {
@@ -19851,11 +20098,11 @@ return errors === 0;
 }
 validate129.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Organizations_delete_query = validate130;
-const schema208 = {"$id":"Organizations_delete_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Organizations_list_query = validate130;
+const schema206 = {"$id":"Organizations_list_query","type":"object","properties":{"app_id":{"$ref":"contract#/$defs/AppId"},"limit":{"type":"integer","format":"int32","minimum":1,"maximum":200,"default":50},"cursor":{"$ref":"contract#/$defs/Cursor"}},"required":[],"additionalProperties":false};
 
 function validate130(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Organizations_delete_query" */;
+/*# sourceURL="Organizations_list_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate130.evaluated;
@@ -19867,10 +20114,167 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.limit === undefined){
+data.limit = 50;
+}
+const _errs1 = errors;
 for(const key0 in data){
+if(!(((key0 === "app_id") || (key0 === "limit")) || (key0 === "cursor"))){
 validate130.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
+}
+}
+if(_errs1 === errors){
+if(data.app_id !== undefined){
+let data0 = data.app_id;
+const _errs2 = errors;
+const _errs3 = errors;
+if(typeof data0 !== "string"){
+let dataType0 = typeof data0;
+let coerced0 = undefined;
+if(!(coerced0 !== undefined)){
+if(dataType0 == "number" || dataType0 == "boolean"){
+coerced0 = "" + data0;
+}
+else if(data0 === null){
+coerced0 = "";
+}
+else {
+validate130.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced0 !== undefined){
+data0 = coerced0;
+if(data !== undefined){
+data["app_id"] = coerced0;
+}
+}
+}
+if(errors === _errs3){
+if(typeof data0 === "string"){
+if(func1(data0) > 64){
+validate130.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+return false;
+}
+else {
+if(func1(data0) < 1){
+validate130.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern5.test(data0)){
+validate130.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
+return false;
+}
+}
+}
+}
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+let data1 = data.limit;
+const _errs5 = errors;
+if(!((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1)))){
+let dataType1 = typeof data1;
+let coerced1 = undefined;
+if(!(coerced1 !== undefined)){
+if(dataType1 === "boolean" || data1 === null
+              || (dataType1 === "string" && data1 && data1 == +data1 && !(data1 % 1))){
+coerced1 = +data1;
+}
+else {
+validate130.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+}
+if(coerced1 !== undefined){
+data1 = coerced1;
+if(data !== undefined){
+data["limit"] = coerced1;
+}
+}
+}
+if(errors === _errs5){
+if(typeof data1 == "number"){
+if(data1 > 200 || isNaN(data1)){
+validate130.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/maximum",keyword:"maximum",params:{comparison: "<=", limit: 200},message:"must be <= 200"}];
+return false;
+}
+else {
+if(data1 < 1 || isNaN(data1)){
+validate130.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
+return false;
+}
+else {
+if(!(formats0.validate(data1))){
+validate130.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""}];
+return false;
+}
+}
+}
+}
+}
+var valid0 = _errs5 === errors;
+if(valid0){
+if(data.cursor !== undefined){
+let data2 = data.cursor;
+const _errs7 = errors;
+const _errs8 = errors;
+if(typeof data2 !== "string"){
+let dataType2 = typeof data2;
+let coerced2 = undefined;
+if(!(coerced2 !== undefined)){
+if(dataType2 == "number" || dataType2 == "boolean"){
+coerced2 = "" + data2;
+}
+else if(data2 === null){
+coerced2 = "";
+}
+else {
+validate130.errors = [{instancePath:instancePath+"/cursor",schemaPath:"contract#/$defs/Cursor/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced2 !== undefined){
+data2 = coerced2;
+if(data !== undefined){
+data["cursor"] = coerced2;
+}
+}
+}
+if(errors === _errs8){
+if(typeof data2 === "string"){
+if(func1(data2) > 1024){
+validate130.errors = [{instancePath:instancePath+"/cursor",schemaPath:"contract#/$defs/Cursor/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"}];
+return false;
+}
+else {
+if(func1(data2) < 1){
+validate130.errors = [{instancePath:instancePath+"/cursor",schemaPath:"contract#/$defs/Cursor/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern4.test(data2)){
+validate130.errors = [{instancePath:instancePath+"/cursor",schemaPath:"contract#/$defs/Cursor/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]+$"},message:"must match pattern \""+"^[A-Za-z0-9_-]+$"+"\""}];
+return false;
+}
+}
+}
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
 }
 }
 else {
@@ -19883,11 +20287,11 @@ return errors === 0;
 }
 validate130.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Invitations_create_path = validate131;
-const schema209 = {"$id":"Invitations_create_path","type":"object","properties":{"orgId":{"$ref":"contract#/$defs/OrgId"}},"required":["orgId"],"additionalProperties":false};
+const Organizations_get_path = validate131;
+const schema209 = {"$id":"Organizations_get_path","type":"object","properties":{"orgId":{"$ref":"contract#/$defs/OrgId"}},"required":["orgId"],"additionalProperties":false};
 
 function validate131(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Invitations_create_path" */;
+/*# sourceURL="Organizations_get_path" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate131.evaluated;
@@ -19961,11 +20365,11 @@ return errors === 0;
 }
 validate131.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Invitations_create_query = validate132;
-const schema211 = {"$id":"Invitations_create_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Organizations_get_query = validate132;
+const schema211 = {"$id":"Organizations_get_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate132(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Invitations_create_query" */;
+/*# sourceURL="Organizations_get_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate132.evaluated;
@@ -19993,11 +20397,11 @@ return errors === 0;
 }
 validate132.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Invitations_list_path = validate133;
-const schema212 = {"$id":"Invitations_list_path","type":"object","properties":{"orgId":{"$ref":"contract#/$defs/OrgId"}},"required":["orgId"],"additionalProperties":false};
+const Organizations_update_path = validate133;
+const schema212 = {"$id":"Organizations_update_path","type":"object","properties":{"orgId":{"$ref":"contract#/$defs/OrgId"}},"required":["orgId"],"additionalProperties":false};
 
 function validate133(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Invitations_list_path" */;
+/*# sourceURL="Organizations_update_path" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate133.evaluated;
@@ -20071,12 +20475,11 @@ return errors === 0;
 }
 validate133.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Invitations_list_query = validate134;
-const schema214 = {"$id":"Invitations_list_query","type":"object","properties":{"status":{"$ref":"contract#/$defs/InvitationStatus"},"limit":{"type":"integer","format":"int32","minimum":1,"maximum":200,"default":50},"cursor":{"$ref":"contract#/$defs/Cursor"}},"required":[],"additionalProperties":false};
-const schema215 = {"type":"string","enum":["pending","accepted","declined","revoked","expired"]};
+const Organizations_update_query = validate134;
+const schema214 = {"$id":"Organizations_update_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate134(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Invitations_list_query" */;
+/*# sourceURL="Organizations_update_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate134.evaluated;
@@ -20088,150 +20491,10 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.limit === undefined){
-data.limit = 50;
-}
-const _errs1 = errors;
 for(const key0 in data){
-if(!(((key0 === "status") || (key0 === "limit")) || (key0 === "cursor"))){
 validate134.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
-}
-}
-if(_errs1 === errors){
-if(data.status !== undefined){
-let data0 = data.status;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-let dataType0 = typeof data0;
-let coerced0 = undefined;
-if(!(coerced0 !== undefined)){
-if(dataType0 == "number" || dataType0 == "boolean"){
-coerced0 = "" + data0;
-}
-else if(data0 === null){
-coerced0 = "";
-}
-else {
-validate134.errors = [{instancePath:instancePath+"/status",schemaPath:"contract#/$defs/InvitationStatus/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-if(coerced0 !== undefined){
-data0 = coerced0;
-if(data !== undefined){
-data["status"] = coerced0;
-}
-}
-}
-if(!(((((data0 === "pending") || (data0 === "accepted")) || (data0 === "declined")) || (data0 === "revoked")) || (data0 === "expired"))){
-validate134.errors = [{instancePath:instancePath+"/status",schemaPath:"contract#/$defs/InvitationStatus/enum",keyword:"enum",params:{allowedValues: schema215.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-let data1 = data.limit;
-const _errs5 = errors;
-if(!((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1)))){
-let dataType1 = typeof data1;
-let coerced1 = undefined;
-if(!(coerced1 !== undefined)){
-if(dataType1 === "boolean" || data1 === null
-              || (dataType1 === "string" && data1 && data1 == +data1 && !(data1 % 1))){
-coerced1 = +data1;
-}
-else {
-validate134.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-}
-if(coerced1 !== undefined){
-data1 = coerced1;
-if(data !== undefined){
-data["limit"] = coerced1;
-}
-}
-}
-if(errors === _errs5){
-if(typeof data1 == "number"){
-if(data1 > 200 || isNaN(data1)){
-validate134.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/maximum",keyword:"maximum",params:{comparison: "<=", limit: 200},message:"must be <= 200"}];
-return false;
-}
-else {
-if(data1 < 1 || isNaN(data1)){
-validate134.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
-return false;
-}
-else {
-if(!(formats0.validate(data1))){
-validate134.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""}];
-return false;
-}
-}
-}
-}
-}
-var valid0 = _errs5 === errors;
-if(valid0){
-if(data.cursor !== undefined){
-let data2 = data.cursor;
-const _errs7 = errors;
-const _errs8 = errors;
-if(typeof data2 !== "string"){
-let dataType2 = typeof data2;
-let coerced2 = undefined;
-if(!(coerced2 !== undefined)){
-if(dataType2 == "number" || dataType2 == "boolean"){
-coerced2 = "" + data2;
-}
-else if(data2 === null){
-coerced2 = "";
-}
-else {
-validate134.errors = [{instancePath:instancePath+"/cursor",schemaPath:"contract#/$defs/Cursor/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-if(coerced2 !== undefined){
-data2 = coerced2;
-if(data !== undefined){
-data["cursor"] = coerced2;
-}
-}
-}
-if(errors === _errs8){
-if(typeof data2 === "string"){
-if(func1(data2) > 1024){
-validate134.errors = [{instancePath:instancePath+"/cursor",schemaPath:"contract#/$defs/Cursor/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"}];
-return false;
-}
-else {
-if(func1(data2) < 1){
-validate134.errors = [{instancePath:instancePath+"/cursor",schemaPath:"contract#/$defs/Cursor/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-else {
-if(!pattern4.test(data2)){
-validate134.errors = [{instancePath:instancePath+"/cursor",schemaPath:"contract#/$defs/Cursor/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]+$"},message:"must match pattern \""+"^[A-Za-z0-9_-]+$"+"\""}];
-return false;
-}
-}
-}
-}
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
 }
 }
 else {
@@ -20244,13 +20507,11 @@ return errors === 0;
 }
 validate134.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Invitations_revoke_path = validate135;
-const schema217 = {"$id":"Invitations_revoke_path","type":"object","properties":{"orgId":{"$ref":"contract#/$defs/OrgId"},"invitationId":{"$ref":"contract#/$defs/InvitationId"}},"required":["orgId","invitationId"],"additionalProperties":false};
-const schema219 = {"type":"string","pattern":"^inv_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
-const pattern49 = new RegExp("^inv_[0-7][0-9a-hjkmnp-tv-z]{25}$", "u");
+const Organizations_delete_path = validate135;
+const schema215 = {"$id":"Organizations_delete_path","type":"object","properties":{"orgId":{"$ref":"contract#/$defs/OrgId"}},"required":["orgId"],"additionalProperties":false};
 
 function validate135(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Invitations_revoke_path" */;
+/*# sourceURL="Organizations_delete_path" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate135.evaluated;
@@ -20263,14 +20524,14 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if(((data.orgId === undefined) && (missing0 = "orgId")) || ((data.invitationId === undefined) && (missing0 = "invitationId"))){
+if((data.orgId === undefined) && (missing0 = "orgId")){
 validate135.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!((key0 === "orgId") || (key0 === "invitationId"))){
+if(!(key0 === "orgId")){
 validate135.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
@@ -20279,7 +20540,6 @@ break;
 if(_errs1 === errors){
 if(data.orgId !== undefined){
 let data0 = data.orgId;
-const _errs2 = errors;
 const _errs3 = errors;
 if(typeof data0 !== "string"){
 let dataType0 = typeof data0;
@@ -20311,51 +20571,6 @@ return false;
 }
 }
 }
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.invitationId !== undefined){
-let data1 = data.invitationId;
-const _errs5 = errors;
-const _errs6 = errors;
-if(typeof data1 !== "string"){
-let dataType1 = typeof data1;
-let coerced1 = undefined;
-if(!(coerced1 !== undefined)){
-if(dataType1 == "number" || dataType1 == "boolean"){
-coerced1 = "" + data1;
-}
-else if(data1 === null){
-coerced1 = "";
-}
-else {
-validate135.errors = [{instancePath:instancePath+"/invitationId",schemaPath:"contract#/$defs/InvitationId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-if(coerced1 !== undefined){
-data1 = coerced1;
-if(data !== undefined){
-data["invitationId"] = coerced1;
-}
-}
-}
-if(errors === _errs6){
-if(typeof data1 === "string"){
-if(!pattern49.test(data1)){
-validate135.errors = [{instancePath:instancePath+"/invitationId",schemaPath:"contract#/$defs/InvitationId/pattern",keyword:"pattern",params:{pattern: "^inv_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^inv_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
-return false;
-}
-}
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
 }
 }
 }
@@ -20370,11 +20585,11 @@ return errors === 0;
 }
 validate135.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Invitations_revoke_query = validate136;
-const schema220 = {"$id":"Invitations_revoke_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Organizations_delete_query = validate136;
+const schema217 = {"$id":"Organizations_delete_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate136(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Invitations_revoke_query" */;
+/*# sourceURL="Organizations_delete_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate136.evaluated;
@@ -20402,11 +20617,11 @@ return errors === 0;
 }
 validate136.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Members_add_path = validate137;
-const schema221 = {"$id":"Members_add_path","type":"object","properties":{"orgId":{"$ref":"contract#/$defs/OrgId"}},"required":["orgId"],"additionalProperties":false};
+const Invitations_create_path = validate137;
+const schema218 = {"$id":"Invitations_create_path","type":"object","properties":{"orgId":{"$ref":"contract#/$defs/OrgId"}},"required":["orgId"],"additionalProperties":false};
 
 function validate137(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Members_add_path" */;
+/*# sourceURL="Invitations_create_path" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate137.evaluated;
@@ -20480,11 +20695,11 @@ return errors === 0;
 }
 validate137.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Members_add_query = validate138;
-const schema223 = {"$id":"Members_add_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Invitations_create_query = validate138;
+const schema220 = {"$id":"Invitations_create_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate138(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Members_add_query" */;
+/*# sourceURL="Invitations_create_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate138.evaluated;
@@ -20512,11 +20727,11 @@ return errors === 0;
 }
 validate138.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Members_list_path = validate139;
-const schema224 = {"$id":"Members_list_path","type":"object","properties":{"orgId":{"$ref":"contract#/$defs/OrgId"}},"required":["orgId"],"additionalProperties":false};
+const Invitations_list_path = validate139;
+const schema221 = {"$id":"Invitations_list_path","type":"object","properties":{"orgId":{"$ref":"contract#/$defs/OrgId"}},"required":["orgId"],"additionalProperties":false};
 
 function validate139(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Members_list_path" */;
+/*# sourceURL="Invitations_list_path" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate139.evaluated;
@@ -20590,12 +20805,12 @@ return errors === 0;
 }
 validate139.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Members_list_query = validate140;
-const schema226 = {"$id":"Members_list_query","type":"object","properties":{"role":{"$ref":"contract#/$defs/OrgRole"},"limit":{"type":"integer","format":"int32","minimum":1,"maximum":200,"default":50},"cursor":{"$ref":"contract#/$defs/Cursor"}},"required":[],"additionalProperties":false};
-const schema227 = {"type":"string","enum":["owner","admin","member"]};
+const Invitations_list_query = validate140;
+const schema223 = {"$id":"Invitations_list_query","type":"object","properties":{"status":{"$ref":"contract#/$defs/InvitationStatus"},"limit":{"type":"integer","format":"int32","minimum":1,"maximum":200,"default":50},"cursor":{"$ref":"contract#/$defs/Cursor"}},"required":[],"additionalProperties":false};
+const schema224 = {"type":"string","enum":["pending","accepted","declined","revoked","expired"]};
 
 function validate140(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Members_list_query" */;
+/*# sourceURL="Invitations_list_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate140.evaluated;
@@ -20612,15 +20827,15 @@ data.limit = 50;
 }
 const _errs1 = errors;
 for(const key0 in data){
-if(!(((key0 === "role") || (key0 === "limit")) || (key0 === "cursor"))){
+if(!(((key0 === "status") || (key0 === "limit")) || (key0 === "cursor"))){
 validate140.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
 if(_errs1 === errors){
-if(data.role !== undefined){
-let data0 = data.role;
+if(data.status !== undefined){
+let data0 = data.status;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
 let dataType0 = typeof data0;
@@ -20633,19 +20848,19 @@ else if(data0 === null){
 coerced0 = "";
 }
 else {
-validate140.errors = [{instancePath:instancePath+"/role",schemaPath:"contract#/$defs/OrgRole/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate140.errors = [{instancePath:instancePath+"/status",schemaPath:"contract#/$defs/InvitationStatus/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
 if(coerced0 !== undefined){
 data0 = coerced0;
 if(data !== undefined){
-data["role"] = coerced0;
+data["status"] = coerced0;
 }
 }
 }
-if(!(((data0 === "owner") || (data0 === "admin")) || (data0 === "member"))){
-validate140.errors = [{instancePath:instancePath+"/role",schemaPath:"contract#/$defs/OrgRole/enum",keyword:"enum",params:{allowedValues: schema227.enum},message:"must be equal to one of the allowed values"}];
+if(!(((((data0 === "pending") || (data0 === "accepted")) || (data0 === "declined")) || (data0 === "revoked")) || (data0 === "expired"))){
+validate140.errors = [{instancePath:instancePath+"/status",schemaPath:"contract#/$defs/InvitationStatus/enum",keyword:"enum",params:{allowedValues: schema224.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -20763,13 +20978,13 @@ return errors === 0;
 }
 validate140.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Members_update_path = validate141;
-const schema229 = {"$id":"Members_update_path","type":"object","properties":{"orgId":{"$ref":"contract#/$defs/OrgId"},"memberId":{"$ref":"contract#/$defs/MemberId"}},"required":["orgId","memberId"],"additionalProperties":false};
-const schema231 = {"type":"string","pattern":"^mem_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
-const pattern54 = new RegExp("^mem_[0-7][0-9a-hjkmnp-tv-z]{25}$", "u");
+const Invitations_revoke_path = validate141;
+const schema226 = {"$id":"Invitations_revoke_path","type":"object","properties":{"orgId":{"$ref":"contract#/$defs/OrgId"},"invitationId":{"$ref":"contract#/$defs/InvitationId"}},"required":["orgId","invitationId"],"additionalProperties":false};
+const schema228 = {"type":"string","pattern":"^inv_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
+const pattern52 = new RegExp("^inv_[0-7][0-9a-hjkmnp-tv-z]{25}$", "u");
 
 function validate141(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Members_update_path" */;
+/*# sourceURL="Invitations_revoke_path" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate141.evaluated;
@@ -20782,14 +20997,14 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if(((data.orgId === undefined) && (missing0 = "orgId")) || ((data.memberId === undefined) && (missing0 = "memberId"))){
+if(((data.orgId === undefined) && (missing0 = "orgId")) || ((data.invitationId === undefined) && (missing0 = "invitationId"))){
 validate141.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!((key0 === "orgId") || (key0 === "memberId"))){
+if(!((key0 === "orgId") || (key0 === "invitationId"))){
 validate141.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
@@ -20836,8 +21051,8 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.memberId !== undefined){
-let data1 = data.memberId;
+if(data.invitationId !== undefined){
+let data1 = data.invitationId;
 const _errs5 = errors;
 const _errs6 = errors;
 if(typeof data1 !== "string"){
@@ -20851,21 +21066,21 @@ else if(data1 === null){
 coerced1 = "";
 }
 else {
-validate141.errors = [{instancePath:instancePath+"/memberId",schemaPath:"contract#/$defs/MemberId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate141.errors = [{instancePath:instancePath+"/invitationId",schemaPath:"contract#/$defs/InvitationId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
 if(coerced1 !== undefined){
 data1 = coerced1;
 if(data !== undefined){
-data["memberId"] = coerced1;
+data["invitationId"] = coerced1;
 }
 }
 }
 if(errors === _errs6){
 if(typeof data1 === "string"){
-if(!pattern54.test(data1)){
-validate141.errors = [{instancePath:instancePath+"/memberId",schemaPath:"contract#/$defs/MemberId/pattern",keyword:"pattern",params:{pattern: "^mem_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^mem_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
+if(!pattern52.test(data1)){
+validate141.errors = [{instancePath:instancePath+"/invitationId",schemaPath:"contract#/$defs/InvitationId/pattern",keyword:"pattern",params:{pattern: "^inv_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^inv_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
 return false;
 }
 }
@@ -20889,11 +21104,11 @@ return errors === 0;
 }
 validate141.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Members_update_query = validate142;
-const schema232 = {"$id":"Members_update_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Invitations_revoke_query = validate142;
+const schema229 = {"$id":"Invitations_revoke_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate142(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Members_update_query" */;
+/*# sourceURL="Invitations_revoke_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate142.evaluated;
@@ -20921,11 +21136,11 @@ return errors === 0;
 }
 validate142.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Members_remove_path = validate143;
-const schema233 = {"$id":"Members_remove_path","type":"object","properties":{"orgId":{"$ref":"contract#/$defs/OrgId"},"memberId":{"$ref":"contract#/$defs/MemberId"}},"required":["orgId","memberId"],"additionalProperties":false};
+const Members_add_path = validate143;
+const schema230 = {"$id":"Members_add_path","type":"object","properties":{"orgId":{"$ref":"contract#/$defs/OrgId"}},"required":["orgId"],"additionalProperties":false};
 
 function validate143(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Members_remove_path" */;
+/*# sourceURL="Members_add_path" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate143.evaluated;
@@ -20938,14 +21153,14 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if(((data.orgId === undefined) && (missing0 = "orgId")) || ((data.memberId === undefined) && (missing0 = "memberId"))){
+if((data.orgId === undefined) && (missing0 = "orgId")){
 validate143.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!((key0 === "orgId") || (key0 === "memberId"))){
+if(!(key0 === "orgId")){
 validate143.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
@@ -20954,7 +21169,6 @@ break;
 if(_errs1 === errors){
 if(data.orgId !== undefined){
 let data0 = data.orgId;
-const _errs2 = errors;
 const _errs3 = errors;
 if(typeof data0 !== "string"){
 let dataType0 = typeof data0;
@@ -20986,51 +21200,6 @@ return false;
 }
 }
 }
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.memberId !== undefined){
-let data1 = data.memberId;
-const _errs5 = errors;
-const _errs6 = errors;
-if(typeof data1 !== "string"){
-let dataType1 = typeof data1;
-let coerced1 = undefined;
-if(!(coerced1 !== undefined)){
-if(dataType1 == "number" || dataType1 == "boolean"){
-coerced1 = "" + data1;
-}
-else if(data1 === null){
-coerced1 = "";
-}
-else {
-validate143.errors = [{instancePath:instancePath+"/memberId",schemaPath:"contract#/$defs/MemberId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-if(coerced1 !== undefined){
-data1 = coerced1;
-if(data !== undefined){
-data["memberId"] = coerced1;
-}
-}
-}
-if(errors === _errs6){
-if(typeof data1 === "string"){
-if(!pattern54.test(data1)){
-validate143.errors = [{instancePath:instancePath+"/memberId",schemaPath:"contract#/$defs/MemberId/pattern",keyword:"pattern",params:{pattern: "^mem_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^mem_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
-return false;
-}
-}
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
 }
 }
 }
@@ -21045,11 +21214,11 @@ return errors === 0;
 }
 validate143.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Members_remove_query = validate144;
-const schema236 = {"$id":"Members_remove_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Members_add_query = validate144;
+const schema232 = {"$id":"Members_add_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate144(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Members_remove_query" */;
+/*# sourceURL="Members_add_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate144.evaluated;
@@ -21077,11 +21246,11 @@ return errors === 0;
 }
 validate144.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Teams_create_path = validate145;
-const schema237 = {"$id":"Teams_create_path","type":"object","properties":{"orgId":{"$ref":"contract#/$defs/OrgId"}},"required":["orgId"],"additionalProperties":false};
+const Members_list_path = validate145;
+const schema233 = {"$id":"Members_list_path","type":"object","properties":{"orgId":{"$ref":"contract#/$defs/OrgId"}},"required":["orgId"],"additionalProperties":false};
 
 function validate145(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Teams_create_path" */;
+/*# sourceURL="Members_list_path" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate145.evaluated;
@@ -21155,11 +21324,12 @@ return errors === 0;
 }
 validate145.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Teams_create_query = validate146;
-const schema239 = {"$id":"Teams_create_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Members_list_query = validate146;
+const schema235 = {"$id":"Members_list_query","type":"object","properties":{"role":{"$ref":"contract#/$defs/OrgRole"},"limit":{"type":"integer","format":"int32","minimum":1,"maximum":200,"default":50},"cursor":{"$ref":"contract#/$defs/Cursor"}},"required":[],"additionalProperties":false};
+const schema236 = {"type":"string","enum":["owner","admin","member"]};
 
 function validate146(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Teams_create_query" */;
+/*# sourceURL="Members_list_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate146.evaluated;
@@ -21171,10 +21341,150 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.limit === undefined){
+data.limit = 50;
+}
+const _errs1 = errors;
 for(const key0 in data){
+if(!(((key0 === "role") || (key0 === "limit")) || (key0 === "cursor"))){
 validate146.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
+}
+}
+if(_errs1 === errors){
+if(data.role !== undefined){
+let data0 = data.role;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+let dataType0 = typeof data0;
+let coerced0 = undefined;
+if(!(coerced0 !== undefined)){
+if(dataType0 == "number" || dataType0 == "boolean"){
+coerced0 = "" + data0;
+}
+else if(data0 === null){
+coerced0 = "";
+}
+else {
+validate146.errors = [{instancePath:instancePath+"/role",schemaPath:"contract#/$defs/OrgRole/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced0 !== undefined){
+data0 = coerced0;
+if(data !== undefined){
+data["role"] = coerced0;
+}
+}
+}
+if(!(((data0 === "owner") || (data0 === "admin")) || (data0 === "member"))){
+validate146.errors = [{instancePath:instancePath+"/role",schemaPath:"contract#/$defs/OrgRole/enum",keyword:"enum",params:{allowedValues: schema236.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+let data1 = data.limit;
+const _errs5 = errors;
+if(!((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1)))){
+let dataType1 = typeof data1;
+let coerced1 = undefined;
+if(!(coerced1 !== undefined)){
+if(dataType1 === "boolean" || data1 === null
+              || (dataType1 === "string" && data1 && data1 == +data1 && !(data1 % 1))){
+coerced1 = +data1;
+}
+else {
+validate146.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+}
+if(coerced1 !== undefined){
+data1 = coerced1;
+if(data !== undefined){
+data["limit"] = coerced1;
+}
+}
+}
+if(errors === _errs5){
+if(typeof data1 == "number"){
+if(data1 > 200 || isNaN(data1)){
+validate146.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/maximum",keyword:"maximum",params:{comparison: "<=", limit: 200},message:"must be <= 200"}];
+return false;
+}
+else {
+if(data1 < 1 || isNaN(data1)){
+validate146.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
+return false;
+}
+else {
+if(!(formats0.validate(data1))){
+validate146.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""}];
+return false;
+}
+}
+}
+}
+}
+var valid0 = _errs5 === errors;
+if(valid0){
+if(data.cursor !== undefined){
+let data2 = data.cursor;
+const _errs7 = errors;
+const _errs8 = errors;
+if(typeof data2 !== "string"){
+let dataType2 = typeof data2;
+let coerced2 = undefined;
+if(!(coerced2 !== undefined)){
+if(dataType2 == "number" || dataType2 == "boolean"){
+coerced2 = "" + data2;
+}
+else if(data2 === null){
+coerced2 = "";
+}
+else {
+validate146.errors = [{instancePath:instancePath+"/cursor",schemaPath:"contract#/$defs/Cursor/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced2 !== undefined){
+data2 = coerced2;
+if(data !== undefined){
+data["cursor"] = coerced2;
+}
+}
+}
+if(errors === _errs8){
+if(typeof data2 === "string"){
+if(func1(data2) > 1024){
+validate146.errors = [{instancePath:instancePath+"/cursor",schemaPath:"contract#/$defs/Cursor/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"}];
+return false;
+}
+else {
+if(func1(data2) < 1){
+validate146.errors = [{instancePath:instancePath+"/cursor",schemaPath:"contract#/$defs/Cursor/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern4.test(data2)){
+validate146.errors = [{instancePath:instancePath+"/cursor",schemaPath:"contract#/$defs/Cursor/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]+$"},message:"must match pattern \""+"^[A-Za-z0-9_-]+$"+"\""}];
+return false;
+}
+}
+}
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
 }
 }
 else {
@@ -21187,11 +21497,13 @@ return errors === 0;
 }
 validate146.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Teams_list_path = validate147;
-const schema240 = {"$id":"Teams_list_path","type":"object","properties":{"orgId":{"$ref":"contract#/$defs/OrgId"}},"required":["orgId"],"additionalProperties":false};
+const Members_update_path = validate147;
+const schema238 = {"$id":"Members_update_path","type":"object","properties":{"orgId":{"$ref":"contract#/$defs/OrgId"},"memberId":{"$ref":"contract#/$defs/MemberId"}},"required":["orgId","memberId"],"additionalProperties":false};
+const schema240 = {"type":"string","pattern":"^mem_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
+const pattern57 = new RegExp("^mem_[0-7][0-9a-hjkmnp-tv-z]{25}$", "u");
 
 function validate147(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Teams_list_path" */;
+/*# sourceURL="Members_update_path" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate147.evaluated;
@@ -21204,14 +21516,14 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((data.orgId === undefined) && (missing0 = "orgId")){
+if(((data.orgId === undefined) && (missing0 = "orgId")) || ((data.memberId === undefined) && (missing0 = "memberId"))){
 validate147.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(key0 === "orgId")){
+if(!((key0 === "orgId") || (key0 === "memberId"))){
 validate147.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
@@ -21220,6 +21532,7 @@ break;
 if(_errs1 === errors){
 if(data.orgId !== undefined){
 let data0 = data.orgId;
+const _errs2 = errors;
 const _errs3 = errors;
 if(typeof data0 !== "string"){
 let dataType0 = typeof data0;
@@ -21251,6 +21564,51 @@ return false;
 }
 }
 }
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.memberId !== undefined){
+let data1 = data.memberId;
+const _errs5 = errors;
+const _errs6 = errors;
+if(typeof data1 !== "string"){
+let dataType1 = typeof data1;
+let coerced1 = undefined;
+if(!(coerced1 !== undefined)){
+if(dataType1 == "number" || dataType1 == "boolean"){
+coerced1 = "" + data1;
+}
+else if(data1 === null){
+coerced1 = "";
+}
+else {
+validate147.errors = [{instancePath:instancePath+"/memberId",schemaPath:"contract#/$defs/MemberId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced1 !== undefined){
+data1 = coerced1;
+if(data !== undefined){
+data["memberId"] = coerced1;
+}
+}
+}
+if(errors === _errs6){
+if(typeof data1 === "string"){
+if(!pattern57.test(data1)){
+validate147.errors = [{instancePath:instancePath+"/memberId",schemaPath:"contract#/$defs/MemberId/pattern",keyword:"pattern",params:{pattern: "^mem_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^mem_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
 }
 }
 }
@@ -21265,11 +21623,11 @@ return errors === 0;
 }
 validate147.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Teams_list_query = validate148;
-const schema242 = {"$id":"Teams_list_query","type":"object","properties":{"limit":{"type":"integer","format":"int32","minimum":1,"maximum":200,"default":50},"cursor":{"$ref":"contract#/$defs/Cursor"}},"required":[],"additionalProperties":false};
+const Members_update_query = validate148;
+const schema241 = {"$id":"Members_update_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate148(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Teams_list_query" */;
+/*# sourceURL="Members_update_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate148.evaluated;
@@ -21281,114 +21639,10 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.limit === undefined){
-data.limit = 50;
-}
-const _errs1 = errors;
 for(const key0 in data){
-if(!((key0 === "limit") || (key0 === "cursor"))){
 validate148.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
-}
-}
-if(_errs1 === errors){
-let data0 = data.limit;
-const _errs2 = errors;
-if(!((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0)))){
-let dataType0 = typeof data0;
-let coerced0 = undefined;
-if(!(coerced0 !== undefined)){
-if(dataType0 === "boolean" || data0 === null
-              || (dataType0 === "string" && data0 && data0 == +data0 && !(data0 % 1))){
-coerced0 = +data0;
-}
-else {
-validate148.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-}
-if(coerced0 !== undefined){
-data0 = coerced0;
-if(data !== undefined){
-data["limit"] = coerced0;
-}
-}
-}
-if(errors === _errs2){
-if(typeof data0 == "number"){
-if(data0 > 200 || isNaN(data0)){
-validate148.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/maximum",keyword:"maximum",params:{comparison: "<=", limit: 200},message:"must be <= 200"}];
-return false;
-}
-else {
-if(data0 < 1 || isNaN(data0)){
-validate148.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
-return false;
-}
-else {
-if(!(formats0.validate(data0))){
-validate148.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""}];
-return false;
-}
-}
-}
-}
-}
-var valid0 = _errs2 === errors;
-if(valid0){
-if(data.cursor !== undefined){
-let data1 = data.cursor;
-const _errs4 = errors;
-const _errs5 = errors;
-if(typeof data1 !== "string"){
-let dataType1 = typeof data1;
-let coerced1 = undefined;
-if(!(coerced1 !== undefined)){
-if(dataType1 == "number" || dataType1 == "boolean"){
-coerced1 = "" + data1;
-}
-else if(data1 === null){
-coerced1 = "";
-}
-else {
-validate148.errors = [{instancePath:instancePath+"/cursor",schemaPath:"contract#/$defs/Cursor/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-if(coerced1 !== undefined){
-data1 = coerced1;
-if(data !== undefined){
-data["cursor"] = coerced1;
-}
-}
-}
-if(errors === _errs5){
-if(typeof data1 === "string"){
-if(func1(data1) > 1024){
-validate148.errors = [{instancePath:instancePath+"/cursor",schemaPath:"contract#/$defs/Cursor/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"}];
-return false;
-}
-else {
-if(func1(data1) < 1){
-validate148.errors = [{instancePath:instancePath+"/cursor",schemaPath:"contract#/$defs/Cursor/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-else {
-if(!pattern4.test(data1)){
-validate148.errors = [{instancePath:instancePath+"/cursor",schemaPath:"contract#/$defs/Cursor/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]+$"},message:"must match pattern \""+"^[A-Za-z0-9_-]+$"+"\""}];
-return false;
-}
-}
-}
-}
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-}
 }
 }
 else {
@@ -21401,13 +21655,11 @@ return errors === 0;
 }
 validate148.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Teams_get_path = validate149;
-const schema244 = {"$id":"Teams_get_path","type":"object","properties":{"orgId":{"$ref":"contract#/$defs/OrgId"},"teamId":{"$ref":"contract#/$defs/TeamId"}},"required":["orgId","teamId"],"additionalProperties":false};
-const schema246 = {"type":"string","pattern":"^team_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
-const pattern61 = new RegExp("^team_[0-7][0-9a-hjkmnp-tv-z]{25}$", "u");
+const Members_remove_path = validate149;
+const schema242 = {"$id":"Members_remove_path","type":"object","properties":{"orgId":{"$ref":"contract#/$defs/OrgId"},"memberId":{"$ref":"contract#/$defs/MemberId"}},"required":["orgId","memberId"],"additionalProperties":false};
 
 function validate149(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Teams_get_path" */;
+/*# sourceURL="Members_remove_path" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate149.evaluated;
@@ -21420,14 +21672,14 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if(((data.orgId === undefined) && (missing0 = "orgId")) || ((data.teamId === undefined) && (missing0 = "teamId"))){
+if(((data.orgId === undefined) && (missing0 = "orgId")) || ((data.memberId === undefined) && (missing0 = "memberId"))){
 validate149.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!((key0 === "orgId") || (key0 === "teamId"))){
+if(!((key0 === "orgId") || (key0 === "memberId"))){
 validate149.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
@@ -21474,8 +21726,8 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.teamId !== undefined){
-let data1 = data.teamId;
+if(data.memberId !== undefined){
+let data1 = data.memberId;
 const _errs5 = errors;
 const _errs6 = errors;
 if(typeof data1 !== "string"){
@@ -21489,21 +21741,21 @@ else if(data1 === null){
 coerced1 = "";
 }
 else {
-validate149.errors = [{instancePath:instancePath+"/teamId",schemaPath:"contract#/$defs/TeamId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate149.errors = [{instancePath:instancePath+"/memberId",schemaPath:"contract#/$defs/MemberId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
 if(coerced1 !== undefined){
 data1 = coerced1;
 if(data !== undefined){
-data["teamId"] = coerced1;
+data["memberId"] = coerced1;
 }
 }
 }
 if(errors === _errs6){
 if(typeof data1 === "string"){
-if(!pattern61.test(data1)){
-validate149.errors = [{instancePath:instancePath+"/teamId",schemaPath:"contract#/$defs/TeamId/pattern",keyword:"pattern",params:{pattern: "^team_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^team_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
+if(!pattern57.test(data1)){
+validate149.errors = [{instancePath:instancePath+"/memberId",schemaPath:"contract#/$defs/MemberId/pattern",keyword:"pattern",params:{pattern: "^mem_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^mem_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
 return false;
 }
 }
@@ -21527,11 +21779,11 @@ return errors === 0;
 }
 validate149.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Teams_get_query = validate150;
-const schema247 = {"$id":"Teams_get_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Members_remove_query = validate150;
+const schema245 = {"$id":"Members_remove_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate150(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Teams_get_query" */;
+/*# sourceURL="Members_remove_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate150.evaluated;
@@ -21559,11 +21811,11 @@ return errors === 0;
 }
 validate150.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Teams_update_path = validate151;
-const schema248 = {"$id":"Teams_update_path","type":"object","properties":{"orgId":{"$ref":"contract#/$defs/OrgId"},"teamId":{"$ref":"contract#/$defs/TeamId"}},"required":["orgId","teamId"],"additionalProperties":false};
+const Teams_create_path = validate151;
+const schema246 = {"$id":"Teams_create_path","type":"object","properties":{"orgId":{"$ref":"contract#/$defs/OrgId"}},"required":["orgId"],"additionalProperties":false};
 
 function validate151(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Teams_update_path" */;
+/*# sourceURL="Teams_create_path" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate151.evaluated;
@@ -21576,14 +21828,14 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if(((data.orgId === undefined) && (missing0 = "orgId")) || ((data.teamId === undefined) && (missing0 = "teamId"))){
+if((data.orgId === undefined) && (missing0 = "orgId")){
 validate151.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!((key0 === "orgId") || (key0 === "teamId"))){
+if(!(key0 === "orgId")){
 validate151.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
@@ -21592,7 +21844,6 @@ break;
 if(_errs1 === errors){
 if(data.orgId !== undefined){
 let data0 = data.orgId;
-const _errs2 = errors;
 const _errs3 = errors;
 if(typeof data0 !== "string"){
 let dataType0 = typeof data0;
@@ -21624,51 +21875,6 @@ return false;
 }
 }
 }
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.teamId !== undefined){
-let data1 = data.teamId;
-const _errs5 = errors;
-const _errs6 = errors;
-if(typeof data1 !== "string"){
-let dataType1 = typeof data1;
-let coerced1 = undefined;
-if(!(coerced1 !== undefined)){
-if(dataType1 == "number" || dataType1 == "boolean"){
-coerced1 = "" + data1;
-}
-else if(data1 === null){
-coerced1 = "";
-}
-else {
-validate151.errors = [{instancePath:instancePath+"/teamId",schemaPath:"contract#/$defs/TeamId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-if(coerced1 !== undefined){
-data1 = coerced1;
-if(data !== undefined){
-data["teamId"] = coerced1;
-}
-}
-}
-if(errors === _errs6){
-if(typeof data1 === "string"){
-if(!pattern61.test(data1)){
-validate151.errors = [{instancePath:instancePath+"/teamId",schemaPath:"contract#/$defs/TeamId/pattern",keyword:"pattern",params:{pattern: "^team_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^team_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
-return false;
-}
-}
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
 }
 }
 }
@@ -21683,11 +21889,11 @@ return errors === 0;
 }
 validate151.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Teams_update_query = validate152;
-const schema251 = {"$id":"Teams_update_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Teams_create_query = validate152;
+const schema248 = {"$id":"Teams_create_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate152(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Teams_update_query" */;
+/*# sourceURL="Teams_create_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate152.evaluated;
@@ -21715,11 +21921,11 @@ return errors === 0;
 }
 validate152.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Teams_delete_path = validate153;
-const schema252 = {"$id":"Teams_delete_path","type":"object","properties":{"orgId":{"$ref":"contract#/$defs/OrgId"},"teamId":{"$ref":"contract#/$defs/TeamId"}},"required":["orgId","teamId"],"additionalProperties":false};
+const Teams_list_path = validate153;
+const schema249 = {"$id":"Teams_list_path","type":"object","properties":{"orgId":{"$ref":"contract#/$defs/OrgId"}},"required":["orgId"],"additionalProperties":false};
 
 function validate153(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Teams_delete_path" */;
+/*# sourceURL="Teams_list_path" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate153.evaluated;
@@ -21732,14 +21938,14 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if(((data.orgId === undefined) && (missing0 = "orgId")) || ((data.teamId === undefined) && (missing0 = "teamId"))){
+if((data.orgId === undefined) && (missing0 = "orgId")){
 validate153.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!((key0 === "orgId") || (key0 === "teamId"))){
+if(!(key0 === "orgId")){
 validate153.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
@@ -21748,7 +21954,6 @@ break;
 if(_errs1 === errors){
 if(data.orgId !== undefined){
 let data0 = data.orgId;
-const _errs2 = errors;
 const _errs3 = errors;
 if(typeof data0 !== "string"){
 let dataType0 = typeof data0;
@@ -21780,51 +21985,6 @@ return false;
 }
 }
 }
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.teamId !== undefined){
-let data1 = data.teamId;
-const _errs5 = errors;
-const _errs6 = errors;
-if(typeof data1 !== "string"){
-let dataType1 = typeof data1;
-let coerced1 = undefined;
-if(!(coerced1 !== undefined)){
-if(dataType1 == "number" || dataType1 == "boolean"){
-coerced1 = "" + data1;
-}
-else if(data1 === null){
-coerced1 = "";
-}
-else {
-validate153.errors = [{instancePath:instancePath+"/teamId",schemaPath:"contract#/$defs/TeamId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-if(coerced1 !== undefined){
-data1 = coerced1;
-if(data !== undefined){
-data["teamId"] = coerced1;
-}
-}
-}
-if(errors === _errs6){
-if(typeof data1 === "string"){
-if(!pattern61.test(data1)){
-validate153.errors = [{instancePath:instancePath+"/teamId",schemaPath:"contract#/$defs/TeamId/pattern",keyword:"pattern",params:{pattern: "^team_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^team_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
-return false;
-}
-}
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
 }
 }
 }
@@ -21839,11 +21999,11 @@ return errors === 0;
 }
 validate153.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Teams_delete_query = validate154;
-const schema255 = {"$id":"Teams_delete_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Teams_list_query = validate154;
+const schema251 = {"$id":"Teams_list_query","type":"object","properties":{"limit":{"type":"integer","format":"int32","minimum":1,"maximum":200,"default":50},"cursor":{"$ref":"contract#/$defs/Cursor"}},"required":[],"additionalProperties":false};
 
 function validate154(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Teams_delete_query" */;
+/*# sourceURL="Teams_list_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate154.evaluated;
@@ -21855,10 +22015,114 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.limit === undefined){
+data.limit = 50;
+}
+const _errs1 = errors;
 for(const key0 in data){
+if(!((key0 === "limit") || (key0 === "cursor"))){
 validate154.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
+}
+}
+if(_errs1 === errors){
+let data0 = data.limit;
+const _errs2 = errors;
+if(!((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0)))){
+let dataType0 = typeof data0;
+let coerced0 = undefined;
+if(!(coerced0 !== undefined)){
+if(dataType0 === "boolean" || data0 === null
+              || (dataType0 === "string" && data0 && data0 == +data0 && !(data0 % 1))){
+coerced0 = +data0;
+}
+else {
+validate154.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+}
+if(coerced0 !== undefined){
+data0 = coerced0;
+if(data !== undefined){
+data["limit"] = coerced0;
+}
+}
+}
+if(errors === _errs2){
+if(typeof data0 == "number"){
+if(data0 > 200 || isNaN(data0)){
+validate154.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/maximum",keyword:"maximum",params:{comparison: "<=", limit: 200},message:"must be <= 200"}];
+return false;
+}
+else {
+if(data0 < 1 || isNaN(data0)){
+validate154.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
+return false;
+}
+else {
+if(!(formats0.validate(data0))){
+validate154.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""}];
+return false;
+}
+}
+}
+}
+}
+var valid0 = _errs2 === errors;
+if(valid0){
+if(data.cursor !== undefined){
+let data1 = data.cursor;
+const _errs4 = errors;
+const _errs5 = errors;
+if(typeof data1 !== "string"){
+let dataType1 = typeof data1;
+let coerced1 = undefined;
+if(!(coerced1 !== undefined)){
+if(dataType1 == "number" || dataType1 == "boolean"){
+coerced1 = "" + data1;
+}
+else if(data1 === null){
+coerced1 = "";
+}
+else {
+validate154.errors = [{instancePath:instancePath+"/cursor",schemaPath:"contract#/$defs/Cursor/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced1 !== undefined){
+data1 = coerced1;
+if(data !== undefined){
+data["cursor"] = coerced1;
+}
+}
+}
+if(errors === _errs5){
+if(typeof data1 === "string"){
+if(func1(data1) > 1024){
+validate154.errors = [{instancePath:instancePath+"/cursor",schemaPath:"contract#/$defs/Cursor/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"}];
+return false;
+}
+else {
+if(func1(data1) < 1){
+validate154.errors = [{instancePath:instancePath+"/cursor",schemaPath:"contract#/$defs/Cursor/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern4.test(data1)){
+validate154.errors = [{instancePath:instancePath+"/cursor",schemaPath:"contract#/$defs/Cursor/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]+$"},message:"must match pattern \""+"^[A-Za-z0-9_-]+$"+"\""}];
+return false;
+}
+}
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+}
 }
 }
 else {
@@ -21871,11 +22135,13 @@ return errors === 0;
 }
 validate154.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Teams_addMember_path = validate155;
-const schema256 = {"$id":"Teams_addMember_path","type":"object","properties":{"orgId":{"$ref":"contract#/$defs/OrgId"},"teamId":{"$ref":"contract#/$defs/TeamId"}},"required":["orgId","teamId"],"additionalProperties":false};
+const Teams_get_path = validate155;
+const schema253 = {"$id":"Teams_get_path","type":"object","properties":{"orgId":{"$ref":"contract#/$defs/OrgId"},"teamId":{"$ref":"contract#/$defs/TeamId"}},"required":["orgId","teamId"],"additionalProperties":false};
+const schema255 = {"type":"string","pattern":"^team_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
+const pattern64 = new RegExp("^team_[0-7][0-9a-hjkmnp-tv-z]{25}$", "u");
 
 function validate155(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Teams_addMember_path" */;
+/*# sourceURL="Teams_get_path" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate155.evaluated;
@@ -21970,7 +22236,7 @@ data["teamId"] = coerced1;
 }
 if(errors === _errs6){
 if(typeof data1 === "string"){
-if(!pattern61.test(data1)){
+if(!pattern64.test(data1)){
 validate155.errors = [{instancePath:instancePath+"/teamId",schemaPath:"contract#/$defs/TeamId/pattern",keyword:"pattern",params:{pattern: "^team_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^team_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
 return false;
 }
@@ -21995,11 +22261,11 @@ return errors === 0;
 }
 validate155.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Teams_addMember_query = validate156;
-const schema259 = {"$id":"Teams_addMember_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Teams_get_query = validate156;
+const schema256 = {"$id":"Teams_get_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate156(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Teams_addMember_query" */;
+/*# sourceURL="Teams_get_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate156.evaluated;
@@ -22027,11 +22293,11 @@ return errors === 0;
 }
 validate156.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Teams_members_path = validate157;
-const schema260 = {"$id":"Teams_members_path","type":"object","properties":{"orgId":{"$ref":"contract#/$defs/OrgId"},"teamId":{"$ref":"contract#/$defs/TeamId"}},"required":["orgId","teamId"],"additionalProperties":false};
+const Teams_update_path = validate157;
+const schema257 = {"$id":"Teams_update_path","type":"object","properties":{"orgId":{"$ref":"contract#/$defs/OrgId"},"teamId":{"$ref":"contract#/$defs/TeamId"}},"required":["orgId","teamId"],"additionalProperties":false};
 
 function validate157(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Teams_members_path" */;
+/*# sourceURL="Teams_update_path" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate157.evaluated;
@@ -22126,7 +22392,7 @@ data["teamId"] = coerced1;
 }
 if(errors === _errs6){
 if(typeof data1 === "string"){
-if(!pattern61.test(data1)){
+if(!pattern64.test(data1)){
 validate157.errors = [{instancePath:instancePath+"/teamId",schemaPath:"contract#/$defs/TeamId/pattern",keyword:"pattern",params:{pattern: "^team_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^team_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
 return false;
 }
@@ -22151,11 +22417,11 @@ return errors === 0;
 }
 validate157.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Teams_members_query = validate158;
-const schema263 = {"$id":"Teams_members_query","type":"object","properties":{"limit":{"type":"integer","format":"int32","minimum":1,"maximum":200,"default":50},"cursor":{"$ref":"contract#/$defs/Cursor"}},"required":[],"additionalProperties":false};
+const Teams_update_query = validate158;
+const schema260 = {"$id":"Teams_update_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate158(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Teams_members_query" */;
+/*# sourceURL="Teams_update_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate158.evaluated;
@@ -22167,114 +22433,10 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.limit === undefined){
-data.limit = 50;
-}
-const _errs1 = errors;
 for(const key0 in data){
-if(!((key0 === "limit") || (key0 === "cursor"))){
 validate158.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
-}
-}
-if(_errs1 === errors){
-let data0 = data.limit;
-const _errs2 = errors;
-if(!((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0)))){
-let dataType0 = typeof data0;
-let coerced0 = undefined;
-if(!(coerced0 !== undefined)){
-if(dataType0 === "boolean" || data0 === null
-              || (dataType0 === "string" && data0 && data0 == +data0 && !(data0 % 1))){
-coerced0 = +data0;
-}
-else {
-validate158.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-}
-if(coerced0 !== undefined){
-data0 = coerced0;
-if(data !== undefined){
-data["limit"] = coerced0;
-}
-}
-}
-if(errors === _errs2){
-if(typeof data0 == "number"){
-if(data0 > 200 || isNaN(data0)){
-validate158.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/maximum",keyword:"maximum",params:{comparison: "<=", limit: 200},message:"must be <= 200"}];
-return false;
-}
-else {
-if(data0 < 1 || isNaN(data0)){
-validate158.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
-return false;
-}
-else {
-if(!(formats0.validate(data0))){
-validate158.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""}];
-return false;
-}
-}
-}
-}
-}
-var valid0 = _errs2 === errors;
-if(valid0){
-if(data.cursor !== undefined){
-let data1 = data.cursor;
-const _errs4 = errors;
-const _errs5 = errors;
-if(typeof data1 !== "string"){
-let dataType1 = typeof data1;
-let coerced1 = undefined;
-if(!(coerced1 !== undefined)){
-if(dataType1 == "number" || dataType1 == "boolean"){
-coerced1 = "" + data1;
-}
-else if(data1 === null){
-coerced1 = "";
-}
-else {
-validate158.errors = [{instancePath:instancePath+"/cursor",schemaPath:"contract#/$defs/Cursor/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-if(coerced1 !== undefined){
-data1 = coerced1;
-if(data !== undefined){
-data["cursor"] = coerced1;
-}
-}
-}
-if(errors === _errs5){
-if(typeof data1 === "string"){
-if(func1(data1) > 1024){
-validate158.errors = [{instancePath:instancePath+"/cursor",schemaPath:"contract#/$defs/Cursor/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"}];
-return false;
-}
-else {
-if(func1(data1) < 1){
-validate158.errors = [{instancePath:instancePath+"/cursor",schemaPath:"contract#/$defs/Cursor/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-else {
-if(!pattern4.test(data1)){
-validate158.errors = [{instancePath:instancePath+"/cursor",schemaPath:"contract#/$defs/Cursor/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]+$"},message:"must match pattern \""+"^[A-Za-z0-9_-]+$"+"\""}];
-return false;
-}
-}
-}
-}
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-}
 }
 }
 else {
@@ -22287,13 +22449,11 @@ return errors === 0;
 }
 validate158.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Teams_removeMember_path = validate159;
-const schema265 = {"$id":"Teams_removeMember_path","type":"object","properties":{"orgId":{"$ref":"contract#/$defs/OrgId"},"teamId":{"$ref":"contract#/$defs/TeamId"},"teamMemberId":{"$ref":"contract#/$defs/TeamMemberId"}},"required":["orgId","teamId","teamMemberId"],"additionalProperties":false};
-const schema268 = {"type":"string","pattern":"^tmem_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
-const pattern73 = new RegExp("^tmem_[0-7][0-9a-hjkmnp-tv-z]{25}$", "u");
+const Teams_delete_path = validate159;
+const schema261 = {"$id":"Teams_delete_path","type":"object","properties":{"orgId":{"$ref":"contract#/$defs/OrgId"},"teamId":{"$ref":"contract#/$defs/TeamId"}},"required":["orgId","teamId"],"additionalProperties":false};
 
 function validate159(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Teams_removeMember_path" */;
+/*# sourceURL="Teams_delete_path" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate159.evaluated;
@@ -22306,14 +22466,14 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((((data.orgId === undefined) && (missing0 = "orgId")) || ((data.teamId === undefined) && (missing0 = "teamId"))) || ((data.teamMemberId === undefined) && (missing0 = "teamMemberId"))){
+if(((data.orgId === undefined) && (missing0 = "orgId")) || ((data.teamId === undefined) && (missing0 = "teamId"))){
 validate159.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(((key0 === "orgId") || (key0 === "teamId")) || (key0 === "teamMemberId"))){
+if(!((key0 === "orgId") || (key0 === "teamId"))){
 validate159.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
@@ -22388,7 +22548,7 @@ data["teamId"] = coerced1;
 }
 if(errors === _errs6){
 if(typeof data1 === "string"){
-if(!pattern61.test(data1)){
+if(!pattern64.test(data1)){
 validate159.errors = [{instancePath:instancePath+"/teamId",schemaPath:"contract#/$defs/TeamId/pattern",keyword:"pattern",params:{pattern: "^team_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^team_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
 return false;
 }
@@ -22398,47 +22558,6 @@ var valid0 = _errs5 === errors;
 }
 else {
 var valid0 = true;
-}
-if(valid0){
-if(data.teamMemberId !== undefined){
-let data2 = data.teamMemberId;
-const _errs8 = errors;
-const _errs9 = errors;
-if(typeof data2 !== "string"){
-let dataType2 = typeof data2;
-let coerced2 = undefined;
-if(!(coerced2 !== undefined)){
-if(dataType2 == "number" || dataType2 == "boolean"){
-coerced2 = "" + data2;
-}
-else if(data2 === null){
-coerced2 = "";
-}
-else {
-validate159.errors = [{instancePath:instancePath+"/teamMemberId",schemaPath:"contract#/$defs/TeamMemberId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-if(coerced2 !== undefined){
-data2 = coerced2;
-if(data !== undefined){
-data["teamMemberId"] = coerced2;
-}
-}
-}
-if(errors === _errs9){
-if(typeof data2 === "string"){
-if(!pattern73.test(data2)){
-validate159.errors = [{instancePath:instancePath+"/teamMemberId",schemaPath:"contract#/$defs/TeamMemberId/pattern",keyword:"pattern",params:{pattern: "^tmem_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^tmem_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
-return false;
-}
-}
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
 }
 }
 }
@@ -22454,11 +22573,11 @@ return errors === 0;
 }
 validate159.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Teams_removeMember_query = validate160;
-const schema269 = {"$id":"Teams_removeMember_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Teams_delete_query = validate160;
+const schema264 = {"$id":"Teams_delete_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate160(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Teams_removeMember_query" */;
+/*# sourceURL="Teams_delete_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate160.evaluated;
@@ -22486,11 +22605,11 @@ return errors === 0;
 }
 validate160.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Pages_forgotPassword_query = validate161;
-const schema270 = {"$id":"Pages_forgotPassword_query","type":"object","properties":{"app_id":{"$ref":"contract#/$defs/AppId"}},"required":[],"additionalProperties":false};
+const Teams_addMember_path = validate161;
+const schema265 = {"$id":"Teams_addMember_path","type":"object","properties":{"orgId":{"$ref":"contract#/$defs/OrgId"},"teamId":{"$ref":"contract#/$defs/TeamId"}},"required":["orgId","teamId"],"additionalProperties":false};
 
 function validate161(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Pages_forgotPassword_query" */;
+/*# sourceURL="Teams_addMember_path" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate161.evaluated;
@@ -22502,17 +22621,24 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.orgId === undefined) && (missing0 = "orgId")) || ((data.teamId === undefined) && (missing0 = "teamId"))){
+validate161.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(key0 === "app_id")){
+if(!((key0 === "orgId") || (key0 === "teamId"))){
 validate161.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
 if(_errs1 === errors){
-if(data.app_id !== undefined){
-let data0 = data.app_id;
+if(data.orgId !== undefined){
+let data0 = data.orgId;
+const _errs2 = errors;
 const _errs3 = errors;
 if(typeof data0 !== "string"){
 let dataType0 = typeof data0;
@@ -22525,35 +22651,69 @@ else if(data0 === null){
 coerced0 = "";
 }
 else {
-validate161.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate161.errors = [{instancePath:instancePath+"/orgId",schemaPath:"contract#/$defs/OrgId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
 if(coerced0 !== undefined){
 data0 = coerced0;
 if(data !== undefined){
-data["app_id"] = coerced0;
+data["orgId"] = coerced0;
 }
 }
 }
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(func1(data0) > 64){
-validate161.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+if(!pattern12.test(data0)){
+validate161.errors = [{instancePath:instancePath+"/orgId",schemaPath:"contract#/$defs/OrgId/pattern",keyword:"pattern",params:{pattern: "^org_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^org_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
 return false;
+}
+}
+}
+var valid0 = _errs2 === errors;
 }
 else {
-if(func1(data0) < 1){
-validate161.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
+var valid0 = true;
+}
+if(valid0){
+if(data.teamId !== undefined){
+let data1 = data.teamId;
+const _errs5 = errors;
+const _errs6 = errors;
+if(typeof data1 !== "string"){
+let dataType1 = typeof data1;
+let coerced1 = undefined;
+if(!(coerced1 !== undefined)){
+if(dataType1 == "number" || dataType1 == "boolean"){
+coerced1 = "" + data1;
+}
+else if(data1 === null){
+coerced1 = "";
 }
 else {
-if(!pattern5.test(data0)){
-validate161.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
+validate161.errors = [{instancePath:instancePath+"/teamId",schemaPath:"contract#/$defs/TeamId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced1 !== undefined){
+data1 = coerced1;
+if(data !== undefined){
+data["teamId"] = coerced1;
+}
+}
+}
+if(errors === _errs6){
+if(typeof data1 === "string"){
+if(!pattern64.test(data1)){
+validate161.errors = [{instancePath:instancePath+"/teamId",schemaPath:"contract#/$defs/TeamId/pattern",keyword:"pattern",params:{pattern: "^team_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^team_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
 return false;
 }
 }
 }
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
 }
 }
 }
@@ -22569,11 +22729,11 @@ return errors === 0;
 }
 validate161.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Pages_sendForgotPassword_query = validate162;
-const schema272 = {"$id":"Pages_sendForgotPassword_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Teams_addMember_query = validate162;
+const schema268 = {"$id":"Teams_addMember_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate162(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Pages_sendForgotPassword_query" */;
+/*# sourceURL="Teams_addMember_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate162.evaluated;
@@ -22601,12 +22761,11 @@ return errors === 0;
 }
 validate162.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Pages_invitation_query = validate163;
-const schema273 = {"$id":"Pages_invitation_query","type":"object","properties":{"token":{"$ref":"contract#/$defs/PresentedToken"}},"required":["token"],"additionalProperties":false};
-const schema274 = {"type":"string","minLength":1,"maxLength":256};
+const Teams_members_path = validate163;
+const schema269 = {"$id":"Teams_members_path","type":"object","properties":{"orgId":{"$ref":"contract#/$defs/OrgId"},"teamId":{"$ref":"contract#/$defs/TeamId"}},"required":["orgId","teamId"],"additionalProperties":false};
 
 function validate163(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Pages_invitation_query" */;
+/*# sourceURL="Teams_members_path" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate163.evaluated;
@@ -22619,22 +22778,23 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((data.token === undefined) && (missing0 = "token")){
+if(((data.orgId === undefined) && (missing0 = "orgId")) || ((data.teamId === undefined) && (missing0 = "teamId"))){
 validate163.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(key0 === "token")){
+if(!((key0 === "orgId") || (key0 === "teamId"))){
 validate163.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
 if(_errs1 === errors){
-if(data.token !== undefined){
-let data0 = data.token;
+if(data.orgId !== undefined){
+let data0 = data.orgId;
+const _errs2 = errors;
 const _errs3 = errors;
 if(typeof data0 !== "string"){
 let dataType0 = typeof data0;
@@ -22647,30 +22807,69 @@ else if(data0 === null){
 coerced0 = "";
 }
 else {
-validate163.errors = [{instancePath:instancePath+"/token",schemaPath:"contract#/$defs/PresentedToken/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate163.errors = [{instancePath:instancePath+"/orgId",schemaPath:"contract#/$defs/OrgId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
 if(coerced0 !== undefined){
 data0 = coerced0;
 if(data !== undefined){
-data["token"] = coerced0;
+data["orgId"] = coerced0;
 }
 }
 }
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(func1(data0) > 256){
-validate163.errors = [{instancePath:instancePath+"/token",schemaPath:"contract#/$defs/PresentedToken/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
+if(!pattern12.test(data0)){
+validate163.errors = [{instancePath:instancePath+"/orgId",schemaPath:"contract#/$defs/OrgId/pattern",keyword:"pattern",params:{pattern: "^org_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^org_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
 return false;
+}
+}
+}
+var valid0 = _errs2 === errors;
 }
 else {
-if(func1(data0) < 1){
-validate163.errors = [{instancePath:instancePath+"/token",schemaPath:"contract#/$defs/PresentedToken/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+var valid0 = true;
+}
+if(valid0){
+if(data.teamId !== undefined){
+let data1 = data.teamId;
+const _errs5 = errors;
+const _errs6 = errors;
+if(typeof data1 !== "string"){
+let dataType1 = typeof data1;
+let coerced1 = undefined;
+if(!(coerced1 !== undefined)){
+if(dataType1 == "number" || dataType1 == "boolean"){
+coerced1 = "" + data1;
+}
+else if(data1 === null){
+coerced1 = "";
+}
+else {
+validate163.errors = [{instancePath:instancePath+"/teamId",schemaPath:"contract#/$defs/TeamId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced1 !== undefined){
+data1 = coerced1;
+if(data !== undefined){
+data["teamId"] = coerced1;
+}
+}
+}
+if(errors === _errs6){
+if(typeof data1 === "string"){
+if(!pattern64.test(data1)){
+validate163.errors = [{instancePath:instancePath+"/teamId",schemaPath:"contract#/$defs/TeamId/pattern",keyword:"pattern",params:{pattern: "^team_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^team_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
 return false;
 }
 }
 }
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
 }
 }
 }
@@ -22686,11 +22885,11 @@ return errors === 0;
 }
 validate163.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Pages_sendInvitation_query = validate164;
-const schema275 = {"$id":"Pages_sendInvitation_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Teams_members_query = validate164;
+const schema272 = {"$id":"Teams_members_query","type":"object","properties":{"limit":{"type":"integer","format":"int32","minimum":1,"maximum":200,"default":50},"cursor":{"$ref":"contract#/$defs/Cursor"}},"required":[],"additionalProperties":false};
 
 function validate164(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Pages_sendInvitation_query" */;
+/*# sourceURL="Teams_members_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate164.evaluated;
@@ -22702,10 +22901,114 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.limit === undefined){
+data.limit = 50;
+}
+const _errs1 = errors;
 for(const key0 in data){
+if(!((key0 === "limit") || (key0 === "cursor"))){
 validate164.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
+}
+}
+if(_errs1 === errors){
+let data0 = data.limit;
+const _errs2 = errors;
+if(!((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0)))){
+let dataType0 = typeof data0;
+let coerced0 = undefined;
+if(!(coerced0 !== undefined)){
+if(dataType0 === "boolean" || data0 === null
+              || (dataType0 === "string" && data0 && data0 == +data0 && !(data0 % 1))){
+coerced0 = +data0;
+}
+else {
+validate164.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+}
+if(coerced0 !== undefined){
+data0 = coerced0;
+if(data !== undefined){
+data["limit"] = coerced0;
+}
+}
+}
+if(errors === _errs2){
+if(typeof data0 == "number"){
+if(data0 > 200 || isNaN(data0)){
+validate164.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/maximum",keyword:"maximum",params:{comparison: "<=", limit: 200},message:"must be <= 200"}];
+return false;
+}
+else {
+if(data0 < 1 || isNaN(data0)){
+validate164.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
+return false;
+}
+else {
+if(!(formats0.validate(data0))){
+validate164.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""}];
+return false;
+}
+}
+}
+}
+}
+var valid0 = _errs2 === errors;
+if(valid0){
+if(data.cursor !== undefined){
+let data1 = data.cursor;
+const _errs4 = errors;
+const _errs5 = errors;
+if(typeof data1 !== "string"){
+let dataType1 = typeof data1;
+let coerced1 = undefined;
+if(!(coerced1 !== undefined)){
+if(dataType1 == "number" || dataType1 == "boolean"){
+coerced1 = "" + data1;
+}
+else if(data1 === null){
+coerced1 = "";
+}
+else {
+validate164.errors = [{instancePath:instancePath+"/cursor",schemaPath:"contract#/$defs/Cursor/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced1 !== undefined){
+data1 = coerced1;
+if(data !== undefined){
+data["cursor"] = coerced1;
+}
+}
+}
+if(errors === _errs5){
+if(typeof data1 === "string"){
+if(func1(data1) > 1024){
+validate164.errors = [{instancePath:instancePath+"/cursor",schemaPath:"contract#/$defs/Cursor/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"}];
+return false;
+}
+else {
+if(func1(data1) < 1){
+validate164.errors = [{instancePath:instancePath+"/cursor",schemaPath:"contract#/$defs/Cursor/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern4.test(data1)){
+validate164.errors = [{instancePath:instancePath+"/cursor",schemaPath:"contract#/$defs/Cursor/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]+$"},message:"must match pattern \""+"^[A-Za-z0-9_-]+$"+"\""}];
+return false;
+}
+}
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+}
 }
 }
 else {
@@ -22718,11 +23021,13 @@ return errors === 0;
 }
 validate164.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Pages_resetPassword_query = validate165;
-const schema276 = {"$id":"Pages_resetPassword_query","type":"object","properties":{"token":{"$ref":"contract#/$defs/PresentedToken"}},"required":["token"],"additionalProperties":false};
+const Teams_removeMember_path = validate165;
+const schema274 = {"$id":"Teams_removeMember_path","type":"object","properties":{"orgId":{"$ref":"contract#/$defs/OrgId"},"teamId":{"$ref":"contract#/$defs/TeamId"},"teamMemberId":{"$ref":"contract#/$defs/TeamMemberId"}},"required":["orgId","teamId","teamMemberId"],"additionalProperties":false};
+const schema277 = {"type":"string","pattern":"^tmem_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
+const pattern76 = new RegExp("^tmem_[0-7][0-9a-hjkmnp-tv-z]{25}$", "u");
 
 function validate165(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Pages_resetPassword_query" */;
+/*# sourceURL="Teams_removeMember_path" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate165.evaluated;
@@ -22735,22 +23040,23 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((data.token === undefined) && (missing0 = "token")){
+if((((data.orgId === undefined) && (missing0 = "orgId")) || ((data.teamId === undefined) && (missing0 = "teamId"))) || ((data.teamMemberId === undefined) && (missing0 = "teamMemberId"))){
 validate165.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(key0 === "token")){
+if(!(((key0 === "orgId") || (key0 === "teamId")) || (key0 === "teamMemberId"))){
 validate165.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
 if(_errs1 === errors){
-if(data.token !== undefined){
-let data0 = data.token;
+if(data.orgId !== undefined){
+let data0 = data.orgId;
+const _errs2 = errors;
 const _errs3 = errors;
 if(typeof data0 !== "string"){
 let dataType0 = typeof data0;
@@ -22763,29 +23069,109 @@ else if(data0 === null){
 coerced0 = "";
 }
 else {
-validate165.errors = [{instancePath:instancePath+"/token",schemaPath:"contract#/$defs/PresentedToken/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate165.errors = [{instancePath:instancePath+"/orgId",schemaPath:"contract#/$defs/OrgId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
 if(coerced0 !== undefined){
 data0 = coerced0;
 if(data !== undefined){
-data["token"] = coerced0;
+data["orgId"] = coerced0;
 }
 }
 }
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(func1(data0) > 256){
-validate165.errors = [{instancePath:instancePath+"/token",schemaPath:"contract#/$defs/PresentedToken/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
+if(!pattern12.test(data0)){
+validate165.errors = [{instancePath:instancePath+"/orgId",schemaPath:"contract#/$defs/OrgId/pattern",keyword:"pattern",params:{pattern: "^org_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^org_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
 return false;
+}
+}
+}
+var valid0 = _errs2 === errors;
 }
 else {
-if(func1(data0) < 1){
-validate165.errors = [{instancePath:instancePath+"/token",schemaPath:"contract#/$defs/PresentedToken/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+var valid0 = true;
+}
+if(valid0){
+if(data.teamId !== undefined){
+let data1 = data.teamId;
+const _errs5 = errors;
+const _errs6 = errors;
+if(typeof data1 !== "string"){
+let dataType1 = typeof data1;
+let coerced1 = undefined;
+if(!(coerced1 !== undefined)){
+if(dataType1 == "number" || dataType1 == "boolean"){
+coerced1 = "" + data1;
+}
+else if(data1 === null){
+coerced1 = "";
+}
+else {
+validate165.errors = [{instancePath:instancePath+"/teamId",schemaPath:"contract#/$defs/TeamId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
+if(coerced1 !== undefined){
+data1 = coerced1;
+if(data !== undefined){
+data["teamId"] = coerced1;
+}
+}
+}
+if(errors === _errs6){
+if(typeof data1 === "string"){
+if(!pattern64.test(data1)){
+validate165.errors = [{instancePath:instancePath+"/teamId",schemaPath:"contract#/$defs/TeamId/pattern",keyword:"pattern",params:{pattern: "^team_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^team_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.teamMemberId !== undefined){
+let data2 = data.teamMemberId;
+const _errs8 = errors;
+const _errs9 = errors;
+if(typeof data2 !== "string"){
+let dataType2 = typeof data2;
+let coerced2 = undefined;
+if(!(coerced2 !== undefined)){
+if(dataType2 == "number" || dataType2 == "boolean"){
+coerced2 = "" + data2;
+}
+else if(data2 === null){
+coerced2 = "";
+}
+else {
+validate165.errors = [{instancePath:instancePath+"/teamMemberId",schemaPath:"contract#/$defs/TeamMemberId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced2 !== undefined){
+data2 = coerced2;
+if(data !== undefined){
+data["teamMemberId"] = coerced2;
+}
+}
+}
+if(errors === _errs9){
+if(typeof data2 === "string"){
+if(!pattern76.test(data2)){
+validate165.errors = [{instancePath:instancePath+"/teamMemberId",schemaPath:"contract#/$defs/TeamMemberId/pattern",keyword:"pattern",params:{pattern: "^tmem_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^tmem_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
+return false;
+}
+}
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
 }
 }
 }
@@ -22802,11 +23188,11 @@ return errors === 0;
 }
 validate165.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Pages_sendResetPassword_query = validate166;
-const schema278 = {"$id":"Pages_sendResetPassword_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Teams_removeMember_query = validate166;
+const schema278 = {"$id":"Teams_removeMember_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate166(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Pages_sendResetPassword_query" */;
+/*# sourceURL="Teams_removeMember_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate166.evaluated;
@@ -22834,11 +23220,11 @@ return errors === 0;
 }
 validate166.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Pages_verifyEmail_query = validate167;
-const schema279 = {"$id":"Pages_verifyEmail_query","type":"object","properties":{"token":{"$ref":"contract#/$defs/PresentedToken"}},"required":["token"],"additionalProperties":false};
+const Pages_forgotPassword_query = validate167;
+const schema279 = {"$id":"Pages_forgotPassword_query","type":"object","properties":{"app_id":{"$ref":"contract#/$defs/AppId"}},"required":[],"additionalProperties":false};
 
 function validate167(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Pages_verifyEmail_query" */;
+/*# sourceURL="Pages_forgotPassword_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate167.evaluated;
@@ -22850,23 +23236,17 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.token === undefined) && (missing0 = "token")){
-validate167.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(key0 === "token")){
+if(!(key0 === "app_id")){
 validate167.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
 if(_errs1 === errors){
-if(data.token !== undefined){
-let data0 = data.token;
+if(data.app_id !== undefined){
+let data0 = data.app_id;
 const _errs3 = errors;
 if(typeof data0 !== "string"){
 let dataType0 = typeof data0;
@@ -22879,26 +23259,31 @@ else if(data0 === null){
 coerced0 = "";
 }
 else {
-validate167.errors = [{instancePath:instancePath+"/token",schemaPath:"contract#/$defs/PresentedToken/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate167.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
 if(coerced0 !== undefined){
 data0 = coerced0;
 if(data !== undefined){
-data["token"] = coerced0;
+data["app_id"] = coerced0;
 }
 }
 }
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(func1(data0) > 256){
-validate167.errors = [{instancePath:instancePath+"/token",schemaPath:"contract#/$defs/PresentedToken/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
+if(func1(data0) > 64){
+validate167.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
 else {
 if(func1(data0) < 1){
-validate167.errors = [{instancePath:instancePath+"/token",schemaPath:"contract#/$defs/PresentedToken/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate167.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern5.test(data0)){
+validate167.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
 return false;
 }
 }
@@ -22918,11 +23303,11 @@ return errors === 0;
 }
 validate167.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Pages_sendVerifyEmail_query = validate168;
-const schema281 = {"$id":"Pages_sendVerifyEmail_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Pages_sendForgotPassword_query = validate168;
+const schema281 = {"$id":"Pages_sendForgotPassword_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate168(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Pages_sendVerifyEmail_query" */;
+/*# sourceURL="Pages_sendForgotPassword_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate168.evaluated;
@@ -22950,11 +23335,12 @@ return errors === 0;
 }
 validate168.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Phone_sendCode_query = validate169;
-const schema282 = {"$id":"Phone_sendCode_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Pages_invitation_query = validate169;
+const schema282 = {"$id":"Pages_invitation_query","type":"object","properties":{"token":{"$ref":"contract#/$defs/PresentedToken"}},"required":["token"],"additionalProperties":false};
+const schema283 = {"type":"string","minLength":1,"maxLength":256};
 
 function validate169(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Phone_sendCode_query" */;
+/*# sourceURL="Pages_invitation_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate169.evaluated;
@@ -22966,10 +23352,62 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.token === undefined) && (missing0 = "token")){
+validate169.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+const _errs1 = errors;
 for(const key0 in data){
+if(!(key0 === "token")){
 validate169.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
+}
+}
+if(_errs1 === errors){
+if(data.token !== undefined){
+let data0 = data.token;
+const _errs3 = errors;
+if(typeof data0 !== "string"){
+let dataType0 = typeof data0;
+let coerced0 = undefined;
+if(!(coerced0 !== undefined)){
+if(dataType0 == "number" || dataType0 == "boolean"){
+coerced0 = "" + data0;
+}
+else if(data0 === null){
+coerced0 = "";
+}
+else {
+validate169.errors = [{instancePath:instancePath+"/token",schemaPath:"contract#/$defs/PresentedToken/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced0 !== undefined){
+data0 = coerced0;
+if(data !== undefined){
+data["token"] = coerced0;
+}
+}
+}
+if(errors === _errs3){
+if(typeof data0 === "string"){
+if(func1(data0) > 256){
+validate169.errors = [{instancePath:instancePath+"/token",schemaPath:"contract#/$defs/PresentedToken/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
+return false;
+}
+else {
+if(func1(data0) < 1){
+validate169.errors = [{instancePath:instancePath+"/token",schemaPath:"contract#/$defs/PresentedToken/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+}
+}
+}
+}
 }
 }
 else {
@@ -22982,11 +23420,11 @@ return errors === 0;
 }
 validate169.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Phone_sendCode_header = validate170;
-const schema283 = {"$id":"Phone_sendCode_header","type":"object","properties":{"x-publishable-key":{"$ref":"contract#/$defs/SentPublishableKey"}},"required":[],"additionalProperties":true};
+const Pages_sendInvitation_query = validate170;
+const schema284 = {"$id":"Pages_sendInvitation_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate170(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Phone_sendCode_header" */;
+/*# sourceURL="Pages_sendInvitation_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate170.evaluated;
@@ -22998,45 +23436,10 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-if(data["x-publishable-key"] !== undefined){
-let data0 = data["x-publishable-key"];
-const _errs3 = errors;
-if(typeof data0 !== "string"){
-let dataType0 = typeof data0;
-let coerced0 = undefined;
-if(!(coerced0 !== undefined)){
-if(dataType0 == "number" || dataType0 == "boolean"){
-coerced0 = "" + data0;
-}
-else if(data0 === null){
-coerced0 = "";
-}
-else {
-validate170.errors = [{instancePath:instancePath+"/x-publishable-key",schemaPath:"contract#/$defs/SentPublishableKey/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+for(const key0 in data){
+validate170.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
-}
-}
-if(coerced0 !== undefined){
-data0 = coerced0;
-if(data !== undefined){
-data["x-publishable-key"] = coerced0;
-}
-}
-}
-if(errors === _errs3){
-if(typeof data0 === "string"){
-if(func1(data0) > 128){
-validate170.errors = [{instancePath:instancePath+"/x-publishable-key",schemaPath:"contract#/$defs/SentPublishableKey/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
-return false;
-}
-else {
-if(func1(data0) < 1){
-validate170.errors = [{instancePath:instancePath+"/x-publishable-key",schemaPath:"contract#/$defs/SentPublishableKey/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-}
-}
+break;
 }
 }
 else {
@@ -23049,11 +23452,11 @@ return errors === 0;
 }
 validate170.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Phone_verify_query = validate171;
-const schema285 = {"$id":"Phone_verify_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Pages_resetPassword_query = validate171;
+const schema285 = {"$id":"Pages_resetPassword_query","type":"object","properties":{"token":{"$ref":"contract#/$defs/PresentedToken"}},"required":["token"],"additionalProperties":false};
 
 function validate171(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Phone_verify_query" */;
+/*# sourceURL="Pages_resetPassword_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate171.evaluated;
@@ -23065,41 +23468,23 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.token === undefined) && (missing0 = "token")){
+validate171.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+const _errs1 = errors;
 for(const key0 in data){
+if(!(key0 === "token")){
 validate171.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
-else {
-validate171.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate171.errors = vErrors;
-return errors === 0;
-}
-validate171.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-const Phone_verify_header = validate172;
-const schema286 = {"$id":"Phone_verify_header","type":"object","properties":{"x-publishable-key":{"$ref":"contract#/$defs/SentPublishableKey"},"x-device-token":{"$ref":"contract#/$defs/DeviceToken"}},"required":[],"additionalProperties":true};
-
-function validate172(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Phone_verify_header" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate172.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data["x-publishable-key"] !== undefined){
-let data0 = data["x-publishable-key"];
-const _errs2 = errors;
+if(_errs1 === errors){
+if(data.token !== undefined){
+let data0 = data.token;
 const _errs3 = errors;
 if(typeof data0 !== "string"){
 let dataType0 = typeof data0;
@@ -23112,82 +23497,65 @@ else if(data0 === null){
 coerced0 = "";
 }
 else {
-validate172.errors = [{instancePath:instancePath+"/x-publishable-key",schemaPath:"contract#/$defs/SentPublishableKey/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate171.errors = [{instancePath:instancePath+"/token",schemaPath:"contract#/$defs/PresentedToken/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
 if(coerced0 !== undefined){
 data0 = coerced0;
 if(data !== undefined){
-data["x-publishable-key"] = coerced0;
+data["token"] = coerced0;
 }
 }
 }
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(func1(data0) > 128){
-validate172.errors = [{instancePath:instancePath+"/x-publishable-key",schemaPath:"contract#/$defs/SentPublishableKey/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
+if(func1(data0) > 256){
+validate171.errors = [{instancePath:instancePath+"/token",schemaPath:"contract#/$defs/PresentedToken/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
 return false;
 }
 else {
 if(func1(data0) < 1){
-validate172.errors = [{instancePath:instancePath+"/x-publishable-key",schemaPath:"contract#/$defs/SentPublishableKey/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate171.errors = [{instancePath:instancePath+"/token",schemaPath:"contract#/$defs/PresentedToken/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
 }
 }
-var valid0 = _errs2 === errors;
+}
+}
+}
 }
 else {
-var valid0 = true;
-}
-if(valid0){
-if(data["x-device-token"] !== undefined){
-let data1 = data["x-device-token"];
-const _errs5 = errors;
-const _errs6 = errors;
-if(typeof data1 !== "string"){
-let dataType1 = typeof data1;
-let coerced1 = undefined;
-if(!(coerced1 !== undefined)){
-if(dataType1 == "number" || dataType1 == "boolean"){
-coerced1 = "" + data1;
-}
-else if(data1 === null){
-coerced1 = "";
-}
-else {
-validate172.errors = [{instancePath:instancePath+"/x-device-token",schemaPath:"contract#/$defs/DeviceToken/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate171.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-if(coerced1 !== undefined){
-data1 = coerced1;
-if(data !== undefined){
-data["x-device-token"] = coerced1;
+validate171.errors = vErrors;
+return errors === 0;
 }
+validate171.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const Pages_sendResetPassword_query = validate172;
+const schema287 = {"$id":"Pages_sendResetPassword_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+
+function validate172(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="Pages_sendResetPassword_query" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate172.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
 }
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
 }
-if(errors === _errs6){
-if(typeof data1 === "string"){
-if(func1(data1) > 128){
-validate172.errors = [{instancePath:instancePath+"/x-device-token",schemaPath:"contract#/$defs/DeviceToken/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+validate172.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
-}
-else {
-if(func1(data1) < 1){
-validate172.errors = [{instancePath:instancePath+"/x-device-token",schemaPath:"contract#/$defs/DeviceToken/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-}
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
+break;
 }
 }
 else {
@@ -23200,11 +23568,11 @@ return errors === 0;
 }
 validate172.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Accounts_refresh_query = validate173;
-const schema289 = {"$id":"Accounts_refresh_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Pages_verifyEmail_query = validate173;
+const schema288 = {"$id":"Pages_verifyEmail_query","type":"object","properties":{"token":{"$ref":"contract#/$defs/PresentedToken"}},"required":["token"],"additionalProperties":false};
 
 function validate173(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Accounts_refresh_query" */;
+/*# sourceURL="Pages_verifyEmail_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate173.evaluated;
@@ -23216,10 +23584,62 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.token === undefined) && (missing0 = "token")){
+validate173.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+const _errs1 = errors;
 for(const key0 in data){
+if(!(key0 === "token")){
 validate173.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
+}
+}
+if(_errs1 === errors){
+if(data.token !== undefined){
+let data0 = data.token;
+const _errs3 = errors;
+if(typeof data0 !== "string"){
+let dataType0 = typeof data0;
+let coerced0 = undefined;
+if(!(coerced0 !== undefined)){
+if(dataType0 == "number" || dataType0 == "boolean"){
+coerced0 = "" + data0;
+}
+else if(data0 === null){
+coerced0 = "";
+}
+else {
+validate173.errors = [{instancePath:instancePath+"/token",schemaPath:"contract#/$defs/PresentedToken/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced0 !== undefined){
+data0 = coerced0;
+if(data !== undefined){
+data["token"] = coerced0;
+}
+}
+}
+if(errors === _errs3){
+if(typeof data0 === "string"){
+if(func1(data0) > 256){
+validate173.errors = [{instancePath:instancePath+"/token",schemaPath:"contract#/$defs/PresentedToken/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
+return false;
+}
+else {
+if(func1(data0) < 1){
+validate173.errors = [{instancePath:instancePath+"/token",schemaPath:"contract#/$defs/PresentedToken/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+}
+}
+}
+}
 }
 }
 else {
@@ -23232,12 +23652,11 @@ return errors === 0;
 }
 validate173.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Accounts_refresh_header = validate174;
-const schema290 = {"$id":"Accounts_refresh_header","type":"object","properties":{"idempotency-key":{"type":"string","pattern":"^[\\u0021-\\u007e]{1,255}$"}},"required":[],"additionalProperties":true};
-const pattern75 = new RegExp("^[\\u0021-\\u007e]{1,255}$", "u");
+const Pages_sendVerifyEmail_query = validate174;
+const schema290 = {"$id":"Pages_sendVerifyEmail_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate174(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Accounts_refresh_header" */;
+/*# sourceURL="Pages_sendVerifyEmail_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate174.evaluated;
@@ -23249,39 +23668,10 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-if(data["idempotency-key"] !== undefined){
-let data0 = data["idempotency-key"];
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-let dataType0 = typeof data0;
-let coerced0 = undefined;
-if(!(coerced0 !== undefined)){
-if(dataType0 == "number" || dataType0 == "boolean"){
-coerced0 = "" + data0;
-}
-else if(data0 === null){
-coerced0 = "";
-}
-else {
-validate174.errors = [{instancePath:instancePath+"/idempotency-key",schemaPath:"#/properties/idempotency-key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+for(const key0 in data){
+validate174.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
-}
-}
-if(coerced0 !== undefined){
-data0 = coerced0;
-if(data !== undefined){
-data["idempotency-key"] = coerced0;
-}
-}
-}
-if(errors === _errs2){
-if(typeof data0 === "string"){
-if(!pattern75.test(data0)){
-validate174.errors = [{instancePath:instancePath+"/idempotency-key",schemaPath:"#/properties/idempotency-key/pattern",keyword:"pattern",params:{pattern: "^[\\u0021-\\u007e]{1,255}$"},message:"must match pattern \""+"^[\\u0021-\\u007e]{1,255}$"+"\""}];
-return false;
-}
-}
-}
+break;
 }
 }
 else {
@@ -23294,11 +23684,11 @@ return errors === 0;
 }
 validate174.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Accounts_resetPassword_query = validate175;
-const schema291 = {"$id":"Accounts_resetPassword_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Phone_sendCode_query = validate175;
+const schema291 = {"$id":"Phone_sendCode_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate175(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Accounts_resetPassword_query" */;
+/*# sourceURL="Phone_sendCode_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate175.evaluated;
@@ -23326,11 +23716,11 @@ return errors === 0;
 }
 validate175.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Roles_create_query = validate176;
-const schema292 = {"$id":"Roles_create_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Phone_sendCode_header = validate176;
+const schema292 = {"$id":"Phone_sendCode_header","type":"object","properties":{"x-publishable-key":{"$ref":"contract#/$defs/SentPublishableKey"}},"required":[],"additionalProperties":true};
 
 function validate176(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Roles_create_query" */;
+/*# sourceURL="Phone_sendCode_header" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate176.evaluated;
@@ -23342,10 +23732,45 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-for(const key0 in data){
-validate176.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+if(data["x-publishable-key"] !== undefined){
+let data0 = data["x-publishable-key"];
+const _errs3 = errors;
+if(typeof data0 !== "string"){
+let dataType0 = typeof data0;
+let coerced0 = undefined;
+if(!(coerced0 !== undefined)){
+if(dataType0 == "number" || dataType0 == "boolean"){
+coerced0 = "" + data0;
+}
+else if(data0 === null){
+coerced0 = "";
+}
+else {
+validate176.errors = [{instancePath:instancePath+"/x-publishable-key",schemaPath:"contract#/$defs/SentPublishableKey/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
-break;
+}
+}
+if(coerced0 !== undefined){
+data0 = coerced0;
+if(data !== undefined){
+data["x-publishable-key"] = coerced0;
+}
+}
+}
+if(errors === _errs3){
+if(typeof data0 === "string"){
+if(func1(data0) > 128){
+validate176.errors = [{instancePath:instancePath+"/x-publishable-key",schemaPath:"contract#/$defs/SentPublishableKey/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
+return false;
+}
+else {
+if(func1(data0) < 1){
+validate176.errors = [{instancePath:instancePath+"/x-publishable-key",schemaPath:"contract#/$defs/SentPublishableKey/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+}
+}
 }
 }
 else {
@@ -23358,11 +23783,11 @@ return errors === 0;
 }
 validate176.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Roles_list_query = validate177;
-const schema293 = {"$id":"Roles_list_query","type":"object","properties":{"app_id":{"$ref":"contract#/$defs/AppId"},"limit":{"type":"integer","format":"int32","minimum":1,"maximum":200,"default":50},"cursor":{"$ref":"contract#/$defs/Cursor"}},"required":[],"additionalProperties":false};
+const Phone_verify_query = validate177;
+const schema294 = {"$id":"Phone_verify_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate177(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Roles_list_query" */;
+/*# sourceURL="Phone_verify_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate177.evaluated;
@@ -23374,20 +23799,40 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.limit === undefined){
-data.limit = 50;
-}
-const _errs1 = errors;
 for(const key0 in data){
-if(!(((key0 === "app_id") || (key0 === "limit")) || (key0 === "cursor"))){
 validate177.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
-if(_errs1 === errors){
-if(data.app_id !== undefined){
-let data0 = data.app_id;
+else {
+validate177.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate177.errors = vErrors;
+return errors === 0;
+}
+validate177.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const Phone_verify_header = validate178;
+const schema295 = {"$id":"Phone_verify_header","type":"object","properties":{"x-publishable-key":{"$ref":"contract#/$defs/SentPublishableKey"},"x-device-token":{"$ref":"contract#/$defs/DeviceToken"}},"required":[],"additionalProperties":true};
+
+function validate178(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="Phone_verify_header" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate178.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data["x-publishable-key"] !== undefined){
+let data0 = data["x-publishable-key"];
 const _errs2 = errors;
 const _errs3 = errors;
 if(typeof data0 !== "string"){
@@ -23401,33 +23846,27 @@ else if(data0 === null){
 coerced0 = "";
 }
 else {
-validate177.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate178.errors = [{instancePath:instancePath+"/x-publishable-key",schemaPath:"contract#/$defs/SentPublishableKey/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
 if(coerced0 !== undefined){
 data0 = coerced0;
 if(data !== undefined){
-data["app_id"] = coerced0;
+data["x-publishable-key"] = coerced0;
 }
 }
 }
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(func1(data0) > 64){
-validate177.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+if(func1(data0) > 128){
+validate178.errors = [{instancePath:instancePath+"/x-publishable-key",schemaPath:"contract#/$defs/SentPublishableKey/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
 return false;
 }
 else {
 if(func1(data0) < 1){
-validate177.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate178.errors = [{instancePath:instancePath+"/x-publishable-key",schemaPath:"contract#/$defs/SentPublishableKey/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
-}
-else {
-if(!pattern5.test(data0)){
-validate177.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
-return false;
-}
 }
 }
 }
@@ -23438,182 +23877,50 @@ else {
 var valid0 = true;
 }
 if(valid0){
-let data1 = data.limit;
+if(data["x-device-token"] !== undefined){
+let data1 = data["x-device-token"];
 const _errs5 = errors;
-if(!((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1)))){
+const _errs6 = errors;
+if(typeof data1 !== "string"){
 let dataType1 = typeof data1;
 let coerced1 = undefined;
 if(!(coerced1 !== undefined)){
-if(dataType1 === "boolean" || data1 === null
-              || (dataType1 === "string" && data1 && data1 == +data1 && !(data1 % 1))){
-coerced1 = +data1;
+if(dataType1 == "number" || dataType1 == "boolean"){
+coerced1 = "" + data1;
+}
+else if(data1 === null){
+coerced1 = "";
 }
 else {
-validate177.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate178.errors = [{instancePath:instancePath+"/x-device-token",schemaPath:"contract#/$defs/DeviceToken/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
 if(coerced1 !== undefined){
 data1 = coerced1;
 if(data !== undefined){
-data["limit"] = coerced1;
+data["x-device-token"] = coerced1;
 }
 }
 }
-if(errors === _errs5){
-if(typeof data1 == "number"){
-if(data1 > 200 || isNaN(data1)){
-validate177.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/maximum",keyword:"maximum",params:{comparison: "<=", limit: 200},message:"must be <= 200"}];
+if(errors === _errs6){
+if(typeof data1 === "string"){
+if(func1(data1) > 128){
+validate178.errors = [{instancePath:instancePath+"/x-device-token",schemaPath:"contract#/$defs/DeviceToken/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
 return false;
 }
 else {
-if(data1 < 1 || isNaN(data1)){
-validate177.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
+if(func1(data1) < 1){
+validate178.errors = [{instancePath:instancePath+"/x-device-token",schemaPath:"contract#/$defs/DeviceToken/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
-}
-else {
-if(!(formats0.validate(data1))){
-validate177.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""}];
-return false;
-}
 }
 }
 }
 }
 var valid0 = _errs5 === errors;
-if(valid0){
-if(data.cursor !== undefined){
-let data2 = data.cursor;
-const _errs7 = errors;
-const _errs8 = errors;
-if(typeof data2 !== "string"){
-let dataType2 = typeof data2;
-let coerced2 = undefined;
-if(!(coerced2 !== undefined)){
-if(dataType2 == "number" || dataType2 == "boolean"){
-coerced2 = "" + data2;
-}
-else if(data2 === null){
-coerced2 = "";
-}
-else {
-validate177.errors = [{instancePath:instancePath+"/cursor",schemaPath:"contract#/$defs/Cursor/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-if(coerced2 !== undefined){
-data2 = coerced2;
-if(data !== undefined){
-data["cursor"] = coerced2;
-}
-}
-}
-if(errors === _errs8){
-if(typeof data2 === "string"){
-if(func1(data2) > 1024){
-validate177.errors = [{instancePath:instancePath+"/cursor",schemaPath:"contract#/$defs/Cursor/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"}];
-return false;
-}
-else {
-if(func1(data2) < 1){
-validate177.errors = [{instancePath:instancePath+"/cursor",schemaPath:"contract#/$defs/Cursor/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-else {
-if(!pattern4.test(data2)){
-validate177.errors = [{instancePath:instancePath+"/cursor",schemaPath:"contract#/$defs/Cursor/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]+$"},message:"must match pattern \""+"^[A-Za-z0-9_-]+$"+"\""}];
-return false;
-}
-}
-}
-}
-}
-var valid0 = _errs7 === errors;
 }
 else {
 var valid0 = true;
-}
-}
-}
-}
-}
-else {
-validate177.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate177.errors = vErrors;
-return errors === 0;
-}
-validate177.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-const Roles_get_path = validate178;
-const schema296 = {"$id":"Roles_get_path","type":"object","properties":{"roleId":{"$ref":"contract#/$defs/RoleId"}},"required":["roleId"],"additionalProperties":false};
-const schema297 = {"type":"string","pattern":"^arole_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
-const pattern78 = new RegExp("^arole_[0-7][0-9a-hjkmnp-tv-z]{25}$", "u");
-
-function validate178(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Roles_get_path" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate178.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.roleId === undefined) && (missing0 = "roleId")){
-validate178.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!(key0 === "roleId")){
-validate178.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.roleId !== undefined){
-let data0 = data.roleId;
-const _errs3 = errors;
-if(typeof data0 !== "string"){
-let dataType0 = typeof data0;
-let coerced0 = undefined;
-if(!(coerced0 !== undefined)){
-if(dataType0 == "number" || dataType0 == "boolean"){
-coerced0 = "" + data0;
-}
-else if(data0 === null){
-coerced0 = "";
-}
-else {
-validate178.errors = [{instancePath:instancePath+"/roleId",schemaPath:"contract#/$defs/RoleId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-if(coerced0 !== undefined){
-data0 = coerced0;
-if(data !== undefined){
-data["roleId"] = coerced0;
-}
-}
-}
-if(errors === _errs3){
-if(typeof data0 === "string"){
-if(!pattern78.test(data0)){
-validate178.errors = [{instancePath:instancePath+"/roleId",schemaPath:"contract#/$defs/RoleId/pattern",keyword:"pattern",params:{pattern: "^arole_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^arole_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
-return false;
-}
-}
-}
-}
 }
 }
 }
@@ -23627,11 +23934,11 @@ return errors === 0;
 }
 validate178.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Roles_get_query = validate179;
-const schema298 = {"$id":"Roles_get_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Accounts_refresh_query = validate179;
+const schema298 = {"$id":"Accounts_refresh_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate179(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Roles_get_query" */;
+/*# sourceURL="Accounts_refresh_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate179.evaluated;
@@ -23659,11 +23966,12 @@ return errors === 0;
 }
 validate179.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Roles_update_path = validate180;
-const schema299 = {"$id":"Roles_update_path","type":"object","properties":{"roleId":{"$ref":"contract#/$defs/RoleId"}},"required":["roleId"],"additionalProperties":false};
+const Accounts_refresh_header = validate180;
+const schema299 = {"$id":"Accounts_refresh_header","type":"object","properties":{"idempotency-key":{"type":"string","pattern":"^[\\u0021-\\u007e]{1,255}$"}},"required":[],"additionalProperties":true};
+const pattern78 = new RegExp("^[\\u0021-\\u007e]{1,255}$", "u");
 
 function validate180(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Roles_update_path" */;
+/*# sourceURL="Accounts_refresh_header" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate180.evaluated;
@@ -23675,24 +23983,9 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.roleId === undefined) && (missing0 = "roleId")){
-validate180.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!(key0 === "roleId")){
-validate180.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.roleId !== undefined){
-let data0 = data.roleId;
-const _errs3 = errors;
+if(data["idempotency-key"] !== undefined){
+let data0 = data["idempotency-key"];
+const _errs2 = errors;
 if(typeof data0 !== "string"){
 let dataType0 = typeof data0;
 let coerced0 = undefined;
@@ -23704,24 +23997,22 @@ else if(data0 === null){
 coerced0 = "";
 }
 else {
-validate180.errors = [{instancePath:instancePath+"/roleId",schemaPath:"contract#/$defs/RoleId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate180.errors = [{instancePath:instancePath+"/idempotency-key",schemaPath:"#/properties/idempotency-key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
 if(coerced0 !== undefined){
 data0 = coerced0;
 if(data !== undefined){
-data["roleId"] = coerced0;
+data["idempotency-key"] = coerced0;
 }
 }
 }
-if(errors === _errs3){
+if(errors === _errs2){
 if(typeof data0 === "string"){
 if(!pattern78.test(data0)){
-validate180.errors = [{instancePath:instancePath+"/roleId",schemaPath:"contract#/$defs/RoleId/pattern",keyword:"pattern",params:{pattern: "^arole_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^arole_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
+validate180.errors = [{instancePath:instancePath+"/idempotency-key",schemaPath:"#/properties/idempotency-key/pattern",keyword:"pattern",params:{pattern: "^[\\u0021-\\u007e]{1,255}$"},message:"must match pattern \""+"^[\\u0021-\\u007e]{1,255}$"+"\""}];
 return false;
-}
-}
 }
 }
 }
@@ -23737,11 +24028,11 @@ return errors === 0;
 }
 validate180.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Roles_update_query = validate181;
-const schema301 = {"$id":"Roles_update_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Accounts_resetPassword_query = validate181;
+const schema300 = {"$id":"Accounts_resetPassword_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate181(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Roles_update_query" */;
+/*# sourceURL="Accounts_resetPassword_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate181.evaluated;
@@ -23769,11 +24060,11 @@ return errors === 0;
 }
 validate181.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Roles_delete_path = validate182;
-const schema302 = {"$id":"Roles_delete_path","type":"object","properties":{"roleId":{"$ref":"contract#/$defs/RoleId"}},"required":["roleId"],"additionalProperties":false};
+const Roles_create_query = validate182;
+const schema301 = {"$id":"Roles_create_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate182(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Roles_delete_path" */;
+/*# sourceURL="Roles_create_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate182.evaluated;
@@ -23785,56 +24076,10 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.roleId === undefined) && (missing0 = "roleId")){
-validate182.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-const _errs1 = errors;
 for(const key0 in data){
-if(!(key0 === "roleId")){
 validate182.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
-}
-}
-if(_errs1 === errors){
-if(data.roleId !== undefined){
-let data0 = data.roleId;
-const _errs3 = errors;
-if(typeof data0 !== "string"){
-let dataType0 = typeof data0;
-let coerced0 = undefined;
-if(!(coerced0 !== undefined)){
-if(dataType0 == "number" || dataType0 == "boolean"){
-coerced0 = "" + data0;
-}
-else if(data0 === null){
-coerced0 = "";
-}
-else {
-validate182.errors = [{instancePath:instancePath+"/roleId",schemaPath:"contract#/$defs/RoleId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-if(coerced0 !== undefined){
-data0 = coerced0;
-if(data !== undefined){
-data["roleId"] = coerced0;
-}
-}
-}
-if(errors === _errs3){
-if(typeof data0 === "string"){
-if(!pattern78.test(data0)){
-validate182.errors = [{instancePath:instancePath+"/roleId",schemaPath:"contract#/$defs/RoleId/pattern",keyword:"pattern",params:{pattern: "^arole_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^arole_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
-return false;
-}
-}
-}
-}
-}
 }
 }
 else {
@@ -23847,11 +24092,11 @@ return errors === 0;
 }
 validate182.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Roles_delete_query = validate183;
-const schema304 = {"$id":"Roles_delete_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Roles_list_query = validate183;
+const schema302 = {"$id":"Roles_list_query","type":"object","properties":{"app_id":{"$ref":"contract#/$defs/AppId"},"limit":{"type":"integer","format":"int32","minimum":1,"maximum":200,"default":50},"cursor":{"$ref":"contract#/$defs/Cursor"}},"required":[],"additionalProperties":false};
 
 function validate183(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Roles_delete_query" */;
+/*# sourceURL="Roles_list_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate183.evaluated;
@@ -23863,10 +24108,167 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.limit === undefined){
+data.limit = 50;
+}
+const _errs1 = errors;
 for(const key0 in data){
+if(!(((key0 === "app_id") || (key0 === "limit")) || (key0 === "cursor"))){
 validate183.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
+}
+}
+if(_errs1 === errors){
+if(data.app_id !== undefined){
+let data0 = data.app_id;
+const _errs2 = errors;
+const _errs3 = errors;
+if(typeof data0 !== "string"){
+let dataType0 = typeof data0;
+let coerced0 = undefined;
+if(!(coerced0 !== undefined)){
+if(dataType0 == "number" || dataType0 == "boolean"){
+coerced0 = "" + data0;
+}
+else if(data0 === null){
+coerced0 = "";
+}
+else {
+validate183.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced0 !== undefined){
+data0 = coerced0;
+if(data !== undefined){
+data["app_id"] = coerced0;
+}
+}
+}
+if(errors === _errs3){
+if(typeof data0 === "string"){
+if(func1(data0) > 64){
+validate183.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+return false;
+}
+else {
+if(func1(data0) < 1){
+validate183.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern5.test(data0)){
+validate183.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
+return false;
+}
+}
+}
+}
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+let data1 = data.limit;
+const _errs5 = errors;
+if(!((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1)))){
+let dataType1 = typeof data1;
+let coerced1 = undefined;
+if(!(coerced1 !== undefined)){
+if(dataType1 === "boolean" || data1 === null
+              || (dataType1 === "string" && data1 && data1 == +data1 && !(data1 % 1))){
+coerced1 = +data1;
+}
+else {
+validate183.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+}
+if(coerced1 !== undefined){
+data1 = coerced1;
+if(data !== undefined){
+data["limit"] = coerced1;
+}
+}
+}
+if(errors === _errs5){
+if(typeof data1 == "number"){
+if(data1 > 200 || isNaN(data1)){
+validate183.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/maximum",keyword:"maximum",params:{comparison: "<=", limit: 200},message:"must be <= 200"}];
+return false;
+}
+else {
+if(data1 < 1 || isNaN(data1)){
+validate183.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
+return false;
+}
+else {
+if(!(formats0.validate(data1))){
+validate183.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""}];
+return false;
+}
+}
+}
+}
+}
+var valid0 = _errs5 === errors;
+if(valid0){
+if(data.cursor !== undefined){
+let data2 = data.cursor;
+const _errs7 = errors;
+const _errs8 = errors;
+if(typeof data2 !== "string"){
+let dataType2 = typeof data2;
+let coerced2 = undefined;
+if(!(coerced2 !== undefined)){
+if(dataType2 == "number" || dataType2 == "boolean"){
+coerced2 = "" + data2;
+}
+else if(data2 === null){
+coerced2 = "";
+}
+else {
+validate183.errors = [{instancePath:instancePath+"/cursor",schemaPath:"contract#/$defs/Cursor/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced2 !== undefined){
+data2 = coerced2;
+if(data !== undefined){
+data["cursor"] = coerced2;
+}
+}
+}
+if(errors === _errs8){
+if(typeof data2 === "string"){
+if(func1(data2) > 1024){
+validate183.errors = [{instancePath:instancePath+"/cursor",schemaPath:"contract#/$defs/Cursor/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"}];
+return false;
+}
+else {
+if(func1(data2) < 1){
+validate183.errors = [{instancePath:instancePath+"/cursor",schemaPath:"contract#/$defs/Cursor/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern4.test(data2)){
+validate183.errors = [{instancePath:instancePath+"/cursor",schemaPath:"contract#/$defs/Cursor/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]+$"},message:"must match pattern \""+"^[A-Za-z0-9_-]+$"+"\""}];
+return false;
+}
+}
+}
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
 }
 }
 else {
@@ -23879,11 +24281,13 @@ return errors === 0;
 }
 validate183.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Roles_assign_path = validate184;
-const schema305 = {"$id":"Roles_assign_path","type":"object","properties":{"roleId":{"$ref":"contract#/$defs/RoleId"}},"required":["roleId"],"additionalProperties":false};
+const Roles_get_path = validate184;
+const schema305 = {"$id":"Roles_get_path","type":"object","properties":{"roleId":{"$ref":"contract#/$defs/RoleId"}},"required":["roleId"],"additionalProperties":false};
+const schema306 = {"type":"string","pattern":"^arole_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
+const pattern81 = new RegExp("^arole_[0-7][0-9a-hjkmnp-tv-z]{25}$", "u");
 
 function validate184(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Roles_assign_path" */;
+/*# sourceURL="Roles_get_path" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate184.evaluated;
@@ -23937,7 +24341,7 @@ data["roleId"] = coerced0;
 }
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(!pattern78.test(data0)){
+if(!pattern81.test(data0)){
 validate184.errors = [{instancePath:instancePath+"/roleId",schemaPath:"contract#/$defs/RoleId/pattern",keyword:"pattern",params:{pattern: "^arole_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^arole_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
 return false;
 }
@@ -23957,11 +24361,11 @@ return errors === 0;
 }
 validate184.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Roles_assign_query = validate185;
-const schema307 = {"$id":"Roles_assign_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Roles_get_query = validate185;
+const schema307 = {"$id":"Roles_get_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate185(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Roles_assign_query" */;
+/*# sourceURL="Roles_get_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate185.evaluated;
@@ -23989,11 +24393,11 @@ return errors === 0;
 }
 validate185.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Roles_addPermission_path = validate186;
-const schema308 = {"$id":"Roles_addPermission_path","type":"object","properties":{"roleId":{"$ref":"contract#/$defs/RoleId"}},"required":["roleId"],"additionalProperties":false};
+const Roles_update_path = validate186;
+const schema308 = {"$id":"Roles_update_path","type":"object","properties":{"roleId":{"$ref":"contract#/$defs/RoleId"}},"required":["roleId"],"additionalProperties":false};
 
 function validate186(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Roles_addPermission_path" */;
+/*# sourceURL="Roles_update_path" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate186.evaluated;
@@ -24047,7 +24451,7 @@ data["roleId"] = coerced0;
 }
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(!pattern78.test(data0)){
+if(!pattern81.test(data0)){
 validate186.errors = [{instancePath:instancePath+"/roleId",schemaPath:"contract#/$defs/RoleId/pattern",keyword:"pattern",params:{pattern: "^arole_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^arole_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
 return false;
 }
@@ -24067,11 +24471,11 @@ return errors === 0;
 }
 validate186.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Roles_addPermission_query = validate187;
-const schema310 = {"$id":"Roles_addPermission_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Roles_update_query = validate187;
+const schema310 = {"$id":"Roles_update_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate187(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Roles_addPermission_query" */;
+/*# sourceURL="Roles_update_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate187.evaluated;
@@ -24099,11 +24503,11 @@ return errors === 0;
 }
 validate187.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Roles_listPermissions_path = validate188;
-const schema311 = {"$id":"Roles_listPermissions_path","type":"object","properties":{"roleId":{"$ref":"contract#/$defs/RoleId"}},"required":["roleId"],"additionalProperties":false};
+const Roles_delete_path = validate188;
+const schema311 = {"$id":"Roles_delete_path","type":"object","properties":{"roleId":{"$ref":"contract#/$defs/RoleId"}},"required":["roleId"],"additionalProperties":false};
 
 function validate188(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Roles_listPermissions_path" */;
+/*# sourceURL="Roles_delete_path" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate188.evaluated;
@@ -24157,7 +24561,7 @@ data["roleId"] = coerced0;
 }
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(!pattern78.test(data0)){
+if(!pattern81.test(data0)){
 validate188.errors = [{instancePath:instancePath+"/roleId",schemaPath:"contract#/$defs/RoleId/pattern",keyword:"pattern",params:{pattern: "^arole_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^arole_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
 return false;
 }
@@ -24177,11 +24581,11 @@ return errors === 0;
 }
 validate188.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Roles_listPermissions_query = validate189;
-const schema313 = {"$id":"Roles_listPermissions_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Roles_delete_query = validate189;
+const schema313 = {"$id":"Roles_delete_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate189(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Roles_listPermissions_query" */;
+/*# sourceURL="Roles_delete_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate189.evaluated;
@@ -24209,13 +24613,11 @@ return errors === 0;
 }
 validate189.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Roles_removePermission_path = validate190;
-const schema314 = {"$id":"Roles_removePermission_path","type":"object","properties":{"roleId":{"$ref":"contract#/$defs/RoleId"},"permissionId":{"$ref":"contract#/$defs/PermissionId"}},"required":["roleId","permissionId"],"additionalProperties":false};
-const schema316 = {"type":"string","pattern":"^aperm_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
-const pattern85 = new RegExp("^aperm_[0-7][0-9a-hjkmnp-tv-z]{25}$", "u");
+const Roles_assign_path = validate190;
+const schema314 = {"$id":"Roles_assign_path","type":"object","properties":{"roleId":{"$ref":"contract#/$defs/RoleId"}},"required":["roleId"],"additionalProperties":false};
 
 function validate190(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Roles_removePermission_path" */;
+/*# sourceURL="Roles_assign_path" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate190.evaluated;
@@ -24228,14 +24630,14 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if(((data.roleId === undefined) && (missing0 = "roleId")) || ((data.permissionId === undefined) && (missing0 = "permissionId"))){
+if((data.roleId === undefined) && (missing0 = "roleId")){
 validate190.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!((key0 === "roleId") || (key0 === "permissionId"))){
+if(!(key0 === "roleId")){
 validate190.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
@@ -24244,7 +24646,6 @@ break;
 if(_errs1 === errors){
 if(data.roleId !== undefined){
 let data0 = data.roleId;
-const _errs2 = errors;
 const _errs3 = errors;
 if(typeof data0 !== "string"){
 let dataType0 = typeof data0;
@@ -24270,56 +24671,11 @@ data["roleId"] = coerced0;
 }
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(!pattern78.test(data0)){
+if(!pattern81.test(data0)){
 validate190.errors = [{instancePath:instancePath+"/roleId",schemaPath:"contract#/$defs/RoleId/pattern",keyword:"pattern",params:{pattern: "^arole_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^arole_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
 return false;
 }
 }
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.permissionId !== undefined){
-let data1 = data.permissionId;
-const _errs5 = errors;
-const _errs6 = errors;
-if(typeof data1 !== "string"){
-let dataType1 = typeof data1;
-let coerced1 = undefined;
-if(!(coerced1 !== undefined)){
-if(dataType1 == "number" || dataType1 == "boolean"){
-coerced1 = "" + data1;
-}
-else if(data1 === null){
-coerced1 = "";
-}
-else {
-validate190.errors = [{instancePath:instancePath+"/permissionId",schemaPath:"contract#/$defs/PermissionId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-if(coerced1 !== undefined){
-data1 = coerced1;
-if(data !== undefined){
-data["permissionId"] = coerced1;
-}
-}
-}
-if(errors === _errs6){
-if(typeof data1 === "string"){
-if(!pattern85.test(data1)){
-validate190.errors = [{instancePath:instancePath+"/permissionId",schemaPath:"contract#/$defs/PermissionId/pattern",keyword:"pattern",params:{pattern: "^aperm_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^aperm_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
-return false;
-}
-}
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
 }
 }
 }
@@ -24335,11 +24691,11 @@ return errors === 0;
 }
 validate190.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Roles_removePermission_query = validate191;
-const schema317 = {"$id":"Roles_removePermission_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Roles_assign_query = validate191;
+const schema316 = {"$id":"Roles_assign_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate191(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Roles_removePermission_query" */;
+/*# sourceURL="Roles_assign_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate191.evaluated;
@@ -24367,11 +24723,11 @@ return errors === 0;
 }
 validate191.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Roles_unassign_path = validate192;
-const schema318 = {"$id":"Roles_unassign_path","type":"object","properties":{"roleId":{"$ref":"contract#/$defs/RoleId"}},"required":["roleId"],"additionalProperties":false};
+const Roles_addPermission_path = validate192;
+const schema317 = {"$id":"Roles_addPermission_path","type":"object","properties":{"roleId":{"$ref":"contract#/$defs/RoleId"}},"required":["roleId"],"additionalProperties":false};
 
 function validate192(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Roles_unassign_path" */;
+/*# sourceURL="Roles_addPermission_path" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate192.evaluated;
@@ -24425,7 +24781,7 @@ data["roleId"] = coerced0;
 }
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(!pattern78.test(data0)){
+if(!pattern81.test(data0)){
 validate192.errors = [{instancePath:instancePath+"/roleId",schemaPath:"contract#/$defs/RoleId/pattern",keyword:"pattern",params:{pattern: "^arole_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^arole_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
 return false;
 }
@@ -24445,11 +24801,11 @@ return errors === 0;
 }
 validate192.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Roles_unassign_query = validate193;
-const schema320 = {"$id":"Roles_unassign_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Roles_addPermission_query = validate193;
+const schema319 = {"$id":"Roles_addPermission_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate193(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Roles_unassign_query" */;
+/*# sourceURL="Roles_addPermission_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate193.evaluated;
@@ -24477,11 +24833,11 @@ return errors === 0;
 }
 validate193.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Sessions_list_query = validate194;
-const schema321 = {"$id":"Sessions_list_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Roles_listPermissions_path = validate194;
+const schema320 = {"$id":"Roles_listPermissions_path","type":"object","properties":{"roleId":{"$ref":"contract#/$defs/RoleId"}},"required":["roleId"],"additionalProperties":false};
 
 function validate194(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Sessions_list_query" */;
+/*# sourceURL="Roles_listPermissions_path" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate194.evaluated;
@@ -24493,10 +24849,56 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.roleId === undefined) && (missing0 = "roleId")){
+validate194.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+const _errs1 = errors;
 for(const key0 in data){
+if(!(key0 === "roleId")){
 validate194.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
+}
+}
+if(_errs1 === errors){
+if(data.roleId !== undefined){
+let data0 = data.roleId;
+const _errs3 = errors;
+if(typeof data0 !== "string"){
+let dataType0 = typeof data0;
+let coerced0 = undefined;
+if(!(coerced0 !== undefined)){
+if(dataType0 == "number" || dataType0 == "boolean"){
+coerced0 = "" + data0;
+}
+else if(data0 === null){
+coerced0 = "";
+}
+else {
+validate194.errors = [{instancePath:instancePath+"/roleId",schemaPath:"contract#/$defs/RoleId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced0 !== undefined){
+data0 = coerced0;
+if(data !== undefined){
+data["roleId"] = coerced0;
+}
+}
+}
+if(errors === _errs3){
+if(typeof data0 === "string"){
+if(!pattern81.test(data0)){
+validate194.errors = [{instancePath:instancePath+"/roleId",schemaPath:"contract#/$defs/RoleId/pattern",keyword:"pattern",params:{pattern: "^arole_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^arole_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
+return false;
+}
+}
+}
+}
+}
 }
 }
 else {
@@ -24509,11 +24911,11 @@ return errors === 0;
 }
 validate194.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Sessions_revokeOthers_query = validate195;
-const schema322 = {"$id":"Sessions_revokeOthers_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Roles_listPermissions_query = validate195;
+const schema322 = {"$id":"Roles_listPermissions_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate195(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Sessions_revokeOthers_query" */;
+/*# sourceURL="Roles_listPermissions_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate195.evaluated;
@@ -24541,13 +24943,13 @@ return errors === 0;
 }
 validate195.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Sessions_revoke_path = validate196;
-const schema323 = {"$id":"Sessions_revoke_path","type":"object","properties":{"sessionId":{"$ref":"contract#/$defs/SessionId"}},"required":["sessionId"],"additionalProperties":false};
-const schema324 = {"type":"string","pattern":"^sess_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
-const pattern87 = new RegExp("^sess_[0-7][0-9a-hjkmnp-tv-z]{25}$", "u");
+const Roles_removePermission_path = validate196;
+const schema323 = {"$id":"Roles_removePermission_path","type":"object","properties":{"roleId":{"$ref":"contract#/$defs/RoleId"},"permissionId":{"$ref":"contract#/$defs/PermissionId"}},"required":["roleId","permissionId"],"additionalProperties":false};
+const schema325 = {"type":"string","pattern":"^aperm_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
+const pattern88 = new RegExp("^aperm_[0-7][0-9a-hjkmnp-tv-z]{25}$", "u");
 
 function validate196(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Sessions_revoke_path" */;
+/*# sourceURL="Roles_removePermission_path" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate196.evaluated;
@@ -24560,22 +24962,23 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((data.sessionId === undefined) && (missing0 = "sessionId")){
+if(((data.roleId === undefined) && (missing0 = "roleId")) || ((data.permissionId === undefined) && (missing0 = "permissionId"))){
 validate196.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(key0 === "sessionId")){
+if(!((key0 === "roleId") || (key0 === "permissionId"))){
 validate196.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
 if(_errs1 === errors){
-if(data.sessionId !== undefined){
-let data0 = data.sessionId;
+if(data.roleId !== undefined){
+let data0 = data.roleId;
+const _errs2 = errors;
 const _errs3 = errors;
 if(typeof data0 !== "string"){
 let dataType0 = typeof data0;
@@ -24588,24 +24991,69 @@ else if(data0 === null){
 coerced0 = "";
 }
 else {
-validate196.errors = [{instancePath:instancePath+"/sessionId",schemaPath:"contract#/$defs/SessionId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate196.errors = [{instancePath:instancePath+"/roleId",schemaPath:"contract#/$defs/RoleId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
 if(coerced0 !== undefined){
 data0 = coerced0;
 if(data !== undefined){
-data["sessionId"] = coerced0;
+data["roleId"] = coerced0;
 }
 }
 }
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(!pattern87.test(data0)){
-validate196.errors = [{instancePath:instancePath+"/sessionId",schemaPath:"contract#/$defs/SessionId/pattern",keyword:"pattern",params:{pattern: "^sess_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^sess_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
+if(!pattern81.test(data0)){
+validate196.errors = [{instancePath:instancePath+"/roleId",schemaPath:"contract#/$defs/RoleId/pattern",keyword:"pattern",params:{pattern: "^arole_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^arole_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
 return false;
 }
 }
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.permissionId !== undefined){
+let data1 = data.permissionId;
+const _errs5 = errors;
+const _errs6 = errors;
+if(typeof data1 !== "string"){
+let dataType1 = typeof data1;
+let coerced1 = undefined;
+if(!(coerced1 !== undefined)){
+if(dataType1 == "number" || dataType1 == "boolean"){
+coerced1 = "" + data1;
+}
+else if(data1 === null){
+coerced1 = "";
+}
+else {
+validate196.errors = [{instancePath:instancePath+"/permissionId",schemaPath:"contract#/$defs/PermissionId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced1 !== undefined){
+data1 = coerced1;
+if(data !== undefined){
+data["permissionId"] = coerced1;
+}
+}
+}
+if(errors === _errs6){
+if(typeof data1 === "string"){
+if(!pattern88.test(data1)){
+validate196.errors = [{instancePath:instancePath+"/permissionId",schemaPath:"contract#/$defs/PermissionId/pattern",keyword:"pattern",params:{pattern: "^aperm_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^aperm_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
 }
 }
 }
@@ -24621,11 +25069,11 @@ return errors === 0;
 }
 validate196.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Sessions_revoke_query = validate197;
-const schema325 = {"$id":"Sessions_revoke_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Roles_removePermission_query = validate197;
+const schema326 = {"$id":"Roles_removePermission_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate197(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Sessions_revoke_query" */;
+/*# sourceURL="Roles_removePermission_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate197.evaluated;
@@ -24653,11 +25101,11 @@ return errors === 0;
 }
 validate197.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Accounts_signin_query = validate198;
-const schema326 = {"$id":"Accounts_signin_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Roles_unassign_path = validate198;
+const schema327 = {"$id":"Roles_unassign_path","type":"object","properties":{"roleId":{"$ref":"contract#/$defs/RoleId"}},"required":["roleId"],"additionalProperties":false};
 
 function validate198(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Accounts_signin_query" */;
+/*# sourceURL="Roles_unassign_path" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate198.evaluated;
@@ -24669,41 +25117,23 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.roleId === undefined) && (missing0 = "roleId")){
+validate198.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+const _errs1 = errors;
 for(const key0 in data){
+if(!(key0 === "roleId")){
 validate198.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
-else {
-validate198.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate198.errors = vErrors;
-return errors === 0;
-}
-validate198.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-const Accounts_signin_header = validate199;
-const schema327 = {"$id":"Accounts_signin_header","type":"object","properties":{"x-publishable-key":{"$ref":"contract#/$defs/SentPublishableKey"},"x-device-token":{"$ref":"contract#/$defs/DeviceToken"}},"required":[],"additionalProperties":true};
-
-function validate199(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Accounts_signin_header" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate199.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data["x-publishable-key"] !== undefined){
-let data0 = data["x-publishable-key"];
-const _errs2 = errors;
+if(_errs1 === errors){
+if(data.roleId !== undefined){
+let data0 = data.roleId;
 const _errs3 = errors;
 if(typeof data0 !== "string"){
 let dataType0 = typeof data0;
@@ -24716,82 +25146,59 @@ else if(data0 === null){
 coerced0 = "";
 }
 else {
-validate199.errors = [{instancePath:instancePath+"/x-publishable-key",schemaPath:"contract#/$defs/SentPublishableKey/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate198.errors = [{instancePath:instancePath+"/roleId",schemaPath:"contract#/$defs/RoleId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
 if(coerced0 !== undefined){
 data0 = coerced0;
 if(data !== undefined){
-data["x-publishable-key"] = coerced0;
+data["roleId"] = coerced0;
 }
 }
 }
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(func1(data0) > 128){
-validate199.errors = [{instancePath:instancePath+"/x-publishable-key",schemaPath:"contract#/$defs/SentPublishableKey/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
-return false;
-}
-else {
-if(func1(data0) < 1){
-validate199.errors = [{instancePath:instancePath+"/x-publishable-key",schemaPath:"contract#/$defs/SentPublishableKey/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+if(!pattern81.test(data0)){
+validate198.errors = [{instancePath:instancePath+"/roleId",schemaPath:"contract#/$defs/RoleId/pattern",keyword:"pattern",params:{pattern: "^arole_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^arole_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
 return false;
 }
 }
 }
 }
-var valid0 = _errs2 === errors;
+}
+}
 }
 else {
-var valid0 = true;
-}
-if(valid0){
-if(data["x-device-token"] !== undefined){
-let data1 = data["x-device-token"];
-const _errs5 = errors;
-const _errs6 = errors;
-if(typeof data1 !== "string"){
-let dataType1 = typeof data1;
-let coerced1 = undefined;
-if(!(coerced1 !== undefined)){
-if(dataType1 == "number" || dataType1 == "boolean"){
-coerced1 = "" + data1;
-}
-else if(data1 === null){
-coerced1 = "";
-}
-else {
-validate199.errors = [{instancePath:instancePath+"/x-device-token",schemaPath:"contract#/$defs/DeviceToken/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate198.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-if(coerced1 !== undefined){
-data1 = coerced1;
-if(data !== undefined){
-data["x-device-token"] = coerced1;
+validate198.errors = vErrors;
+return errors === 0;
 }
+validate198.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const Roles_unassign_query = validate199;
+const schema329 = {"$id":"Roles_unassign_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+
+function validate199(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="Roles_unassign_query" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate199.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
 }
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
 }
-if(errors === _errs6){
-if(typeof data1 === "string"){
-if(func1(data1) > 128){
-validate199.errors = [{instancePath:instancePath+"/x-device-token",schemaPath:"contract#/$defs/DeviceToken/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+validate199.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
-}
-else {
-if(func1(data1) < 1){
-validate199.errors = [{instancePath:instancePath+"/x-device-token",schemaPath:"contract#/$defs/DeviceToken/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-}
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
+break;
 }
 }
 else {
@@ -24804,11 +25211,11 @@ return errors === 0;
 }
 validate199.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const SigningKeys_list_query = validate200;
-const schema330 = {"$id":"SigningKeys_list_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Sessions_list_query = validate200;
+const schema330 = {"$id":"Sessions_list_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate200(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="SigningKeys_list_query" */;
+/*# sourceURL="Sessions_list_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate200.evaluated;
@@ -24836,11 +25243,11 @@ return errors === 0;
 }
 validate200.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const SigningKeys_rotate_query = validate201;
-const schema331 = {"$id":"SigningKeys_rotate_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Sessions_revokeOthers_query = validate201;
+const schema331 = {"$id":"Sessions_revokeOthers_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate201(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="SigningKeys_rotate_query" */;
+/*# sourceURL="Sessions_revokeOthers_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate201.evaluated;
@@ -24868,11 +25275,13 @@ return errors === 0;
 }
 validate201.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Accounts_signout_query = validate202;
-const schema332 = {"$id":"Accounts_signout_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Sessions_revoke_path = validate202;
+const schema332 = {"$id":"Sessions_revoke_path","type":"object","properties":{"sessionId":{"$ref":"contract#/$defs/SessionId"}},"required":["sessionId"],"additionalProperties":false};
+const schema333 = {"type":"string","pattern":"^sess_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
+const pattern90 = new RegExp("^sess_[0-7][0-9a-hjkmnp-tv-z]{25}$", "u");
 
 function validate202(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Accounts_signout_query" */;
+/*# sourceURL="Sessions_revoke_path" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate202.evaluated;
@@ -24884,10 +25293,56 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.sessionId === undefined) && (missing0 = "sessionId")){
+validate202.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+const _errs1 = errors;
 for(const key0 in data){
+if(!(key0 === "sessionId")){
 validate202.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
+}
+}
+if(_errs1 === errors){
+if(data.sessionId !== undefined){
+let data0 = data.sessionId;
+const _errs3 = errors;
+if(typeof data0 !== "string"){
+let dataType0 = typeof data0;
+let coerced0 = undefined;
+if(!(coerced0 !== undefined)){
+if(dataType0 == "number" || dataType0 == "boolean"){
+coerced0 = "" + data0;
+}
+else if(data0 === null){
+coerced0 = "";
+}
+else {
+validate202.errors = [{instancePath:instancePath+"/sessionId",schemaPath:"contract#/$defs/SessionId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced0 !== undefined){
+data0 = coerced0;
+if(data !== undefined){
+data["sessionId"] = coerced0;
+}
+}
+}
+if(errors === _errs3){
+if(typeof data0 === "string"){
+if(!pattern90.test(data0)){
+validate202.errors = [{instancePath:instancePath+"/sessionId",schemaPath:"contract#/$defs/SessionId/pattern",keyword:"pattern",params:{pattern: "^sess_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^sess_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
+return false;
+}
+}
+}
+}
+}
 }
 }
 else {
@@ -24900,11 +25355,11 @@ return errors === 0;
 }
 validate202.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Accounts_signup_query = validate203;
-const schema333 = {"$id":"Accounts_signup_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Sessions_revoke_query = validate203;
+const schema334 = {"$id":"Sessions_revoke_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate203(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Accounts_signup_query" */;
+/*# sourceURL="Sessions_revoke_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate203.evaluated;
@@ -24932,14 +25387,46 @@ return errors === 0;
 }
 validate203.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Accounts_signup_header = validate204;
-const schema334 = {"$id":"Accounts_signup_header","type":"object","properties":{"x-publishable-key":{"$ref":"contract#/$defs/SentPublishableKey"},"x-device-token":{"$ref":"contract#/$defs/DeviceToken"}},"required":[],"additionalProperties":true};
+const Accounts_signin_query = validate204;
+const schema335 = {"$id":"Accounts_signin_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate204(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Accounts_signup_header" */;
+/*# sourceURL="Accounts_signin_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate204.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+validate204.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+else {
+validate204.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate204.errors = vErrors;
+return errors === 0;
+}
+validate204.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const Accounts_signin_header = validate205;
+const schema336 = {"$id":"Accounts_signin_header","type":"object","properties":{"x-publishable-key":{"$ref":"contract#/$defs/SentPublishableKey"},"x-device-token":{"$ref":"contract#/$defs/DeviceToken"}},"required":[],"additionalProperties":true};
+
+function validate205(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="Accounts_signin_header" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate205.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -24963,7 +25450,7 @@ else if(data0 === null){
 coerced0 = "";
 }
 else {
-validate204.errors = [{instancePath:instancePath+"/x-publishable-key",schemaPath:"contract#/$defs/SentPublishableKey/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate205.errors = [{instancePath:instancePath+"/x-publishable-key",schemaPath:"contract#/$defs/SentPublishableKey/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -24977,12 +25464,12 @@ data["x-publishable-key"] = coerced0;
 if(errors === _errs3){
 if(typeof data0 === "string"){
 if(func1(data0) > 128){
-validate204.errors = [{instancePath:instancePath+"/x-publishable-key",schemaPath:"contract#/$defs/SentPublishableKey/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
+validate205.errors = [{instancePath:instancePath+"/x-publishable-key",schemaPath:"contract#/$defs/SentPublishableKey/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
 return false;
 }
 else {
 if(func1(data0) < 1){
-validate204.errors = [{instancePath:instancePath+"/x-publishable-key",schemaPath:"contract#/$defs/SentPublishableKey/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate205.errors = [{instancePath:instancePath+"/x-publishable-key",schemaPath:"contract#/$defs/SentPublishableKey/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
@@ -25009,7 +25496,7 @@ else if(data1 === null){
 coerced1 = "";
 }
 else {
-validate204.errors = [{instancePath:instancePath+"/x-device-token",schemaPath:"contract#/$defs/DeviceToken/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate205.errors = [{instancePath:instancePath+"/x-device-token",schemaPath:"contract#/$defs/DeviceToken/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -25023,12 +25510,12 @@ data["x-device-token"] = coerced1;
 if(errors === _errs6){
 if(typeof data1 === "string"){
 if(func1(data1) > 128){
-validate204.errors = [{instancePath:instancePath+"/x-device-token",schemaPath:"contract#/$defs/DeviceToken/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
+validate205.errors = [{instancePath:instancePath+"/x-device-token",schemaPath:"contract#/$defs/DeviceToken/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
 return false;
 }
 else {
 if(func1(data1) < 1){
-validate204.errors = [{instancePath:instancePath+"/x-device-token",schemaPath:"contract#/$defs/DeviceToken/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate205.errors = [{instancePath:instancePath+"/x-device-token",schemaPath:"contract#/$defs/DeviceToken/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
@@ -25042,38 +25529,6 @@ var valid0 = true;
 }
 }
 else {
-validate204.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate204.errors = vErrors;
-return errors === 0;
-}
-validate204.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-const Tokens_changes_query = validate205;
-const schema337 = {"$id":"Tokens_changes_query","type":"object","properties":{},"required":[],"additionalProperties":false};
-
-function validate205(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Tokens_changes_query" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate205.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-for(const key0 in data){
-validate205.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
-return false;
-break;
-}
-}
-else {
 validate205.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
@@ -25083,12 +25538,11 @@ return errors === 0;
 }
 validate205.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Tokens_changes_header = validate206;
-const schema338 = {"$id":"Tokens_changes_header","type":"object","properties":{"last-event-id":{"type":"string","pattern":"^[0-9]{1,16}$"}},"required":[],"additionalProperties":true};
-const pattern88 = new RegExp("^[0-9]{1,16}$", "u");
+const SigningKeys_list_query = validate206;
+const schema339 = {"$id":"SigningKeys_list_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate206(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Tokens_changes_header" */;
+/*# sourceURL="SigningKeys_list_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate206.evaluated;
@@ -25100,39 +25554,10 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-if(data["last-event-id"] !== undefined){
-let data0 = data["last-event-id"];
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-let dataType0 = typeof data0;
-let coerced0 = undefined;
-if(!(coerced0 !== undefined)){
-if(dataType0 == "number" || dataType0 == "boolean"){
-coerced0 = "" + data0;
-}
-else if(data0 === null){
-coerced0 = "";
-}
-else {
-validate206.errors = [{instancePath:instancePath+"/last-event-id",schemaPath:"#/properties/last-event-id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+for(const key0 in data){
+validate206.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
-}
-}
-if(coerced0 !== undefined){
-data0 = coerced0;
-if(data !== undefined){
-data["last-event-id"] = coerced0;
-}
-}
-}
-if(errors === _errs2){
-if(typeof data0 === "string"){
-if(!pattern88.test(data0)){
-validate206.errors = [{instancePath:instancePath+"/last-event-id",schemaPath:"#/properties/last-event-id/pattern",keyword:"pattern",params:{pattern: "^[0-9]{1,16}$"},message:"must match pattern \""+"^[0-9]{1,16}$"+"\""}];
-return false;
-}
-}
-}
+break;
 }
 }
 else {
@@ -25145,11 +25570,11 @@ return errors === 0;
 }
 validate206.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Tokens_resolve_query = validate207;
-const schema339 = {"$id":"Tokens_resolve_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const SigningKeys_rotate_query = validate207;
+const schema340 = {"$id":"SigningKeys_rotate_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate207(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Tokens_resolve_query" */;
+/*# sourceURL="SigningKeys_rotate_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate207.evaluated;
@@ -25177,13 +25602,11 @@ return errors === 0;
 }
 validate207.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Users_list_query = validate208;
-const schema340 = {"$id":"Users_list_query","type":"object","properties":{"app_id":{"$ref":"contract#/$defs/AppId"},"email":{"$ref":"contract#/$defs/Email"},"search":{"type":"string","minLength":1,"maxLength":100},"banned":{"type":"boolean"},"limit":{"type":"integer","format":"int32","minimum":1,"maximum":200,"default":50},"cursor":{"$ref":"contract#/$defs/Cursor"}},"required":[],"additionalProperties":false};
-const schema342 = {"type":"string","minLength":3,"maxLength":254,"format":"email"};
-const formats18 = /^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*@(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/i;
+const Accounts_signout_query = validate208;
+const schema341 = {"$id":"Accounts_signout_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate208(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Users_list_query" */;
+/*# sourceURL="Accounts_signout_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate208.evaluated;
@@ -25195,299 +25618,10 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.limit === undefined){
-data.limit = 50;
-}
-const _errs1 = errors;
 for(const key0 in data){
-if(!((((((key0 === "app_id") || (key0 === "email")) || (key0 === "search")) || (key0 === "banned")) || (key0 === "limit")) || (key0 === "cursor"))){
 validate208.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
-}
-}
-if(_errs1 === errors){
-if(data.app_id !== undefined){
-let data0 = data.app_id;
-const _errs2 = errors;
-const _errs3 = errors;
-if(typeof data0 !== "string"){
-let dataType0 = typeof data0;
-let coerced0 = undefined;
-if(!(coerced0 !== undefined)){
-if(dataType0 == "number" || dataType0 == "boolean"){
-coerced0 = "" + data0;
-}
-else if(data0 === null){
-coerced0 = "";
-}
-else {
-validate208.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-if(coerced0 !== undefined){
-data0 = coerced0;
-if(data !== undefined){
-data["app_id"] = coerced0;
-}
-}
-}
-if(errors === _errs3){
-if(typeof data0 === "string"){
-if(func1(data0) > 64){
-validate208.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
-return false;
-}
-else {
-if(func1(data0) < 1){
-validate208.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-else {
-if(!pattern5.test(data0)){
-validate208.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
-return false;
-}
-}
-}
-}
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.email !== undefined){
-let data1 = data.email;
-const _errs5 = errors;
-const _errs6 = errors;
-if(typeof data1 !== "string"){
-let dataType1 = typeof data1;
-let coerced1 = undefined;
-if(!(coerced1 !== undefined)){
-if(dataType1 == "number" || dataType1 == "boolean"){
-coerced1 = "" + data1;
-}
-else if(data1 === null){
-coerced1 = "";
-}
-else {
-validate208.errors = [{instancePath:instancePath+"/email",schemaPath:"contract#/$defs/Email/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-if(coerced1 !== undefined){
-data1 = coerced1;
-if(data !== undefined){
-data["email"] = coerced1;
-}
-}
-}
-if(errors === _errs6){
-if(errors === _errs6){
-if(typeof data1 === "string"){
-if(func1(data1) > 254){
-validate208.errors = [{instancePath:instancePath+"/email",schemaPath:"contract#/$defs/Email/maxLength",keyword:"maxLength",params:{limit: 254},message:"must NOT have more than 254 characters"}];
-return false;
-}
-else {
-if(func1(data1) < 3){
-validate208.errors = [{instancePath:instancePath+"/email",schemaPath:"contract#/$defs/Email/minLength",keyword:"minLength",params:{limit: 3},message:"must NOT have fewer than 3 characters"}];
-return false;
-}
-else {
-if(!(formats18.test(data1))){
-validate208.errors = [{instancePath:instancePath+"/email",schemaPath:"contract#/$defs/Email/format",keyword:"format",params:{format: "email"},message:"must match format \""+"email"+"\""}];
-return false;
-}
-}
-}
-}
-}
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.search !== undefined){
-let data2 = data.search;
-const _errs8 = errors;
-if(typeof data2 !== "string"){
-let dataType2 = typeof data2;
-let coerced2 = undefined;
-if(!(coerced2 !== undefined)){
-if(dataType2 == "number" || dataType2 == "boolean"){
-coerced2 = "" + data2;
-}
-else if(data2 === null){
-coerced2 = "";
-}
-else {
-validate208.errors = [{instancePath:instancePath+"/search",schemaPath:"#/properties/search/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-if(coerced2 !== undefined){
-data2 = coerced2;
-if(data !== undefined){
-data["search"] = coerced2;
-}
-}
-}
-if(errors === _errs8){
-if(typeof data2 === "string"){
-if(func1(data2) > 100){
-validate208.errors = [{instancePath:instancePath+"/search",schemaPath:"#/properties/search/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"}];
-return false;
-}
-else {
-if(func1(data2) < 1){
-validate208.errors = [{instancePath:instancePath+"/search",schemaPath:"#/properties/search/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-}
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.banned !== undefined){
-let data3 = data.banned;
-const _errs10 = errors;
-if(typeof data3 !== "boolean"){
-let coerced3 = undefined;
-if(!(coerced3 !== undefined)){
-if(data3 === "false" || data3 === 0 || data3 === null){
-coerced3 = false;
-}
-else if(data3 === "true" || data3 === 1){
-coerced3 = true;
-}
-else {
-validate208.errors = [{instancePath:instancePath+"/banned",schemaPath:"#/properties/banned/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
-return false;
-}
-}
-if(coerced3 !== undefined){
-data3 = coerced3;
-if(data !== undefined){
-data["banned"] = coerced3;
-}
-}
-}
-var valid0 = _errs10 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-let data4 = data.limit;
-const _errs12 = errors;
-if(!((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4)))){
-let dataType4 = typeof data4;
-let coerced4 = undefined;
-if(!(coerced4 !== undefined)){
-if(dataType4 === "boolean" || data4 === null
-              || (dataType4 === "string" && data4 && data4 == +data4 && !(data4 % 1))){
-coerced4 = +data4;
-}
-else {
-validate208.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-}
-if(coerced4 !== undefined){
-data4 = coerced4;
-if(data !== undefined){
-data["limit"] = coerced4;
-}
-}
-}
-if(errors === _errs12){
-if(typeof data4 == "number"){
-if(data4 > 200 || isNaN(data4)){
-validate208.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/maximum",keyword:"maximum",params:{comparison: "<=", limit: 200},message:"must be <= 200"}];
-return false;
-}
-else {
-if(data4 < 1 || isNaN(data4)){
-validate208.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
-return false;
-}
-else {
-if(!(formats0.validate(data4))){
-validate208.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""}];
-return false;
-}
-}
-}
-}
-}
-var valid0 = _errs12 === errors;
-if(valid0){
-if(data.cursor !== undefined){
-let data5 = data.cursor;
-const _errs14 = errors;
-const _errs15 = errors;
-if(typeof data5 !== "string"){
-let dataType5 = typeof data5;
-let coerced5 = undefined;
-if(!(coerced5 !== undefined)){
-if(dataType5 == "number" || dataType5 == "boolean"){
-coerced5 = "" + data5;
-}
-else if(data5 === null){
-coerced5 = "";
-}
-else {
-validate208.errors = [{instancePath:instancePath+"/cursor",schemaPath:"contract#/$defs/Cursor/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-if(coerced5 !== undefined){
-data5 = coerced5;
-if(data !== undefined){
-data["cursor"] = coerced5;
-}
-}
-}
-if(errors === _errs15){
-if(typeof data5 === "string"){
-if(func1(data5) > 1024){
-validate208.errors = [{instancePath:instancePath+"/cursor",schemaPath:"contract#/$defs/Cursor/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"}];
-return false;
-}
-else {
-if(func1(data5) < 1){
-validate208.errors = [{instancePath:instancePath+"/cursor",schemaPath:"contract#/$defs/Cursor/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-else {
-if(!pattern4.test(data5)){
-validate208.errors = [{instancePath:instancePath+"/cursor",schemaPath:"contract#/$defs/Cursor/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]+$"},message:"must match pattern \""+"^[A-Za-z0-9_-]+$"+"\""}];
-return false;
-}
-}
-}
-}
-}
-var valid0 = _errs14 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
 }
 }
 else {
@@ -25500,11 +25634,11 @@ return errors === 0;
 }
 validate208.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Users_create_query = validate209;
-const schema344 = {"$id":"Users_create_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Accounts_signup_query = validate209;
+const schema342 = {"$id":"Accounts_signup_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate209(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Users_create_query" */;
+/*# sourceURL="Accounts_signup_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate209.evaluated;
@@ -25532,13 +25666,11 @@ return errors === 0;
 }
 validate209.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Users_get_path = validate210;
-const schema345 = {"$id":"Users_get_path","type":"object","properties":{"userId":{"$ref":"contract#/$defs/UserId"}},"required":["userId"],"additionalProperties":false};
-const schema346 = {"type":"string","pattern":"^user_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
-const pattern91 = new RegExp("^user_[0-7][0-9a-hjkmnp-tv-z]{25}$", "u");
+const Accounts_signup_header = validate210;
+const schema343 = {"$id":"Accounts_signup_header","type":"object","properties":{"x-publishable-key":{"$ref":"contract#/$defs/SentPublishableKey"},"x-device-token":{"$ref":"contract#/$defs/DeviceToken"}},"required":[],"additionalProperties":true};
 
 function validate210(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Users_get_path" */;
+/*# sourceURL="Accounts_signup_header" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate210.evaluated;
@@ -25550,23 +25682,9 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.userId === undefined) && (missing0 = "userId")){
-validate210.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!(key0 === "userId")){
-validate210.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.userId !== undefined){
-let data0 = data.userId;
+if(data["x-publishable-key"] !== undefined){
+let data0 = data["x-publishable-key"];
+const _errs2 = errors;
 const _errs3 = errors;
 if(typeof data0 !== "string"){
 let dataType0 = typeof data0;
@@ -25579,26 +25697,81 @@ else if(data0 === null){
 coerced0 = "";
 }
 else {
-validate210.errors = [{instancePath:instancePath+"/userId",schemaPath:"contract#/$defs/UserId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate210.errors = [{instancePath:instancePath+"/x-publishable-key",schemaPath:"contract#/$defs/SentPublishableKey/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
 if(coerced0 !== undefined){
 data0 = coerced0;
 if(data !== undefined){
-data["userId"] = coerced0;
+data["x-publishable-key"] = coerced0;
 }
 }
 }
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(!pattern91.test(data0)){
-validate210.errors = [{instancePath:instancePath+"/userId",schemaPath:"contract#/$defs/UserId/pattern",keyword:"pattern",params:{pattern: "^user_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^user_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
+if(func1(data0) > 128){
+validate210.errors = [{instancePath:instancePath+"/x-publishable-key",schemaPath:"contract#/$defs/SentPublishableKey/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
+return false;
+}
+else {
+if(func1(data0) < 1){
+validate210.errors = [{instancePath:instancePath+"/x-publishable-key",schemaPath:"contract#/$defs/SentPublishableKey/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
 }
 }
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["x-device-token"] !== undefined){
+let data1 = data["x-device-token"];
+const _errs5 = errors;
+const _errs6 = errors;
+if(typeof data1 !== "string"){
+let dataType1 = typeof data1;
+let coerced1 = undefined;
+if(!(coerced1 !== undefined)){
+if(dataType1 == "number" || dataType1 == "boolean"){
+coerced1 = "" + data1;
+}
+else if(data1 === null){
+coerced1 = "";
+}
+else {
+validate210.errors = [{instancePath:instancePath+"/x-device-token",schemaPath:"contract#/$defs/DeviceToken/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced1 !== undefined){
+data1 = coerced1;
+if(data !== undefined){
+data["x-device-token"] = coerced1;
+}
+}
+}
+if(errors === _errs6){
+if(typeof data1 === "string"){
+if(func1(data1) > 128){
+validate210.errors = [{instancePath:instancePath+"/x-device-token",schemaPath:"contract#/$defs/DeviceToken/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
+return false;
+}
+else {
+if(func1(data1) < 1){
+validate210.errors = [{instancePath:instancePath+"/x-device-token",schemaPath:"contract#/$defs/DeviceToken/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
 }
 }
 }
@@ -25612,11 +25785,11 @@ return errors === 0;
 }
 validate210.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Users_get_query = validate211;
-const schema347 = {"$id":"Users_get_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Tokens_changes_query = validate211;
+const schema346 = {"$id":"Tokens_changes_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate211(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Users_get_query" */;
+/*# sourceURL="Tokens_changes_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate211.evaluated;
@@ -25644,11 +25817,12 @@ return errors === 0;
 }
 validate211.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Users_update_path = validate212;
-const schema348 = {"$id":"Users_update_path","type":"object","properties":{"userId":{"$ref":"contract#/$defs/UserId"}},"required":["userId"],"additionalProperties":false};
+const Tokens_changes_header = validate212;
+const schema347 = {"$id":"Tokens_changes_header","type":"object","properties":{"last-event-id":{"type":"string","pattern":"^[0-9]{1,16}$"}},"required":[],"additionalProperties":true};
+const pattern91 = new RegExp("^[0-9]{1,16}$", "u");
 
 function validate212(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Users_update_path" */;
+/*# sourceURL="Tokens_changes_header" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate212.evaluated;
@@ -25660,24 +25834,9 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.userId === undefined) && (missing0 = "userId")){
-validate212.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!(key0 === "userId")){
-validate212.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.userId !== undefined){
-let data0 = data.userId;
-const _errs3 = errors;
+if(data["last-event-id"] !== undefined){
+let data0 = data["last-event-id"];
+const _errs2 = errors;
 if(typeof data0 !== "string"){
 let dataType0 = typeof data0;
 let coerced0 = undefined;
@@ -25689,24 +25848,22 @@ else if(data0 === null){
 coerced0 = "";
 }
 else {
-validate212.errors = [{instancePath:instancePath+"/userId",schemaPath:"contract#/$defs/UserId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate212.errors = [{instancePath:instancePath+"/last-event-id",schemaPath:"#/properties/last-event-id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
 if(coerced0 !== undefined){
 data0 = coerced0;
 if(data !== undefined){
-data["userId"] = coerced0;
+data["last-event-id"] = coerced0;
 }
 }
 }
-if(errors === _errs3){
+if(errors === _errs2){
 if(typeof data0 === "string"){
 if(!pattern91.test(data0)){
-validate212.errors = [{instancePath:instancePath+"/userId",schemaPath:"contract#/$defs/UserId/pattern",keyword:"pattern",params:{pattern: "^user_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^user_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
+validate212.errors = [{instancePath:instancePath+"/last-event-id",schemaPath:"#/properties/last-event-id/pattern",keyword:"pattern",params:{pattern: "^[0-9]{1,16}$"},message:"must match pattern \""+"^[0-9]{1,16}$"+"\""}];
 return false;
-}
-}
 }
 }
 }
@@ -25722,11 +25879,11 @@ return errors === 0;
 }
 validate212.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Users_update_query = validate213;
-const schema350 = {"$id":"Users_update_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Tokens_resolve_query = validate213;
+const schema348 = {"$id":"Tokens_resolve_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate213(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Users_update_query" */;
+/*# sourceURL="Tokens_resolve_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate213.evaluated;
@@ -25754,11 +25911,13 @@ return errors === 0;
 }
 validate213.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Users_delete_path = validate214;
-const schema351 = {"$id":"Users_delete_path","type":"object","properties":{"userId":{"$ref":"contract#/$defs/UserId"}},"required":["userId"],"additionalProperties":false};
+const Users_list_query = validate214;
+const schema349 = {"$id":"Users_list_query","type":"object","properties":{"app_id":{"$ref":"contract#/$defs/AppId"},"email":{"$ref":"contract#/$defs/Email"},"search":{"type":"string","minLength":1,"maxLength":100},"banned":{"type":"boolean"},"limit":{"type":"integer","format":"int32","minimum":1,"maximum":200,"default":50},"cursor":{"$ref":"contract#/$defs/Cursor"}},"required":[],"additionalProperties":false};
+const schema351 = {"type":"string","minLength":3,"maxLength":254,"format":"email"};
+const formats18 = /^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*@(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/i;
 
 function validate214(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Users_delete_path" */;
+/*# sourceURL="Users_list_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate214.evaluated;
@@ -25770,23 +25929,21 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.userId === undefined) && (missing0 = "userId")){
-validate214.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
+if(data.limit === undefined){
+data.limit = 50;
 }
-else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(key0 === "userId")){
+if(!((((((key0 === "app_id") || (key0 === "email")) || (key0 === "search")) || (key0 === "banned")) || (key0 === "limit")) || (key0 === "cursor"))){
 validate214.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
 if(_errs1 === errors){
-if(data.userId !== undefined){
-let data0 = data.userId;
+if(data.app_id !== undefined){
+let data0 = data.app_id;
+const _errs2 = errors;
 const _errs3 = errors;
 if(typeof data0 !== "string"){
 let dataType0 = typeof data0;
@@ -25799,22 +25956,267 @@ else if(data0 === null){
 coerced0 = "";
 }
 else {
-validate214.errors = [{instancePath:instancePath+"/userId",schemaPath:"contract#/$defs/UserId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate214.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
 if(coerced0 !== undefined){
 data0 = coerced0;
 if(data !== undefined){
-data["userId"] = coerced0;
+data["app_id"] = coerced0;
 }
 }
 }
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(!pattern91.test(data0)){
-validate214.errors = [{instancePath:instancePath+"/userId",schemaPath:"contract#/$defs/UserId/pattern",keyword:"pattern",params:{pattern: "^user_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^user_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
+if(func1(data0) > 64){
+validate214.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
+}
+else {
+if(func1(data0) < 1){
+validate214.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern5.test(data0)){
+validate214.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
+return false;
+}
+}
+}
+}
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.email !== undefined){
+let data1 = data.email;
+const _errs5 = errors;
+const _errs6 = errors;
+if(typeof data1 !== "string"){
+let dataType1 = typeof data1;
+let coerced1 = undefined;
+if(!(coerced1 !== undefined)){
+if(dataType1 == "number" || dataType1 == "boolean"){
+coerced1 = "" + data1;
+}
+else if(data1 === null){
+coerced1 = "";
+}
+else {
+validate214.errors = [{instancePath:instancePath+"/email",schemaPath:"contract#/$defs/Email/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced1 !== undefined){
+data1 = coerced1;
+if(data !== undefined){
+data["email"] = coerced1;
+}
+}
+}
+if(errors === _errs6){
+if(errors === _errs6){
+if(typeof data1 === "string"){
+if(func1(data1) > 254){
+validate214.errors = [{instancePath:instancePath+"/email",schemaPath:"contract#/$defs/Email/maxLength",keyword:"maxLength",params:{limit: 254},message:"must NOT have more than 254 characters"}];
+return false;
+}
+else {
+if(func1(data1) < 3){
+validate214.errors = [{instancePath:instancePath+"/email",schemaPath:"contract#/$defs/Email/minLength",keyword:"minLength",params:{limit: 3},message:"must NOT have fewer than 3 characters"}];
+return false;
+}
+else {
+if(!(formats18.test(data1))){
+validate214.errors = [{instancePath:instancePath+"/email",schemaPath:"contract#/$defs/Email/format",keyword:"format",params:{format: "email"},message:"must match format \""+"email"+"\""}];
+return false;
+}
+}
+}
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.search !== undefined){
+let data2 = data.search;
+const _errs8 = errors;
+if(typeof data2 !== "string"){
+let dataType2 = typeof data2;
+let coerced2 = undefined;
+if(!(coerced2 !== undefined)){
+if(dataType2 == "number" || dataType2 == "boolean"){
+coerced2 = "" + data2;
+}
+else if(data2 === null){
+coerced2 = "";
+}
+else {
+validate214.errors = [{instancePath:instancePath+"/search",schemaPath:"#/properties/search/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced2 !== undefined){
+data2 = coerced2;
+if(data !== undefined){
+data["search"] = coerced2;
+}
+}
+}
+if(errors === _errs8){
+if(typeof data2 === "string"){
+if(func1(data2) > 100){
+validate214.errors = [{instancePath:instancePath+"/search",schemaPath:"#/properties/search/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"}];
+return false;
+}
+else {
+if(func1(data2) < 1){
+validate214.errors = [{instancePath:instancePath+"/search",schemaPath:"#/properties/search/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+}
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.banned !== undefined){
+let data3 = data.banned;
+const _errs10 = errors;
+if(typeof data3 !== "boolean"){
+let coerced3 = undefined;
+if(!(coerced3 !== undefined)){
+if(data3 === "false" || data3 === 0 || data3 === null){
+coerced3 = false;
+}
+else if(data3 === "true" || data3 === 1){
+coerced3 = true;
+}
+else {
+validate214.errors = [{instancePath:instancePath+"/banned",schemaPath:"#/properties/banned/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+return false;
+}
+}
+if(coerced3 !== undefined){
+data3 = coerced3;
+if(data !== undefined){
+data["banned"] = coerced3;
+}
+}
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+let data4 = data.limit;
+const _errs12 = errors;
+if(!((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4)))){
+let dataType4 = typeof data4;
+let coerced4 = undefined;
+if(!(coerced4 !== undefined)){
+if(dataType4 === "boolean" || data4 === null
+              || (dataType4 === "string" && data4 && data4 == +data4 && !(data4 % 1))){
+coerced4 = +data4;
+}
+else {
+validate214.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+}
+if(coerced4 !== undefined){
+data4 = coerced4;
+if(data !== undefined){
+data["limit"] = coerced4;
+}
+}
+}
+if(errors === _errs12){
+if(typeof data4 == "number"){
+if(data4 > 200 || isNaN(data4)){
+validate214.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/maximum",keyword:"maximum",params:{comparison: "<=", limit: 200},message:"must be <= 200"}];
+return false;
+}
+else {
+if(data4 < 1 || isNaN(data4)){
+validate214.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
+return false;
+}
+else {
+if(!(formats0.validate(data4))){
+validate214.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""}];
+return false;
+}
+}
+}
+}
+}
+var valid0 = _errs12 === errors;
+if(valid0){
+if(data.cursor !== undefined){
+let data5 = data.cursor;
+const _errs14 = errors;
+const _errs15 = errors;
+if(typeof data5 !== "string"){
+let dataType5 = typeof data5;
+let coerced5 = undefined;
+if(!(coerced5 !== undefined)){
+if(dataType5 == "number" || dataType5 == "boolean"){
+coerced5 = "" + data5;
+}
+else if(data5 === null){
+coerced5 = "";
+}
+else {
+validate214.errors = [{instancePath:instancePath+"/cursor",schemaPath:"contract#/$defs/Cursor/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced5 !== undefined){
+data5 = coerced5;
+if(data !== undefined){
+data["cursor"] = coerced5;
+}
+}
+}
+if(errors === _errs15){
+if(typeof data5 === "string"){
+if(func1(data5) > 1024){
+validate214.errors = [{instancePath:instancePath+"/cursor",schemaPath:"contract#/$defs/Cursor/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"}];
+return false;
+}
+else {
+if(func1(data5) < 1){
+validate214.errors = [{instancePath:instancePath+"/cursor",schemaPath:"contract#/$defs/Cursor/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern4.test(data5)){
+validate214.errors = [{instancePath:instancePath+"/cursor",schemaPath:"contract#/$defs/Cursor/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]+$"},message:"must match pattern \""+"^[A-Za-z0-9_-]+$"+"\""}];
+return false;
+}
+}
+}
+}
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
 }
 }
 }
@@ -25832,11 +26234,11 @@ return errors === 0;
 }
 validate214.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Users_delete_query = validate215;
-const schema353 = {"$id":"Users_delete_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Users_create_query = validate215;
+const schema353 = {"$id":"Users_create_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate215(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Users_delete_query" */;
+/*# sourceURL="Users_create_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate215.evaluated;
@@ -25864,11 +26266,13 @@ return errors === 0;
 }
 validate215.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Users_ban_path = validate216;
-const schema354 = {"$id":"Users_ban_path","type":"object","properties":{"userId":{"$ref":"contract#/$defs/UserId"}},"required":["userId"],"additionalProperties":false};
+const Users_get_path = validate216;
+const schema354 = {"$id":"Users_get_path","type":"object","properties":{"userId":{"$ref":"contract#/$defs/UserId"}},"required":["userId"],"additionalProperties":false};
+const schema355 = {"type":"string","pattern":"^user_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
+const pattern94 = new RegExp("^user_[0-7][0-9a-hjkmnp-tv-z]{25}$", "u");
 
 function validate216(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Users_ban_path" */;
+/*# sourceURL="Users_get_path" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate216.evaluated;
@@ -25922,7 +26326,7 @@ data["userId"] = coerced0;
 }
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(!pattern91.test(data0)){
+if(!pattern94.test(data0)){
 validate216.errors = [{instancePath:instancePath+"/userId",schemaPath:"contract#/$defs/UserId/pattern",keyword:"pattern",params:{pattern: "^user_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^user_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
 return false;
 }
@@ -25942,11 +26346,11 @@ return errors === 0;
 }
 validate216.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Users_ban_query = validate217;
-const schema356 = {"$id":"Users_ban_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Users_get_query = validate217;
+const schema356 = {"$id":"Users_get_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate217(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Users_ban_query" */;
+/*# sourceURL="Users_get_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate217.evaluated;
@@ -25974,11 +26378,11 @@ return errors === 0;
 }
 validate217.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Users_resetMfa_path = validate218;
-const schema357 = {"$id":"Users_resetMfa_path","type":"object","properties":{"userId":{"$ref":"contract#/$defs/UserId"}},"required":["userId"],"additionalProperties":false};
+const Users_update_path = validate218;
+const schema357 = {"$id":"Users_update_path","type":"object","properties":{"userId":{"$ref":"contract#/$defs/UserId"}},"required":["userId"],"additionalProperties":false};
 
 function validate218(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Users_resetMfa_path" */;
+/*# sourceURL="Users_update_path" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate218.evaluated;
@@ -26032,7 +26436,7 @@ data["userId"] = coerced0;
 }
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(!pattern91.test(data0)){
+if(!pattern94.test(data0)){
 validate218.errors = [{instancePath:instancePath+"/userId",schemaPath:"contract#/$defs/UserId/pattern",keyword:"pattern",params:{pattern: "^user_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^user_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
 return false;
 }
@@ -26052,11 +26456,11 @@ return errors === 0;
 }
 validate218.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Users_resetMfa_query = validate219;
-const schema359 = {"$id":"Users_resetMfa_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Users_update_query = validate219;
+const schema359 = {"$id":"Users_update_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate219(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Users_resetMfa_query" */;
+/*# sourceURL="Users_update_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate219.evaluated;
@@ -26084,11 +26488,11 @@ return errors === 0;
 }
 validate219.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Users_roles_path = validate220;
-const schema360 = {"$id":"Users_roles_path","type":"object","properties":{"userId":{"$ref":"contract#/$defs/UserId"}},"required":["userId"],"additionalProperties":false};
+const Users_delete_path = validate220;
+const schema360 = {"$id":"Users_delete_path","type":"object","properties":{"userId":{"$ref":"contract#/$defs/UserId"}},"required":["userId"],"additionalProperties":false};
 
 function validate220(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Users_roles_path" */;
+/*# sourceURL="Users_delete_path" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate220.evaluated;
@@ -26142,7 +26546,7 @@ data["userId"] = coerced0;
 }
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(!pattern91.test(data0)){
+if(!pattern94.test(data0)){
 validate220.errors = [{instancePath:instancePath+"/userId",schemaPath:"contract#/$defs/UserId/pattern",keyword:"pattern",params:{pattern: "^user_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^user_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
 return false;
 }
@@ -26162,11 +26566,11 @@ return errors === 0;
 }
 validate220.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Users_roles_query = validate221;
-const schema362 = {"$id":"Users_roles_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Users_delete_query = validate221;
+const schema362 = {"$id":"Users_delete_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate221(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Users_roles_query" */;
+/*# sourceURL="Users_delete_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate221.evaluated;
@@ -26194,11 +26598,11 @@ return errors === 0;
 }
 validate221.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Users_sessions_path = validate222;
-const schema363 = {"$id":"Users_sessions_path","type":"object","properties":{"userId":{"$ref":"contract#/$defs/UserId"}},"required":["userId"],"additionalProperties":false};
+const Users_ban_path = validate222;
+const schema363 = {"$id":"Users_ban_path","type":"object","properties":{"userId":{"$ref":"contract#/$defs/UserId"}},"required":["userId"],"additionalProperties":false};
 
 function validate222(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Users_sessions_path" */;
+/*# sourceURL="Users_ban_path" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate222.evaluated;
@@ -26252,7 +26656,7 @@ data["userId"] = coerced0;
 }
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(!pattern91.test(data0)){
+if(!pattern94.test(data0)){
 validate222.errors = [{instancePath:instancePath+"/userId",schemaPath:"contract#/$defs/UserId/pattern",keyword:"pattern",params:{pattern: "^user_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^user_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
 return false;
 }
@@ -26272,11 +26676,11 @@ return errors === 0;
 }
 validate222.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Users_sessions_query = validate223;
-const schema365 = {"$id":"Users_sessions_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Users_ban_query = validate223;
+const schema365 = {"$id":"Users_ban_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate223(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Users_sessions_query" */;
+/*# sourceURL="Users_ban_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate223.evaluated;
@@ -26304,11 +26708,11 @@ return errors === 0;
 }
 validate223.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Users_signoutAll_path = validate224;
-const schema366 = {"$id":"Users_signoutAll_path","type":"object","properties":{"userId":{"$ref":"contract#/$defs/UserId"}},"required":["userId"],"additionalProperties":false};
+const Users_resetMfa_path = validate224;
+const schema366 = {"$id":"Users_resetMfa_path","type":"object","properties":{"userId":{"$ref":"contract#/$defs/UserId"}},"required":["userId"],"additionalProperties":false};
 
 function validate224(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Users_signoutAll_path" */;
+/*# sourceURL="Users_resetMfa_path" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate224.evaluated;
@@ -26362,7 +26766,7 @@ data["userId"] = coerced0;
 }
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(!pattern91.test(data0)){
+if(!pattern94.test(data0)){
 validate224.errors = [{instancePath:instancePath+"/userId",schemaPath:"contract#/$defs/UserId/pattern",keyword:"pattern",params:{pattern: "^user_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^user_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
 return false;
 }
@@ -26382,11 +26786,11 @@ return errors === 0;
 }
 validate224.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Users_signoutAll_query = validate225;
-const schema368 = {"$id":"Users_signoutAll_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Users_resetMfa_query = validate225;
+const schema368 = {"$id":"Users_resetMfa_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate225(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Users_signoutAll_query" */;
+/*# sourceURL="Users_resetMfa_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate225.evaluated;
@@ -26414,11 +26818,11 @@ return errors === 0;
 }
 validate225.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Users_unban_path = validate226;
-const schema369 = {"$id":"Users_unban_path","type":"object","properties":{"userId":{"$ref":"contract#/$defs/UserId"}},"required":["userId"],"additionalProperties":false};
+const Users_roles_path = validate226;
+const schema369 = {"$id":"Users_roles_path","type":"object","properties":{"userId":{"$ref":"contract#/$defs/UserId"}},"required":["userId"],"additionalProperties":false};
 
 function validate226(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Users_unban_path" */;
+/*# sourceURL="Users_roles_path" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate226.evaluated;
@@ -26472,7 +26876,7 @@ data["userId"] = coerced0;
 }
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(!pattern91.test(data0)){
+if(!pattern94.test(data0)){
 validate226.errors = [{instancePath:instancePath+"/userId",schemaPath:"contract#/$defs/UserId/pattern",keyword:"pattern",params:{pattern: "^user_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^user_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
 return false;
 }
@@ -26492,11 +26896,11 @@ return errors === 0;
 }
 validate226.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Users_unban_query = validate227;
-const schema371 = {"$id":"Users_unban_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Users_roles_query = validate227;
+const schema371 = {"$id":"Users_roles_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate227(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Users_unban_query" */;
+/*# sourceURL="Users_roles_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate227.evaluated;
@@ -26524,11 +26928,11 @@ return errors === 0;
 }
 validate227.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Accounts_verifyEmail_query = validate228;
-const schema372 = {"$id":"Accounts_verifyEmail_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Users_sessions_path = validate228;
+const schema372 = {"$id":"Users_sessions_path","type":"object","properties":{"userId":{"$ref":"contract#/$defs/UserId"}},"required":["userId"],"additionalProperties":false};
 
 function validate228(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Accounts_verifyEmail_query" */;
+/*# sourceURL="Users_sessions_path" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate228.evaluated;
@@ -26540,10 +26944,56 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.userId === undefined) && (missing0 = "userId")){
+validate228.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+const _errs1 = errors;
 for(const key0 in data){
+if(!(key0 === "userId")){
 validate228.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
+}
+}
+if(_errs1 === errors){
+if(data.userId !== undefined){
+let data0 = data.userId;
+const _errs3 = errors;
+if(typeof data0 !== "string"){
+let dataType0 = typeof data0;
+let coerced0 = undefined;
+if(!(coerced0 !== undefined)){
+if(dataType0 == "number" || dataType0 == "boolean"){
+coerced0 = "" + data0;
+}
+else if(data0 === null){
+coerced0 = "";
+}
+else {
+validate228.errors = [{instancePath:instancePath+"/userId",schemaPath:"contract#/$defs/UserId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced0 !== undefined){
+data0 = coerced0;
+if(data !== undefined){
+data["userId"] = coerced0;
+}
+}
+}
+if(errors === _errs3){
+if(typeof data0 === "string"){
+if(!pattern94.test(data0)){
+validate228.errors = [{instancePath:instancePath+"/userId",schemaPath:"contract#/$defs/UserId/pattern",keyword:"pattern",params:{pattern: "^user_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^user_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
+return false;
+}
+}
+}
+}
+}
 }
 }
 else {
@@ -26556,11 +27006,11 @@ return errors === 0;
 }
 validate228.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Accounts_resendVerification_query = validate229;
-const schema373 = {"$id":"Accounts_resendVerification_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Users_sessions_query = validate229;
+const schema374 = {"$id":"Users_sessions_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate229(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Accounts_resendVerification_query" */;
+/*# sourceURL="Users_sessions_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate229.evaluated;
@@ -26588,11 +27038,11 @@ return errors === 0;
 }
 validate229.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Accounts_resendVerification_header = validate230;
-const schema374 = {"$id":"Accounts_resendVerification_header","type":"object","properties":{"x-publishable-key":{"$ref":"contract#/$defs/SentPublishableKey"}},"required":[],"additionalProperties":true};
+const Users_signoutAll_path = validate230;
+const schema375 = {"$id":"Users_signoutAll_path","type":"object","properties":{"userId":{"$ref":"contract#/$defs/UserId"}},"required":["userId"],"additionalProperties":false};
 
 function validate230(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Accounts_resendVerification_header" */;
+/*# sourceURL="Users_signoutAll_path" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate230.evaluated;
@@ -26604,8 +27054,23 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-if(data["x-publishable-key"] !== undefined){
-let data0 = data["x-publishable-key"];
+let missing0;
+if((data.userId === undefined) && (missing0 = "userId")){
+validate230.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(key0 === "userId")){
+validate230.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.userId !== undefined){
+let data0 = data.userId;
 const _errs3 = errors;
 if(typeof data0 !== "string"){
 let dataType0 = typeof data0;
@@ -26618,27 +27083,23 @@ else if(data0 === null){
 coerced0 = "";
 }
 else {
-validate230.errors = [{instancePath:instancePath+"/x-publishable-key",schemaPath:"contract#/$defs/SentPublishableKey/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate230.errors = [{instancePath:instancePath+"/userId",schemaPath:"contract#/$defs/UserId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
 if(coerced0 !== undefined){
 data0 = coerced0;
 if(data !== undefined){
-data["x-publishable-key"] = coerced0;
+data["userId"] = coerced0;
 }
 }
 }
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(func1(data0) > 128){
-validate230.errors = [{instancePath:instancePath+"/x-publishable-key",schemaPath:"contract#/$defs/SentPublishableKey/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
+if(!pattern94.test(data0)){
+validate230.errors = [{instancePath:instancePath+"/userId",schemaPath:"contract#/$defs/UserId/pattern",keyword:"pattern",params:{pattern: "^user_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^user_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
 return false;
 }
-else {
-if(func1(data0) < 1){
-validate230.errors = [{instancePath:instancePath+"/x-publishable-key",schemaPath:"contract#/$defs/SentPublishableKey/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
 }
 }
 }
@@ -26655,11 +27116,11 @@ return errors === 0;
 }
 validate230.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Webhooks_create_query = validate231;
-const schema376 = {"$id":"Webhooks_create_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Users_signoutAll_query = validate231;
+const schema377 = {"$id":"Users_signoutAll_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate231(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Webhooks_create_query" */;
+/*# sourceURL="Users_signoutAll_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate231.evaluated;
@@ -26687,11 +27148,11 @@ return errors === 0;
 }
 validate231.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Webhooks_list_query = validate232;
-const schema377 = {"$id":"Webhooks_list_query","type":"object","properties":{"app_id":{"$ref":"contract#/$defs/AppId"}},"required":[],"additionalProperties":false};
+const Users_unban_path = validate232;
+const schema378 = {"$id":"Users_unban_path","type":"object","properties":{"userId":{"$ref":"contract#/$defs/UserId"}},"required":["userId"],"additionalProperties":false};
 
 function validate232(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Webhooks_list_query" */;
+/*# sourceURL="Users_unban_path" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate232.evaluated;
@@ -26703,17 +27164,23 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.userId === undefined) && (missing0 = "userId")){
+validate232.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(key0 === "app_id")){
+if(!(key0 === "userId")){
 validate232.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
 if(_errs1 === errors){
-if(data.app_id !== undefined){
-let data0 = data.app_id;
+if(data.userId !== undefined){
+let data0 = data.userId;
 const _errs3 = errors;
 if(typeof data0 !== "string"){
 let dataType0 = typeof data0;
@@ -26726,33 +27193,22 @@ else if(data0 === null){
 coerced0 = "";
 }
 else {
-validate232.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate232.errors = [{instancePath:instancePath+"/userId",schemaPath:"contract#/$defs/UserId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
 if(coerced0 !== undefined){
 data0 = coerced0;
 if(data !== undefined){
-data["app_id"] = coerced0;
+data["userId"] = coerced0;
 }
 }
 }
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(func1(data0) > 64){
-validate232.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+if(!pattern94.test(data0)){
+validate232.errors = [{instancePath:instancePath+"/userId",schemaPath:"contract#/$defs/UserId/pattern",keyword:"pattern",params:{pattern: "^user_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^user_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
 return false;
-}
-else {
-if(func1(data0) < 1){
-validate232.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-else {
-if(!pattern5.test(data0)){
-validate232.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
-return false;
-}
 }
 }
 }
@@ -26770,13 +27226,11 @@ return errors === 0;
 }
 validate232.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Webhooks_get_path = validate233;
-const schema379 = {"$id":"Webhooks_get_path","type":"object","properties":{"webhookId":{"$ref":"contract#/$defs/WebhookId"}},"required":["webhookId"],"additionalProperties":false};
-const schema380 = {"type":"string","pattern":"^whk_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
-const pattern101 = new RegExp("^whk_[0-7][0-9a-hjkmnp-tv-z]{25}$", "u");
+const Users_unban_query = validate233;
+const schema380 = {"$id":"Users_unban_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate233(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Webhooks_get_path" */;
+/*# sourceURL="Users_unban_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate233.evaluated;
@@ -26788,56 +27242,10 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.webhookId === undefined) && (missing0 = "webhookId")){
-validate233.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-const _errs1 = errors;
 for(const key0 in data){
-if(!(key0 === "webhookId")){
 validate233.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
-}
-}
-if(_errs1 === errors){
-if(data.webhookId !== undefined){
-let data0 = data.webhookId;
-const _errs3 = errors;
-if(typeof data0 !== "string"){
-let dataType0 = typeof data0;
-let coerced0 = undefined;
-if(!(coerced0 !== undefined)){
-if(dataType0 == "number" || dataType0 == "boolean"){
-coerced0 = "" + data0;
-}
-else if(data0 === null){
-coerced0 = "";
-}
-else {
-validate233.errors = [{instancePath:instancePath+"/webhookId",schemaPath:"contract#/$defs/WebhookId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-if(coerced0 !== undefined){
-data0 = coerced0;
-if(data !== undefined){
-data["webhookId"] = coerced0;
-}
-}
-}
-if(errors === _errs3){
-if(typeof data0 === "string"){
-if(!pattern101.test(data0)){
-validate233.errors = [{instancePath:instancePath+"/webhookId",schemaPath:"contract#/$defs/WebhookId/pattern",keyword:"pattern",params:{pattern: "^whk_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^whk_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
-return false;
-}
-}
-}
-}
-}
 }
 }
 else {
@@ -26850,11 +27258,11 @@ return errors === 0;
 }
 validate233.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Webhooks_get_query = validate234;
-const schema381 = {"$id":"Webhooks_get_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Accounts_verifyEmail_query = validate234;
+const schema381 = {"$id":"Accounts_verifyEmail_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate234(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Webhooks_get_query" */;
+/*# sourceURL="Accounts_verifyEmail_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate234.evaluated;
@@ -26882,11 +27290,11 @@ return errors === 0;
 }
 validate234.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Webhooks_update_path = validate235;
-const schema382 = {"$id":"Webhooks_update_path","type":"object","properties":{"webhookId":{"$ref":"contract#/$defs/WebhookId"}},"required":["webhookId"],"additionalProperties":false};
+const Accounts_resendVerification_query = validate235;
+const schema382 = {"$id":"Accounts_resendVerification_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate235(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Webhooks_update_path" */;
+/*# sourceURL="Accounts_resendVerification_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate235.evaluated;
@@ -26898,56 +27306,10 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.webhookId === undefined) && (missing0 = "webhookId")){
-validate235.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-const _errs1 = errors;
 for(const key0 in data){
-if(!(key0 === "webhookId")){
 validate235.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
-}
-}
-if(_errs1 === errors){
-if(data.webhookId !== undefined){
-let data0 = data.webhookId;
-const _errs3 = errors;
-if(typeof data0 !== "string"){
-let dataType0 = typeof data0;
-let coerced0 = undefined;
-if(!(coerced0 !== undefined)){
-if(dataType0 == "number" || dataType0 == "boolean"){
-coerced0 = "" + data0;
-}
-else if(data0 === null){
-coerced0 = "";
-}
-else {
-validate235.errors = [{instancePath:instancePath+"/webhookId",schemaPath:"contract#/$defs/WebhookId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-if(coerced0 !== undefined){
-data0 = coerced0;
-if(data !== undefined){
-data["webhookId"] = coerced0;
-}
-}
-}
-if(errors === _errs3){
-if(typeof data0 === "string"){
-if(!pattern101.test(data0)){
-validate235.errors = [{instancePath:instancePath+"/webhookId",schemaPath:"contract#/$defs/WebhookId/pattern",keyword:"pattern",params:{pattern: "^whk_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^whk_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
-return false;
-}
-}
-}
-}
-}
 }
 }
 else {
@@ -26960,11 +27322,11 @@ return errors === 0;
 }
 validate235.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Webhooks_update_query = validate236;
-const schema384 = {"$id":"Webhooks_update_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Accounts_resendVerification_header = validate236;
+const schema383 = {"$id":"Accounts_resendVerification_header","type":"object","properties":{"x-publishable-key":{"$ref":"contract#/$defs/SentPublishableKey"}},"required":[],"additionalProperties":true};
 
 function validate236(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Webhooks_update_query" */;
+/*# sourceURL="Accounts_resendVerification_header" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate236.evaluated;
@@ -26976,55 +27338,8 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-for(const key0 in data){
-validate236.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
-return false;
-break;
-}
-}
-else {
-validate236.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate236.errors = vErrors;
-return errors === 0;
-}
-validate236.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-const Webhooks_delete_path = validate237;
-const schema385 = {"$id":"Webhooks_delete_path","type":"object","properties":{"webhookId":{"$ref":"contract#/$defs/WebhookId"}},"required":["webhookId"],"additionalProperties":false};
-
-function validate237(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Webhooks_delete_path" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate237.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.webhookId === undefined) && (missing0 = "webhookId")){
-validate237.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!(key0 === "webhookId")){
-validate237.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.webhookId !== undefined){
-let data0 = data.webhookId;
+if(data["x-publishable-key"] !== undefined){
+let data0 = data["x-publishable-key"];
 const _errs3 = errors;
 if(typeof data0 !== "string"){
 let dataType0 = typeof data0;
@@ -27037,27 +27352,63 @@ else if(data0 === null){
 coerced0 = "";
 }
 else {
-validate237.errors = [{instancePath:instancePath+"/webhookId",schemaPath:"contract#/$defs/WebhookId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate236.errors = [{instancePath:instancePath+"/x-publishable-key",schemaPath:"contract#/$defs/SentPublishableKey/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
 if(coerced0 !== undefined){
 data0 = coerced0;
 if(data !== undefined){
-data["webhookId"] = coerced0;
+data["x-publishable-key"] = coerced0;
 }
 }
 }
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(!pattern101.test(data0)){
-validate237.errors = [{instancePath:instancePath+"/webhookId",schemaPath:"contract#/$defs/WebhookId/pattern",keyword:"pattern",params:{pattern: "^whk_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^whk_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
+if(func1(data0) > 128){
+validate236.errors = [{instancePath:instancePath+"/x-publishable-key",schemaPath:"contract#/$defs/SentPublishableKey/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
+return false;
+}
+else {
+if(func1(data0) < 1){
+validate236.errors = [{instancePath:instancePath+"/x-publishable-key",schemaPath:"contract#/$defs/SentPublishableKey/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
 }
 }
 }
+}
+else {
+validate236.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate236.errors = vErrors;
+return errors === 0;
+}
+validate236.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const Webhooks_create_query = validate237;
+const schema385 = {"$id":"Webhooks_create_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+
+function validate237(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="Webhooks_create_query" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate237.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+validate237.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+return false;
+break;
 }
 }
 else {
@@ -27070,11 +27421,11 @@ return errors === 0;
 }
 validate237.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Webhooks_delete_query = validate238;
-const schema387 = {"$id":"Webhooks_delete_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Webhooks_list_query = validate238;
+const schema386 = {"$id":"Webhooks_list_query","type":"object","properties":{"app_id":{"$ref":"contract#/$defs/AppId"}},"required":[],"additionalProperties":false};
 
 function validate238(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Webhooks_delete_query" */;
+/*# sourceURL="Webhooks_list_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate238.evaluated;
@@ -27086,10 +27437,61 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
+const _errs1 = errors;
 for(const key0 in data){
+if(!(key0 === "app_id")){
 validate238.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
+}
+}
+if(_errs1 === errors){
+if(data.app_id !== undefined){
+let data0 = data.app_id;
+const _errs3 = errors;
+if(typeof data0 !== "string"){
+let dataType0 = typeof data0;
+let coerced0 = undefined;
+if(!(coerced0 !== undefined)){
+if(dataType0 == "number" || dataType0 == "boolean"){
+coerced0 = "" + data0;
+}
+else if(data0 === null){
+coerced0 = "";
+}
+else {
+validate238.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced0 !== undefined){
+data0 = coerced0;
+if(data !== undefined){
+data["app_id"] = coerced0;
+}
+}
+}
+if(errors === _errs3){
+if(typeof data0 === "string"){
+if(func1(data0) > 64){
+validate238.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+return false;
+}
+else {
+if(func1(data0) < 1){
+validate238.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern5.test(data0)){
+validate238.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
+return false;
+}
+}
+}
+}
+}
+}
 }
 }
 else {
@@ -27102,11 +27504,13 @@ return errors === 0;
 }
 validate238.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Webhooks_deliveries_path = validate239;
-const schema388 = {"$id":"Webhooks_deliveries_path","type":"object","properties":{"webhookId":{"$ref":"contract#/$defs/WebhookId"}},"required":["webhookId"],"additionalProperties":false};
+const Webhooks_get_path = validate239;
+const schema388 = {"$id":"Webhooks_get_path","type":"object","properties":{"webhookId":{"$ref":"contract#/$defs/WebhookId"}},"required":["webhookId"],"additionalProperties":false};
+const schema389 = {"type":"string","pattern":"^whk_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
+const pattern104 = new RegExp("^whk_[0-7][0-9a-hjkmnp-tv-z]{25}$", "u");
 
 function validate239(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Webhooks_deliveries_path" */;
+/*# sourceURL="Webhooks_get_path" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate239.evaluated;
@@ -27160,7 +27564,7 @@ data["webhookId"] = coerced0;
 }
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(!pattern101.test(data0)){
+if(!pattern104.test(data0)){
 validate239.errors = [{instancePath:instancePath+"/webhookId",schemaPath:"contract#/$defs/WebhookId/pattern",keyword:"pattern",params:{pattern: "^whk_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^whk_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
 return false;
 }
@@ -27180,11 +27584,11 @@ return errors === 0;
 }
 validate239.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Webhooks_deliveries_query = validate240;
-const schema390 = {"$id":"Webhooks_deliveries_query","type":"object","properties":{"limit":{"type":"integer","format":"int32","minimum":1,"maximum":200,"default":50},"cursor":{"$ref":"contract#/$defs/Cursor"}},"required":[],"additionalProperties":false};
+const Webhooks_get_query = validate240;
+const schema390 = {"$id":"Webhooks_get_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate240(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Webhooks_deliveries_query" */;
+/*# sourceURL="Webhooks_get_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate240.evaluated;
@@ -27196,114 +27600,10 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.limit === undefined){
-data.limit = 50;
-}
-const _errs1 = errors;
 for(const key0 in data){
-if(!((key0 === "limit") || (key0 === "cursor"))){
 validate240.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
-}
-}
-if(_errs1 === errors){
-let data0 = data.limit;
-const _errs2 = errors;
-if(!((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0)))){
-let dataType0 = typeof data0;
-let coerced0 = undefined;
-if(!(coerced0 !== undefined)){
-if(dataType0 === "boolean" || data0 === null
-              || (dataType0 === "string" && data0 && data0 == +data0 && !(data0 % 1))){
-coerced0 = +data0;
-}
-else {
-validate240.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-}
-if(coerced0 !== undefined){
-data0 = coerced0;
-if(data !== undefined){
-data["limit"] = coerced0;
-}
-}
-}
-if(errors === _errs2){
-if(typeof data0 == "number"){
-if(data0 > 200 || isNaN(data0)){
-validate240.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/maximum",keyword:"maximum",params:{comparison: "<=", limit: 200},message:"must be <= 200"}];
-return false;
-}
-else {
-if(data0 < 1 || isNaN(data0)){
-validate240.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
-return false;
-}
-else {
-if(!(formats0.validate(data0))){
-validate240.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""}];
-return false;
-}
-}
-}
-}
-}
-var valid0 = _errs2 === errors;
-if(valid0){
-if(data.cursor !== undefined){
-let data1 = data.cursor;
-const _errs4 = errors;
-const _errs5 = errors;
-if(typeof data1 !== "string"){
-let dataType1 = typeof data1;
-let coerced1 = undefined;
-if(!(coerced1 !== undefined)){
-if(dataType1 == "number" || dataType1 == "boolean"){
-coerced1 = "" + data1;
-}
-else if(data1 === null){
-coerced1 = "";
-}
-else {
-validate240.errors = [{instancePath:instancePath+"/cursor",schemaPath:"contract#/$defs/Cursor/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-if(coerced1 !== undefined){
-data1 = coerced1;
-if(data !== undefined){
-data["cursor"] = coerced1;
-}
-}
-}
-if(errors === _errs5){
-if(typeof data1 === "string"){
-if(func1(data1) > 1024){
-validate240.errors = [{instancePath:instancePath+"/cursor",schemaPath:"contract#/$defs/Cursor/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"}];
-return false;
-}
-else {
-if(func1(data1) < 1){
-validate240.errors = [{instancePath:instancePath+"/cursor",schemaPath:"contract#/$defs/Cursor/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-else {
-if(!pattern4.test(data1)){
-validate240.errors = [{instancePath:instancePath+"/cursor",schemaPath:"contract#/$defs/Cursor/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]+$"},message:"must match pattern \""+"^[A-Za-z0-9_-]+$"+"\""}];
-return false;
-}
-}
-}
-}
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-}
 }
 }
 else {
@@ -27316,13 +27616,11 @@ return errors === 0;
 }
 validate240.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Webhooks_retry_path = validate241;
-const schema392 = {"$id":"Webhooks_retry_path","type":"object","properties":{"webhookId":{"$ref":"contract#/$defs/WebhookId"},"deliveryId":{"$ref":"contract#/$defs/DeliveryId"}},"required":["webhookId","deliveryId"],"additionalProperties":false};
-const schema394 = {"type":"string","pattern":"^whd_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
-const pattern107 = new RegExp("^whd_[0-7][0-9a-hjkmnp-tv-z]{25}$", "u");
+const Webhooks_update_path = validate241;
+const schema391 = {"$id":"Webhooks_update_path","type":"object","properties":{"webhookId":{"$ref":"contract#/$defs/WebhookId"}},"required":["webhookId"],"additionalProperties":false};
 
 function validate241(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Webhooks_retry_path" */;
+/*# sourceURL="Webhooks_update_path" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate241.evaluated;
@@ -27335,14 +27633,14 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if(((data.webhookId === undefined) && (missing0 = "webhookId")) || ((data.deliveryId === undefined) && (missing0 = "deliveryId"))){
+if((data.webhookId === undefined) && (missing0 = "webhookId")){
 validate241.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!((key0 === "webhookId") || (key0 === "deliveryId"))){
+if(!(key0 === "webhookId")){
 validate241.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
@@ -27351,7 +27649,6 @@ break;
 if(_errs1 === errors){
 if(data.webhookId !== undefined){
 let data0 = data.webhookId;
-const _errs2 = errors;
 const _errs3 = errors;
 if(typeof data0 !== "string"){
 let dataType0 = typeof data0;
@@ -27377,56 +27674,11 @@ data["webhookId"] = coerced0;
 }
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(!pattern101.test(data0)){
+if(!pattern104.test(data0)){
 validate241.errors = [{instancePath:instancePath+"/webhookId",schemaPath:"contract#/$defs/WebhookId/pattern",keyword:"pattern",params:{pattern: "^whk_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^whk_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
 return false;
 }
 }
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.deliveryId !== undefined){
-let data1 = data.deliveryId;
-const _errs5 = errors;
-const _errs6 = errors;
-if(typeof data1 !== "string"){
-let dataType1 = typeof data1;
-let coerced1 = undefined;
-if(!(coerced1 !== undefined)){
-if(dataType1 == "number" || dataType1 == "boolean"){
-coerced1 = "" + data1;
-}
-else if(data1 === null){
-coerced1 = "";
-}
-else {
-validate241.errors = [{instancePath:instancePath+"/deliveryId",schemaPath:"contract#/$defs/DeliveryId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-if(coerced1 !== undefined){
-data1 = coerced1;
-if(data !== undefined){
-data["deliveryId"] = coerced1;
-}
-}
-}
-if(errors === _errs6){
-if(typeof data1 === "string"){
-if(!pattern107.test(data1)){
-validate241.errors = [{instancePath:instancePath+"/deliveryId",schemaPath:"contract#/$defs/DeliveryId/pattern",keyword:"pattern",params:{pattern: "^whd_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^whd_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
-return false;
-}
-}
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
 }
 }
 }
@@ -27442,11 +27694,11 @@ return errors === 0;
 }
 validate241.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Webhooks_retry_query = validate242;
-const schema395 = {"$id":"Webhooks_retry_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Webhooks_update_query = validate242;
+const schema393 = {"$id":"Webhooks_update_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate242(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Webhooks_retry_query" */;
+/*# sourceURL="Webhooks_update_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate242.evaluated;
@@ -27474,11 +27726,11 @@ return errors === 0;
 }
 validate242.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Webhooks_rotateSecret_path = validate243;
-const schema396 = {"$id":"Webhooks_rotateSecret_path","type":"object","properties":{"webhookId":{"$ref":"contract#/$defs/WebhookId"}},"required":["webhookId"],"additionalProperties":false};
+const Webhooks_delete_path = validate243;
+const schema394 = {"$id":"Webhooks_delete_path","type":"object","properties":{"webhookId":{"$ref":"contract#/$defs/WebhookId"}},"required":["webhookId"],"additionalProperties":false};
 
 function validate243(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Webhooks_rotateSecret_path" */;
+/*# sourceURL="Webhooks_delete_path" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate243.evaluated;
@@ -27532,7 +27784,7 @@ data["webhookId"] = coerced0;
 }
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(!pattern101.test(data0)){
+if(!pattern104.test(data0)){
 validate243.errors = [{instancePath:instancePath+"/webhookId",schemaPath:"contract#/$defs/WebhookId/pattern",keyword:"pattern",params:{pattern: "^whk_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^whk_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
 return false;
 }
@@ -27552,11 +27804,11 @@ return errors === 0;
 }
 validate243.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Webhooks_rotateSecret_query = validate244;
-const schema398 = {"$id":"Webhooks_rotateSecret_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Webhooks_delete_query = validate244;
+const schema396 = {"$id":"Webhooks_delete_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate244(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Webhooks_rotateSecret_query" */;
+/*# sourceURL="Webhooks_delete_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate244.evaluated;
@@ -27584,11 +27836,11 @@ return errors === 0;
 }
 validate244.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Webhooks_test_path = validate245;
-const schema399 = {"$id":"Webhooks_test_path","type":"object","properties":{"webhookId":{"$ref":"contract#/$defs/WebhookId"}},"required":["webhookId"],"additionalProperties":false};
+const Webhooks_deliveries_path = validate245;
+const schema397 = {"$id":"Webhooks_deliveries_path","type":"object","properties":{"webhookId":{"$ref":"contract#/$defs/WebhookId"}},"required":["webhookId"],"additionalProperties":false};
 
 function validate245(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Webhooks_test_path" */;
+/*# sourceURL="Webhooks_deliveries_path" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate245.evaluated;
@@ -27642,7 +27894,7 @@ data["webhookId"] = coerced0;
 }
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(!pattern101.test(data0)){
+if(!pattern104.test(data0)){
 validate245.errors = [{instancePath:instancePath+"/webhookId",schemaPath:"contract#/$defs/WebhookId/pattern",keyword:"pattern",params:{pattern: "^whk_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^whk_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
 return false;
 }
@@ -27662,11 +27914,11 @@ return errors === 0;
 }
 validate245.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Webhooks_test_query = validate246;
-const schema401 = {"$id":"Webhooks_test_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Webhooks_deliveries_query = validate246;
+const schema399 = {"$id":"Webhooks_deliveries_query","type":"object","properties":{"limit":{"type":"integer","format":"int32","minimum":1,"maximum":200,"default":50},"cursor":{"$ref":"contract#/$defs/Cursor"}},"required":[],"additionalProperties":false};
 
 function validate246(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Webhooks_test_query" */;
+/*# sourceURL="Webhooks_deliveries_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate246.evaluated;
@@ -27678,10 +27930,114 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.limit === undefined){
+data.limit = 50;
+}
+const _errs1 = errors;
 for(const key0 in data){
+if(!((key0 === "limit") || (key0 === "cursor"))){
 validate246.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
+}
+}
+if(_errs1 === errors){
+let data0 = data.limit;
+const _errs2 = errors;
+if(!((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0)))){
+let dataType0 = typeof data0;
+let coerced0 = undefined;
+if(!(coerced0 !== undefined)){
+if(dataType0 === "boolean" || data0 === null
+              || (dataType0 === "string" && data0 && data0 == +data0 && !(data0 % 1))){
+coerced0 = +data0;
+}
+else {
+validate246.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+}
+if(coerced0 !== undefined){
+data0 = coerced0;
+if(data !== undefined){
+data["limit"] = coerced0;
+}
+}
+}
+if(errors === _errs2){
+if(typeof data0 == "number"){
+if(data0 > 200 || isNaN(data0)){
+validate246.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/maximum",keyword:"maximum",params:{comparison: "<=", limit: 200},message:"must be <= 200"}];
+return false;
+}
+else {
+if(data0 < 1 || isNaN(data0)){
+validate246.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
+return false;
+}
+else {
+if(!(formats0.validate(data0))){
+validate246.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""}];
+return false;
+}
+}
+}
+}
+}
+var valid0 = _errs2 === errors;
+if(valid0){
+if(data.cursor !== undefined){
+let data1 = data.cursor;
+const _errs4 = errors;
+const _errs5 = errors;
+if(typeof data1 !== "string"){
+let dataType1 = typeof data1;
+let coerced1 = undefined;
+if(!(coerced1 !== undefined)){
+if(dataType1 == "number" || dataType1 == "boolean"){
+coerced1 = "" + data1;
+}
+else if(data1 === null){
+coerced1 = "";
+}
+else {
+validate246.errors = [{instancePath:instancePath+"/cursor",schemaPath:"contract#/$defs/Cursor/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced1 !== undefined){
+data1 = coerced1;
+if(data !== undefined){
+data["cursor"] = coerced1;
+}
+}
+}
+if(errors === _errs5){
+if(typeof data1 === "string"){
+if(func1(data1) > 1024){
+validate246.errors = [{instancePath:instancePath+"/cursor",schemaPath:"contract#/$defs/Cursor/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"}];
+return false;
+}
+else {
+if(func1(data1) < 1){
+validate246.errors = [{instancePath:instancePath+"/cursor",schemaPath:"contract#/$defs/Cursor/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern4.test(data1)){
+validate246.errors = [{instancePath:instancePath+"/cursor",schemaPath:"contract#/$defs/Cursor/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]+$"},message:"must match pattern \""+"^[A-Za-z0-9_-]+$"+"\""}];
+return false;
+}
+}
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+}
 }
 }
 else {
@@ -27694,7 +28050,385 @@ return errors === 0;
 }
 validate246.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-return { Discovery_jwks_query, Discovery_authorizationServer_query, Discovery_openid_query, Admin_impersonate_query, Admin_stopImpersonating_query, Apps_create_query, Apps_list_query, Apps_get_path, Apps_get_query, Apps_update_path, Apps_update_query, Apps_delete_path, Apps_delete_query, Apps_addKey_path, Apps_addKey_query, Apps_removeKey_path, Apps_removeKey_query, Branding_create_query, Branding_get_query, Branding_get_header, Branding_update_path, Branding_update_query, Branding_delete_path, Branding_delete_query, Accounts_changePassword_query, Accounts_config_query, Accounts_config_header, Outbox_list_query, Outbox_clear_query, Outbox_get_path, Outbox_get_query, Devices_list_query, Devices_get_path, Devices_get_query, Devices_delete_path, Devices_delete_query, Devices_trust_path, Devices_trust_query, Devices_untrust_path, Devices_untrust_query, Accounts_forgotPassword_query, Accounts_forgotPassword_header, Forms_create_query, Forms_list_query, Forms_active_query, Forms_active_header, Forms_update_path, Forms_update_query, Forms_delete_path, Forms_delete_query, Invitations_accept_query, Invitations_decline_query, Me_get_query, Me_update_query, Me_delete_query, Me_consents_query, Me_revokeConsent_path, Me_revokeConsent_query, Me_export_query, Me_reauthenticate_query, Me_switchOrg_query, Mfa_challenge_query, Mfa_challenge_header, Mfa_sendCode_query, Mfa_enroll_query, Mfa_remove_query, Mfa_list_query, Mfa_regenerate_query, Mfa_verify_query, OAuth_authorize_query, OAuth_resume_path, OAuth_resume_query, Clients_create_query, Clients_list_query, Clients_get_path, Clients_get_query, Clients_update_path, Clients_update_query, Clients_delete_path, Clients_delete_query, Clients_rotateSecret_path, Clients_rotateSecret_query, Pages_interaction_path, Pages_interaction_query, Pages_abort_path, Pages_abort_query, Pages_consent_path, Pages_consent_query, Pages_mfa_path, Pages_mfa_query, Pages_signin_path, Pages_signin_query, OAuth_introspect_query, OAuth_logout_query, OAuth_postLogout_query, OAuth_confirmLogout_query, OAuth_loggedOut_query, OAuth_par_query, OAuth_revoke_query, OAuth_token_query, OAuth_userinfo_query, OAuth_postUserinfo_query, Organizations_create_query, Organizations_list_query, Organizations_get_path, Organizations_get_query, Organizations_update_path, Organizations_update_query, Organizations_delete_path, Organizations_delete_query, Invitations_create_path, Invitations_create_query, Invitations_list_path, Invitations_list_query, Invitations_revoke_path, Invitations_revoke_query, Members_add_path, Members_add_query, Members_list_path, Members_list_query, Members_update_path, Members_update_query, Members_remove_path, Members_remove_query, Teams_create_path, Teams_create_query, Teams_list_path, Teams_list_query, Teams_get_path, Teams_get_query, Teams_update_path, Teams_update_query, Teams_delete_path, Teams_delete_query, Teams_addMember_path, Teams_addMember_query, Teams_members_path, Teams_members_query, Teams_removeMember_path, Teams_removeMember_query, Pages_forgotPassword_query, Pages_sendForgotPassword_query, Pages_invitation_query, Pages_sendInvitation_query, Pages_resetPassword_query, Pages_sendResetPassword_query, Pages_verifyEmail_query, Pages_sendVerifyEmail_query, Phone_sendCode_query, Phone_sendCode_header, Phone_verify_query, Phone_verify_header, Accounts_refresh_query, Accounts_refresh_header, Accounts_resetPassword_query, Roles_create_query, Roles_list_query, Roles_get_path, Roles_get_query, Roles_update_path, Roles_update_query, Roles_delete_path, Roles_delete_query, Roles_assign_path, Roles_assign_query, Roles_addPermission_path, Roles_addPermission_query, Roles_listPermissions_path, Roles_listPermissions_query, Roles_removePermission_path, Roles_removePermission_query, Roles_unassign_path, Roles_unassign_query, Sessions_list_query, Sessions_revokeOthers_query, Sessions_revoke_path, Sessions_revoke_query, Accounts_signin_query, Accounts_signin_header, SigningKeys_list_query, SigningKeys_rotate_query, Accounts_signout_query, Accounts_signup_query, Accounts_signup_header, Tokens_changes_query, Tokens_changes_header, Tokens_resolve_query, Users_list_query, Users_create_query, Users_get_path, Users_get_query, Users_update_path, Users_update_query, Users_delete_path, Users_delete_query, Users_ban_path, Users_ban_query, Users_resetMfa_path, Users_resetMfa_query, Users_roles_path, Users_roles_query, Users_sessions_path, Users_sessions_query, Users_signoutAll_path, Users_signoutAll_query, Users_unban_path, Users_unban_query, Accounts_verifyEmail_query, Accounts_resendVerification_query, Accounts_resendVerification_header, Webhooks_create_query, Webhooks_list_query, Webhooks_get_path, Webhooks_get_query, Webhooks_update_path, Webhooks_update_query, Webhooks_delete_path, Webhooks_delete_query, Webhooks_deliveries_path, Webhooks_deliveries_query, Webhooks_retry_path, Webhooks_retry_query, Webhooks_rotateSecret_path, Webhooks_rotateSecret_query, Webhooks_test_path, Webhooks_test_query };
+const Webhooks_retry_path = validate247;
+const schema401 = {"$id":"Webhooks_retry_path","type":"object","properties":{"webhookId":{"$ref":"contract#/$defs/WebhookId"},"deliveryId":{"$ref":"contract#/$defs/DeliveryId"}},"required":["webhookId","deliveryId"],"additionalProperties":false};
+const schema403 = {"type":"string","pattern":"^whd_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
+const pattern110 = new RegExp("^whd_[0-7][0-9a-hjkmnp-tv-z]{25}$", "u");
+
+function validate247(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="Webhooks_retry_path" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate247.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.webhookId === undefined) && (missing0 = "webhookId")) || ((data.deliveryId === undefined) && (missing0 = "deliveryId"))){
+validate247.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((key0 === "webhookId") || (key0 === "deliveryId"))){
+validate247.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.webhookId !== undefined){
+let data0 = data.webhookId;
+const _errs2 = errors;
+const _errs3 = errors;
+if(typeof data0 !== "string"){
+let dataType0 = typeof data0;
+let coerced0 = undefined;
+if(!(coerced0 !== undefined)){
+if(dataType0 == "number" || dataType0 == "boolean"){
+coerced0 = "" + data0;
+}
+else if(data0 === null){
+coerced0 = "";
+}
+else {
+validate247.errors = [{instancePath:instancePath+"/webhookId",schemaPath:"contract#/$defs/WebhookId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced0 !== undefined){
+data0 = coerced0;
+if(data !== undefined){
+data["webhookId"] = coerced0;
+}
+}
+}
+if(errors === _errs3){
+if(typeof data0 === "string"){
+if(!pattern104.test(data0)){
+validate247.errors = [{instancePath:instancePath+"/webhookId",schemaPath:"contract#/$defs/WebhookId/pattern",keyword:"pattern",params:{pattern: "^whk_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^whk_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
+return false;
+}
+}
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.deliveryId !== undefined){
+let data1 = data.deliveryId;
+const _errs5 = errors;
+const _errs6 = errors;
+if(typeof data1 !== "string"){
+let dataType1 = typeof data1;
+let coerced1 = undefined;
+if(!(coerced1 !== undefined)){
+if(dataType1 == "number" || dataType1 == "boolean"){
+coerced1 = "" + data1;
+}
+else if(data1 === null){
+coerced1 = "";
+}
+else {
+validate247.errors = [{instancePath:instancePath+"/deliveryId",schemaPath:"contract#/$defs/DeliveryId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced1 !== undefined){
+data1 = coerced1;
+if(data !== undefined){
+data["deliveryId"] = coerced1;
+}
+}
+}
+if(errors === _errs6){
+if(typeof data1 === "string"){
+if(!pattern110.test(data1)){
+validate247.errors = [{instancePath:instancePath+"/deliveryId",schemaPath:"contract#/$defs/DeliveryId/pattern",keyword:"pattern",params:{pattern: "^whd_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^whd_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate247.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate247.errors = vErrors;
+return errors === 0;
+}
+validate247.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const Webhooks_retry_query = validate248;
+const schema404 = {"$id":"Webhooks_retry_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+
+function validate248(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="Webhooks_retry_query" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate248.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+validate248.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+else {
+validate248.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate248.errors = vErrors;
+return errors === 0;
+}
+validate248.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const Webhooks_rotateSecret_path = validate249;
+const schema405 = {"$id":"Webhooks_rotateSecret_path","type":"object","properties":{"webhookId":{"$ref":"contract#/$defs/WebhookId"}},"required":["webhookId"],"additionalProperties":false};
+
+function validate249(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="Webhooks_rotateSecret_path" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate249.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.webhookId === undefined) && (missing0 = "webhookId")){
+validate249.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(key0 === "webhookId")){
+validate249.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.webhookId !== undefined){
+let data0 = data.webhookId;
+const _errs3 = errors;
+if(typeof data0 !== "string"){
+let dataType0 = typeof data0;
+let coerced0 = undefined;
+if(!(coerced0 !== undefined)){
+if(dataType0 == "number" || dataType0 == "boolean"){
+coerced0 = "" + data0;
+}
+else if(data0 === null){
+coerced0 = "";
+}
+else {
+validate249.errors = [{instancePath:instancePath+"/webhookId",schemaPath:"contract#/$defs/WebhookId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced0 !== undefined){
+data0 = coerced0;
+if(data !== undefined){
+data["webhookId"] = coerced0;
+}
+}
+}
+if(errors === _errs3){
+if(typeof data0 === "string"){
+if(!pattern104.test(data0)){
+validate249.errors = [{instancePath:instancePath+"/webhookId",schemaPath:"contract#/$defs/WebhookId/pattern",keyword:"pattern",params:{pattern: "^whk_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^whk_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
+return false;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate249.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate249.errors = vErrors;
+return errors === 0;
+}
+validate249.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const Webhooks_rotateSecret_query = validate250;
+const schema407 = {"$id":"Webhooks_rotateSecret_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+
+function validate250(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="Webhooks_rotateSecret_query" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate250.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+validate250.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+else {
+validate250.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate250.errors = vErrors;
+return errors === 0;
+}
+validate250.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const Webhooks_test_path = validate251;
+const schema408 = {"$id":"Webhooks_test_path","type":"object","properties":{"webhookId":{"$ref":"contract#/$defs/WebhookId"}},"required":["webhookId"],"additionalProperties":false};
+
+function validate251(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="Webhooks_test_path" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate251.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.webhookId === undefined) && (missing0 = "webhookId")){
+validate251.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(key0 === "webhookId")){
+validate251.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.webhookId !== undefined){
+let data0 = data.webhookId;
+const _errs3 = errors;
+if(typeof data0 !== "string"){
+let dataType0 = typeof data0;
+let coerced0 = undefined;
+if(!(coerced0 !== undefined)){
+if(dataType0 == "number" || dataType0 == "boolean"){
+coerced0 = "" + data0;
+}
+else if(data0 === null){
+coerced0 = "";
+}
+else {
+validate251.errors = [{instancePath:instancePath+"/webhookId",schemaPath:"contract#/$defs/WebhookId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced0 !== undefined){
+data0 = coerced0;
+if(data !== undefined){
+data["webhookId"] = coerced0;
+}
+}
+}
+if(errors === _errs3){
+if(typeof data0 === "string"){
+if(!pattern104.test(data0)){
+validate251.errors = [{instancePath:instancePath+"/webhookId",schemaPath:"contract#/$defs/WebhookId/pattern",keyword:"pattern",params:{pattern: "^whk_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^whk_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
+return false;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate251.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate251.errors = vErrors;
+return errors === 0;
+}
+validate251.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const Webhooks_test_query = validate252;
+const schema410 = {"$id":"Webhooks_test_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+
+function validate252(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="Webhooks_test_query" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate252.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+validate252.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+else {
+validate252.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate252.errors = vErrors;
+return errors === 0;
+}
+validate252.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+return { Discovery_jwks_query, Discovery_authorizationServer_query, Discovery_openid_query, Admin_impersonate_query, Admin_stopImpersonating_query, Apps_create_query, Apps_list_query, Apps_get_path, Apps_get_query, Apps_update_path, Apps_update_query, Apps_delete_path, Apps_delete_query, Apps_addKey_path, Apps_addKey_query, Apps_removeKey_path, Apps_removeKey_query, Branding_create_query, Branding_get_query, Branding_get_header, Branding_update_path, Branding_update_query, Branding_delete_path, Branding_delete_query, Accounts_changePassword_query, Accounts_config_query, Accounts_config_header, Outbox_list_query, Outbox_clear_query, Outbox_get_path, Outbox_get_query, Devices_list_query, Devices_get_path, Devices_get_query, Devices_delete_path, Devices_delete_query, Devices_trust_path, Devices_trust_query, Devices_untrust_path, Devices_untrust_query, Accounts_forgotPassword_query, Accounts_forgotPassword_header, Forms_create_query, Forms_list_query, Forms_active_query, Forms_active_header, Forms_update_path, Forms_update_query, Forms_delete_path, Forms_delete_query, Invitations_accept_query, Invitations_decline_query, Me_get_query, Me_update_query, Me_delete_query, Me_consents_query, Me_revokeConsent_path, Me_revokeConsent_query, Me_export_query, Me_reauthenticate_query, Me_switchOrg_query, Mfa_challenge_query, Mfa_challenge_header, Mfa_sendCode_query, Mfa_enroll_query, Mfa_remove_query, Mfa_list_query, Mfa_regenerate_query, Mfa_verify_query, OAuth_authorize_query, OAuth_resume_path, OAuth_resume_query, Clients_create_query, Clients_list_query, Clients_get_path, Clients_get_query, Clients_update_path, Clients_update_query, Clients_delete_path, Clients_delete_query, Clients_rotateSecret_path, Clients_rotateSecret_query, Pages_interaction_path, Pages_interaction_query, Pages_abort_path, Pages_abort_query, Pages_consent_path, Pages_consent_query, Pages_mfa_path, Pages_mfa_query, Pages_sendCode_path, Pages_sendCode_query, Pages_signin_path, Pages_signin_query, Pages_signup_path, Pages_signup_query, Pages_sendSignup_path, Pages_sendSignup_query, OAuth_introspect_query, OAuth_logout_query, OAuth_postLogout_query, OAuth_confirmLogout_query, OAuth_loggedOut_query, OAuth_par_query, OAuth_revoke_query, OAuth_token_query, OAuth_userinfo_query, OAuth_postUserinfo_query, Organizations_create_query, Organizations_list_query, Organizations_get_path, Organizations_get_query, Organizations_update_path, Organizations_update_query, Organizations_delete_path, Organizations_delete_query, Invitations_create_path, Invitations_create_query, Invitations_list_path, Invitations_list_query, Invitations_revoke_path, Invitations_revoke_query, Members_add_path, Members_add_query, Members_list_path, Members_list_query, Members_update_path, Members_update_query, Members_remove_path, Members_remove_query, Teams_create_path, Teams_create_query, Teams_list_path, Teams_list_query, Teams_get_path, Teams_get_query, Teams_update_path, Teams_update_query, Teams_delete_path, Teams_delete_query, Teams_addMember_path, Teams_addMember_query, Teams_members_path, Teams_members_query, Teams_removeMember_path, Teams_removeMember_query, Pages_forgotPassword_query, Pages_sendForgotPassword_query, Pages_invitation_query, Pages_sendInvitation_query, Pages_resetPassword_query, Pages_sendResetPassword_query, Pages_verifyEmail_query, Pages_sendVerifyEmail_query, Phone_sendCode_query, Phone_sendCode_header, Phone_verify_query, Phone_verify_header, Accounts_refresh_query, Accounts_refresh_header, Accounts_resetPassword_query, Roles_create_query, Roles_list_query, Roles_get_path, Roles_get_query, Roles_update_path, Roles_update_query, Roles_delete_path, Roles_delete_query, Roles_assign_path, Roles_assign_query, Roles_addPermission_path, Roles_addPermission_query, Roles_listPermissions_path, Roles_listPermissions_query, Roles_removePermission_path, Roles_removePermission_query, Roles_unassign_path, Roles_unassign_query, Sessions_list_query, Sessions_revokeOthers_query, Sessions_revoke_path, Sessions_revoke_query, Accounts_signin_query, Accounts_signin_header, SigningKeys_list_query, SigningKeys_rotate_query, Accounts_signout_query, Accounts_signup_query, Accounts_signup_header, Tokens_changes_query, Tokens_changes_header, Tokens_resolve_query, Users_list_query, Users_create_query, Users_get_path, Users_get_query, Users_update_path, Users_update_query, Users_delete_path, Users_delete_query, Users_ban_path, Users_ban_query, Users_resetMfa_path, Users_resetMfa_query, Users_roles_path, Users_roles_query, Users_sessions_path, Users_sessions_query, Users_signoutAll_path, Users_signoutAll_query, Users_unban_path, Users_unban_query, Accounts_verifyEmail_query, Accounts_resendVerification_query, Accounts_resendVerification_header, Webhooks_create_query, Webhooks_list_query, Webhooks_get_path, Webhooks_get_query, Webhooks_update_path, Webhooks_update_query, Webhooks_delete_path, Webhooks_delete_query, Webhooks_deliveries_path, Webhooks_deliveries_query, Webhooks_retry_path, Webhooks_retry_query, Webhooks_rotateSecret_path, Webhooks_rotateSecret_query, Webhooks_test_path, Webhooks_test_query };
 })();
 export const validators = {
   Discovery_jwks: { query: Discovery_jwks_query },
@@ -27758,7 +28492,10 @@ export const validators = {
   Pages_abort: { path: Pages_abort_path, query: Pages_abort_query, body: Pages_abort_body },
   Pages_consent: { path: Pages_consent_path, query: Pages_consent_query, body: Pages_consent_body },
   Pages_mfa: { path: Pages_mfa_path, query: Pages_mfa_query, body: Pages_mfa_body },
+  Pages_sendCode: { path: Pages_sendCode_path, query: Pages_sendCode_query, body: Pages_sendCode_body },
   Pages_signin: { path: Pages_signin_path, query: Pages_signin_query, body: Pages_signin_body },
+  Pages_signup: { path: Pages_signup_path, query: Pages_signup_query },
+  Pages_sendSignup: { path: Pages_sendSignup_path, query: Pages_sendSignup_query, body: Pages_sendSignup_body },
   OAuth_introspect: { query: OAuth_introspect_query, body: OAuth_introspect_body },
   OAuth_logout: { query: OAuth_logout_query },
   OAuth_postLogout: { query: OAuth_postLogout_query, body: OAuth_postLogout_body },

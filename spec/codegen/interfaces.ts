@@ -64,11 +64,18 @@ function bodyTexts({ content, required }: NonNullable<Operation['body']>): strin
   return [`body${required ? '' : '?'}: ${typeText(media.schema)}${required ? '' : ' | undefined'}`];
 }
 
+/** Errors are thrown, except for pages: how one that says what is wrong looks is the handler's affair. */
 function answerText(operation: Operation): string {
   const answers = operation.responses.filter((response) => response.status < 400);
-  const texts = new Set(
-    answers.flatMap(({ content }) => (content.length === 0 ? ['void'] : content.map(contentText(operation)))),
-  );
+  const pages = operation.responses
+    .filter((response) => response.status >= 400)
+    .flatMap(({ content }) => content.filter(({ contentType }) => contentType === 'text/html'));
+  const texts = new Set([
+    ...answers.flatMap(({ content }) =>
+      content.length === 0 ? ['void'] : content.map(contentText(operation)),
+    ),
+    ...pages.map(contentText(operation)),
+  ]);
   const [first, ...others] = texts;
   // Events come at once, or after a look at whether there is anything to follow.
   if (operation.events && others.length === 0) return `${first} | Promise<${first}>`;

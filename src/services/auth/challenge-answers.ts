@@ -10,7 +10,7 @@ import { enrollmentStore } from './enrollments.store.ts';
 import { InvalidCredentials } from './errors.ts';
 import { isCarriedCode } from './factor-proof.ts';
 import { countFailure, heard } from './password-check.ts';
-import { challengeMethods, completeSignin, type CompletedSignin } from './signin.ts';
+import { challengeMethods, type Complete } from './signin.ts';
 import { codeMac } from './text-codes.ts';
 import { throttleStore } from './throttles.store.ts';
 import { readToken } from './tokens.ts';
@@ -22,17 +22,44 @@ interface Presented {
   readonly tag: string;
   readonly hash: Buffer;
   readonly userId: string;
+  readonly challenge: OpenChallenge;
 }
 
-/** @throws Unauthenticated where the token is none, or its challenge is over. */
-async function presentedChallenge({ db, directory }: Deps, token: string): Promise<Presented> {
+/** Undefined where the token is none, or its challenge is over. */
+async function findChallenge({ db, directory }: Deps, token: string): Promise<Presented | undefined> {
   const presented = readToken('chall', token);
   const tenant = presented && (await directory.tenantOf(presented.tag));
-  if (!presented || tenant === undefined) throw InvalidCredentials();
-  const challenge = await challengeStore(db.sql).open(tenant, presented.hash);
+  if (!presented || tenant === undefined) return undefined;
+  const { tag, hash } = presented;
+  const challenge = await challengeStore(db.sql).open(tenant, hash);
   const app = challenge && (await directory.app(challenge.app_id));
-  if (!app) throw InvalidCredentials();
-  return { app, tag: presented.tag, hash: presented.hash, userId: challenge.user_id };
+  return app && { app, tag, hash, userId: challenge.user_id, challenge };
+}
+
+/** @throws Unauthenticated */
+async function presentedChallenge(deps: Deps, token: string): Promise<Presented> {
+  const presented = await findChallenge(deps, token);
+  if (!presented) throw InvalidCredentials();
+  return presented;
+}
+
+/** A sign-in that waits, as its page shows it. */
+export interface WaitingSignin {
+  readonly app: KnownApp;
+  readonly userId: string;
+  readonly methods: readonly ChallengeMethod[];
+  /** Whether a code was texted that is still good. */
+  readonly texted: boolean;
+}
+
+/** The sign-in that the token stands for; undefined where it is over. */
+export async function waitingSignin(deps: Deps, token: string): Promise<WaitingSignin | undefined> {
+  const presented = await findChallenge(deps, token);
+  if (!presented) return undefined;
+  const { app, userId, challenge } = presented;
+  const { verified, recovery } = await challengeStore(deps.db.sql).factorsOf(app.tenant, userId);
+  const methods = challengeMethods(challenge.method, verified, recovery);
+  return { app, userId, methods, texted: challenge.code_mac !== null };
 }
 
 /**
@@ -56,11 +83,12 @@ const writeOpen = <T>(
  * challenges and go on guessing.
  * @throws Unauthenticated, Forbidden, RateLimited
  */
-export async function answerChallenge(
+export async function answerChallenge<Completed>(
   deps: Deps,
   { challenge_token, method, code }: ChallengeAnswer,
   visit: Visit,
-): Promise<CompletedSignin> {
+  complete: Complete<Completed>,
+): Promise<Completed> {
   const presented = await presentedChallenge(deps, challenge_token);
   const { app, tag, hash, userId } = presented;
   const claim = { app, identifier: userId, account: { id: userId }, visit };
@@ -73,7 +101,7 @@ export async function answerChallenge(
     }
     await challengeStore(sql).delete(tenant, hash);
     await throttleStore(sql).clearNetwork(tenant, keys);
-    return completeSignin(deps, write, app, userId, { tag, visit, method, factorProven: true });
+    return complete(deps, write, app, userId, { tag, visit, method, factorProven: true });
   });
   if (completed) return completed;
   await countFailure(deps, claim, keys);

@@ -15,7 +15,6 @@ import { changes as createChanges } from '../../db/changes.ts';
 import type { Service, ServiceModule } from '../../http/service.ts';
 import { createOutbound } from '../../lib/outbound.ts';
 import { createAccessTokens } from './access-tokens.ts';
-import { startAccountSweep } from './account-sweep.ts';
 import { accounts } from './accounts.ts';
 import { createActivity } from './activity.ts';
 import { admin } from './admin.ts';
@@ -30,10 +29,10 @@ import { denylistStore } from './denylist.store.ts';
 import { devices } from './devices.ts';
 import { createDirectory } from './directory.ts';
 import { discovery } from './discovery.ts';
-import { startFactorSweep } from './factor-sweep.ts';
 import { ensureFirstApp } from './first-app.ts';
 import { formChecker, forms } from './forms.ts';
 import { createHeldScopes } from './held-scopes.ts';
+import { createInteractions } from './interactions.ts';
 import { invitations } from './invitations.ts';
 import { issuerOf } from './issuer.ts';
 import { createSigningKeys } from './key-set.ts';
@@ -43,15 +42,18 @@ import { members } from './members.ts';
 import { waysOf } from './message-drivers.ts';
 import { createMessages } from './messages.ts';
 import { mfa } from './mfa.ts';
-import { organizations } from './organizations.ts';
 import { createOAuthClients } from './oauth-clients.ts';
 import { encodeErrorOf } from './oauth-errors.ts';
-import { errorPage } from './oauth-pages.ts';
 import { oauth } from './oauth.ts';
 import { createOidcProvider } from './oidc-provider.ts';
 import { startOidcSweep } from './oidc-sweep.ts';
+import { organizations } from './organizations.ts';
 import { createOrigins } from './origins.ts';
 import { outbox } from './outbox.ts';
+import { pages } from './pages.ts';
+import { renderPage } from './pages/layout.ts';
+import { plainLook } from './pages/look.ts';
+import { unexpectedPage } from './pages/message-pages.ts';
 import { createPasswords } from './passwords.ts';
 import { phone } from './phone.ts';
 import { principalStore } from './principals.store.ts';
@@ -64,42 +66,19 @@ import { sessions } from './sessions.ts';
 import { settings } from './settings.ts';
 import { startKeyRotation } from './signing-key-rotation.ts';
 import { signingKeys } from './signing-keys.ts';
+import { startSweep } from './sweep.ts';
 import { teams } from './teams.ts';
 import { tokens } from './token-resolution.ts';
 import { users } from './users.ts';
 import { webhooks } from './webhooks.ts';
+import { limitedVisits } from './visits.ts';
 import { createWriter } from './writes.ts';
 
 export const auth: ServiceModule<typeof settings> = {
   name: 'auth',
   migrations: new URL('./migrations/', import.meta.url),
   settings,
-  // What is missing are the OAuth provider and its pages, and with it the consents of a user.
-  built: [
-    'Accounts',
-    'Admin',
-    'Apps',
-    'Branding',
-    'Clients',
-    'Devices',
-    'Discovery',
-    'Forms',
-    'Invitations',
-    'Me',
-    'Members',
-    'Mfa',
-    'OAuth',
-    'Organizations',
-    'Outbox',
-    'Phone',
-    'Roles',
-    'Sessions',
-    'SigningKeys',
-    'Teams',
-    'Tokens',
-    'Users',
-    'Webhooks',
-  ],
+  basePath: ({ basePath }) => ({ documented: '/v1/auth', served: basePath }),
   async create({ db, settings, sealer, production, allowPrivateTargets, prefix, log }): Promise<Service> {
     await ensureFirstApp(db);
     const changes = createChanges({ db, schema: 'auth', detailed: true, retentionMs: denialMs, log });
@@ -140,11 +119,15 @@ export const auth: ServiceModule<typeof settings> = {
       signingKeys: signing,
       oauthClients: createOAuthClients({ db, changes, size: settings.cache }),
       passwords: createPasswords(settings.hashCost),
-      messages: createMessages({ db, ways: waysOf(settings, production), log }),
+      messages: createMessages({ db, ways: waysOf(settings, production), sealer, log }),
       deliveries,
       outbound,
-      checkForm: formChecker(db),
-      limits: createRateLimits({ on: limitsByAddress(settings.rateLimit, production) }),
+      checkForm: formChecker(db.sql),
+      limits: createRateLimits({
+        on: limitsByAddress(settings.rateLimit, production),
+        redisUrl: settings.redisUrl,
+        log,
+      }),
       issuer,
       sealer,
       settings,
@@ -162,15 +145,16 @@ export const auth: ServiceModule<typeof settings> = {
         Branding: branding(deps),
         Clients: clients(deps),
         Devices: devices(deps),
-        Discovery: discovery(oauthDeps),
+        Discovery: limitedVisits(discovery(oauthDeps), deps.limits),
         Forms: forms(deps),
         Invitations: invitations(deps),
         Me: { ...me({ ...deps, consentsOf: consentsOf(db) }), ...consents(deps) },
         Members: members(deps),
         Mfa: mfa(deps),
-        OAuth: oauth(oauthDeps),
+        OAuth: limitedVisits(oauth(oauthDeps), deps.limits, callsOfPrograms),
         Organizations: organizations(deps),
         Outbox: outbox(deps),
+        Pages: pages(deps, createInteractions(deps, oauthDeps.oidc)),
         Phone: phone(deps),
         Roles: roles(deps),
         Sessions: sessions(deps),
@@ -181,7 +165,7 @@ export const auth: ServiceModule<typeof settings> = {
         Webhooks: webhooks(deps),
       },
       encodeError: (error, _status, operation) => encodeErrorOf(error, operation),
-      errorPage,
+      errorPage: (error) => renderPage(unexpectedPage(error), plainLook('Plinth')),
       ofSession: principals.ofSession,
       ofAccessToken: deps.accessTokens.resolve,
       allowsOrigin: (origin) => origins.has(origin),
@@ -198,8 +182,7 @@ export const auth: ServiceModule<typeof settings> = {
           deliveries,
           deps.messages,
           startRequests(deps),
-          startAccountSweep(deps),
-          startFactorSweep(deps),
+          startSweep(deps),
           startAppRemoval({ db, log }),
           startKeyRotation(deps),
           startOidcSweep(deps),
@@ -207,6 +190,7 @@ export const auth: ServiceModule<typeof settings> = {
       },
       async stop() {
         await Promise.all(background.map((work) => work.stop()));
+        deps.limits.stop();
         await outbound.close();
         denylist.stop();
         await changes.stop();
@@ -214,6 +198,9 @@ export const auth: ServiceModule<typeof settings> = {
     };
   },
 };
+
+/** They have limits of their own, or come from one address for many users; and to revoke is never refused. */
+const callsOfPrograms = ['token', 'par', 'introspect', 'revoke', 'userinfo', 'postUserinfo'] as const;
 
 /** Limits by address can keep a developer's own tests out, so they are off outside production. */
 const limitsByAddress = (setting: 'auto' | 'on' | 'off', production: boolean): boolean =>

@@ -8,7 +8,7 @@ import { enroll, regenerateCodes, removeFactors, shown, verifyFactor, type Owner
 import { enrollmentStore } from './enrollments.store.ts';
 import { requireFresh } from './fresh.ts';
 import { refuseImpersonation } from './impersonation.ts';
-import { answerSignin, visitOf } from './signin.ts';
+import { answerSignin, completeSignin, visitOf } from './signin.ts';
 
 /** Mfa: second factors, their recovery codes, and the challenges of sign-ins that wait for them. */
 export const mfa = (deps: Deps) => {
@@ -35,13 +35,13 @@ export const mfa = (deps: Deps) => {
     },
 
     async challenge({ body, ...headers }, context) {
-      limits.take('code', context.ip);
+      await limits.take('code', context.ip);
       const visit = visitOf(context, headers['X-Device-Token']);
-      return answerSignin(context, await answerChallenge(deps, body, visit)) as AuthResult;
+      return answerSignin(context, await answerChallenge(deps, body, visit, completeSignin)) as AuthResult;
     },
 
     async sendCode({ body }, { ip }) {
-      limits.take('sms', ip);
+      await limits.take('sms', ip);
       return { status: 'code_sent', expires_at: await sendChallengeCode(deps, body.challenge_token) };
     },
 

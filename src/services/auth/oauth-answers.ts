@@ -1,5 +1,4 @@
 import type { Context } from '../../http/context.ts';
-import { Invalid } from '../../lib/errors.ts';
 import type { OidcAnswer } from './oidc-requests.ts';
 import { codeOfStatus } from './oauth-errors.ts';
 
@@ -9,6 +8,8 @@ const told = {
   'set-cookie': 'Set-Cookie',
   'content-security-policy': 'Content-Security-Policy',
   'www-authenticate': 'WWW-Authenticate',
+  'content-security-policy': 'Content-Security-Policy',
+  'referrer-policy': 'Referrer-Policy',
 } as const;
 
 /** Gives on the status and the headers of the library. */
@@ -20,17 +21,10 @@ function begin({ reply }: Pick<Context, 'reply'>, { status, headers }: OidcAnswe
   }
 }
 
-/** A page, or the way to the next one. @throws Invalid where the library refuses and nobody is to be sent anywhere. */
+/** A page, or the way to the next one. */
 export function answerBrowser(context: Pick<Context, 'reply'>, answer: OidcAnswer): string {
-  if (answer.status >= 400) {
-    const { error, error_description } = JSON.parse(answer.body) as {
-      error: string;
-      error_description?: string;
-    };
-    throw Invalid(error_description ?? error);
-  }
   begin(context, answer);
-  if (answer.status >= 300) return '';
+  if (answer.status >= 300 && answer.status < 400) return '';
   context.reply.header('Content-Type', 'text/html; charset=utf-8');
   context.reply.header('Cache-Control', 'no-store');
   context.reply.header('Referrer-Policy', 'no-referrer');

@@ -52,22 +52,22 @@ export const oauth = (deps: OAuthDeps) => {
       // What was pushed has its scopes already.
       const asked =
         request.request_uri === undefined ? await withScopes(request, request.client_id) : request;
-      await page(context, `/oauth2/authorize?${formOf(asked)}`);
+      return page(context, `/oauth2/authorize?${formOf(asked)}`);
     },
 
     async resume({ uid }, context) {
-      await page(context, `/oauth2/authorize/${uid}`);
+      return page(context, `/oauth2/authorize/${uid}`);
     },
 
     async token({ body }, context) {
-      limits.take('token', context.ip);
+      await limits.take('token', context.ip);
       const form = body.grant_type === 'client_credentials' ? await forItself(body, context) : body;
       const answer = await oidc.ask({ method: 'POST', path: '/oauth2/token', form }, context);
       return answerProgram<TokenResponse>(context, answer, issuer);
     },
 
     async par({ body }, context) {
-      limits.take('token', context.ip);
+      await limits.take('token', context.ip);
       const client_id = presentedClient(context, body)?.id ?? body.client_id;
       const form = await withScopes(client_id === undefined ? body : { ...body, client_id }, client_id);
       const answer = await oidc.ask({ method: 'POST', path: '/oauth2/par', form }, context);
@@ -75,7 +75,7 @@ export const oauth = (deps: OAuthDeps) => {
     },
 
     async introspect({ body }, context) {
-      limits.take('introspect', context.ip);
+      await limits.take('introspect', context.ip);
       return introspect(deps, body, context);
     },
 
@@ -93,7 +93,7 @@ export const oauth = (deps: OAuthDeps) => {
     postLogout: async ({ body }, context) => page(context, `/oauth2/logout?${formOf(body)}`),
 
     async confirmLogout({ body }, context) {
-      await page(context, '/oauth2/logout/confirm', body);
+      return page(context, '/oauth2/logout/confirm', body);
     },
 
     loggedOut: async (request, context) => page(context, `/oauth2/logout/success?${formOf(request)}`),

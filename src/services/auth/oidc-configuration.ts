@@ -4,9 +4,9 @@ import { existingGrant } from './consents.ts';
 import type { Deps } from './deps.ts';
 import { oidcScopes, scopesIn } from './granted-scopes.ts';
 import { noteAccessToken } from './issued-tokens.ts';
-import { loggedOutPage, logoutPage, pagePolicy } from './oauth-pages.ts';
 import { resourceServers } from './oauth-resources.ts';
 import { createOidcAdapter } from './oidc-adapter.ts';
+import { showError, showLoggedOut, showLogout } from './oidc-pages.ts';
 import type { KeySet } from './signing-keys.ts';
 import { claimsOf, claimsOfScopes } from './user-claims.ts';
 
@@ -46,8 +46,8 @@ export const oidcConfiguration = (deps: Deps, keys: KeySet): Configuration => ({
     resourceIndicators: resourceServers(deps),
     rpInitiatedLogout: {
       enabled: true,
-      logoutSource: (ctx, form) => show(ctx, logoutPage(form)),
-      postLogoutSuccessSource: (ctx) => show(ctx, loggedOutPage(ctx.oidc.client?.clientName)),
+      logoutSource: (ctx) => showLogout(deps, ctx),
+      postLogoutSuccessSource: (ctx) => showLoggedOut(deps, ctx),
     },
   },
   ttl: {
@@ -76,9 +76,7 @@ export const oidcConfiguration = (deps: Deps, keys: KeySet): Configuration => ({
   issueRefreshToken: (_ctx, client) => client.grantTypeAllowed('refresh_token'),
   rotateRefreshToken: true,
   revokeGrantPolicy: () => true,
-  renderError(ctx, out) {
-    ctx.body = out;
-  },
+  renderError: (ctx, out) => showError(deps, ctx, out),
 });
 
 const cookie = { httpOnly: true, sameSite: 'lax', signed: true } as const;
@@ -133,12 +131,4 @@ async function isOfApp(
     await oauthClients.find(token.clientId ?? ''),
   ];
   return one !== undefined && one.tenant === other?.tenant && one.app === other.app;
-}
-
-/** Browsers hold the answer to a form against its policy, too. */
-function show(ctx: KoaContextWithOIDC, page: string): void {
-  const target = ctx.oidc.params?.['post_logout_redirect_uri'];
-  ctx.set('Content-Security-Policy', pagePolicy(typeof target === 'string' ? target : undefined));
-  ctx.type = 'html';
-  ctx.body = page;
 }

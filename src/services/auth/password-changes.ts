@@ -1,5 +1,4 @@
 import { accountStore, type Account } from './accounts.store.ts';
-import { challengeStore } from './challenges.store.ts';
 import type { Deps } from './deps.ts';
 import type { Visit } from './device-recognition.ts';
 import type { KnownApp } from './directory.ts';
@@ -11,7 +10,28 @@ import { checkNewPassword } from './password-rules.ts';
 import { endSessionsOfUser } from './revocations.ts';
 import { accountKey } from './throttle.ts';
 import { throttleStore } from './throttles.store.ts';
+import { userEndings } from './user-endings.store.ts';
 import type { Write } from './writes.ts';
+
+/** Whose password the token of a message replaces. */
+export interface PasswordReset {
+  readonly app: KnownApp;
+  readonly account: Account;
+  readonly hash: Buffer;
+}
+
+/** @throws Invalid where the token is over. */
+export async function passwordResetOf(
+  { db, directory }: Pick<Deps, 'db' | 'directory'>,
+  token: string,
+): Promise<PasswordReset> {
+  const { tenant, hash } = await presentedOneTime(directory, 'reset_password', token);
+  const known = await oneTimeStore(db.sql).find(tenant, 'reset_password', hash);
+  const app = known && (await directory.app(known.app_id));
+  const account = known && (await accountStore(db.sql).findById(tenant, known.app_id, known.subject));
+  if (!app || !account) throw InvalidToken();
+  return { app, account, hash };
+}
 
 /** Replaces a forgotten password. All sessions and grants of the user end. @throws Invalid, RateLimited */
 export async function resetPassword(
@@ -20,12 +40,9 @@ export async function resetPassword(
   password: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const { db, directory, passwords, write } = deps;
-  const { tenant, hash: tokenHash } = await presentedOneTime(directory, 'reset_password', token);
-  const known = await oneTimeStore(db.sql).find(tenant, 'reset_password', tokenHash);
-  const app = known && (await directory.app(known.app_id));
-  const account = known && (await accountStore(db.sql).findById(tenant, known.app_id, known.subject));
-  if (!app || !account) throw InvalidToken();
+  const { passwords, write } = deps;
+  const { app, account, hash: tokenHash } = await passwordResetOf(deps, token);
+  const { tenant } = app;
   checkNewPassword(password, app.settings.password_min_length, account, 'new_password');
   const hash = await passwords.hash(password, signal);
   await write({ tenant, app: app.id, actor: account.id }, async (resetWrite) => {
@@ -81,8 +98,8 @@ async function replacePassword(
 ): Promise<void> {
   const store = accountStore(sql);
   await store.replacePassword(tenant, app, id, hash);
-  await store.deleteGrants(tenant, id);
-  await challengeStore(sql).deleteOfUser(tenant, id);
+  await userEndings(sql).endGrants(tenant, id);
+  await userEndings(sql).endChallenges(tenant, id);
   await oneTimeStore(sql).void(tenant, app, 'reset_password', id);
   const identifiers = [id, email, username?.toLowerCase()].filter((known) => known != null);
   await throttleStore(sql).clearAccounts(

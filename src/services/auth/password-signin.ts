@@ -6,37 +6,40 @@ import type { Visit } from './device-recognition.ts';
 import type { KnownApp } from './directory.ts';
 import { checkPassword } from './password-check.ts';
 import type { Passwords } from './passwords.ts';
-import { completeSignin, type CompletedSignin } from './signin.ts';
+import type { Complete } from './signin.ts';
 import { cleanEmail, cleanText } from './text-rules.ts';
 import { throttleStore } from './throttles.store.ts';
 
 export type Claimed = Pick<SigninRequest, 'email' | 'username' | 'password'>;
 
 /** Signs in by password. @throws Invalid, Unauthenticated, Forbidden, RateLimited */
-export async function signInByPassword(
+export async function signInByPassword<Completed extends { readonly result: object }>(
   deps: Deps,
   app: KnownApp,
   { password, ...names }: Claimed,
   visit: Visit,
   signal: AbortSignal,
-): Promise<CompletedSignin> {
-  const { db, directory, write } = deps;
+  complete: Complete<Completed>,
+): Promise<Completed> {
+  const { db, directory, passwords, write } = deps;
+  passwords.checkRoom();
   const [identifier, typed] = identified(names);
   const claimed = await accountStore(db.sql).find(app.tenant, app.id, identifier);
   const claim = { app, identifier: typed, account: claimed, visit, signal };
   const { account, hash: provenHash, keys } = await checkPassword(deps, claim, password);
-  const newHash = await rehashed(deps.passwords, provenHash, password);
+  const newHash = await rehashed(passwords, provenHash, password);
   const tag = await directory.tagOf(app.tenant);
   return write({ tenant: app.tenant, app: app.id, actor: account.id }, async (signinWrite) => {
     const method = 'password';
-    const completed = await completeSignin(deps, signinWrite, app, account.id, {
+    const completed = await complete(deps, signinWrite, app, account.id, {
       tag,
       visit,
       method,
       provenHash,
       newHash,
     });
-    if ('user' in completed.result) await throttleStore(signinWrite.sql).clearNetwork(app.tenant, keys);
+    if (keys.failed && !('mfa_required' in completed.result))
+      await throttleStore(signinWrite.sql).clearNetwork(app.tenant, keys);
     return completed;
   });
 }

@@ -1,8 +1,13 @@
-import type { ChallengeMethod, MfaMethod, SigninResult } from '../../../generated/auth/types.ts';
+import type {
+  ChallengeMethod,
+  MfaChallenge,
+  MfaMethod,
+  SigninResult,
+} from '../../../generated/auth/types.ts';
 import type { Context } from '../../http/context.ts';
 import { accountStore } from './accounts.store.ts';
 import { tryTextChallenge } from './challenge-codes.ts';
-import { challengeStore } from './challenges.store.ts';
+import { challengeStore, type Factors } from './challenges.store.ts';
 import type { Visit } from './device-recognition.ts';
 import type { KnownApp } from './directory.ts';
 import { EmailNotVerified, InvalidCredentials, UserBanned } from './errors.ts';
@@ -23,6 +28,8 @@ export interface Signin {
   readonly factorProven?: boolean;
   /** The account was made in this transaction: its first session does not wait for a verified address. */
   readonly isNewUser?: boolean;
+  /** Whoever signs in has shown that they read the mail of the account's address. */
+  readonly addressProven?: boolean;
   /** The hash that the password was found right by; a password that was replaced meanwhile is not good any more. */
   readonly provenHash?: string;
   /** The same password at the cost that is asked for now. */
@@ -35,35 +42,54 @@ export interface CompletedSignin {
   readonly deviceToken: string | undefined;
 }
 
-/**
- * The end of every sign-in, whatever proved it: banned? address verified? a second factor due? Then a challenge is answered, else
- * a session begins. The account is locked meanwhile, so a ban or a new password comes before or after, and never between.
- * @throws Unauthenticated, Forbidden
- */
-export async function completeSignin(
+/** What ends a sign-in once who it is has been proven: with a session of the API, or of the browser that the hosted pages serve. */
+export type Complete<Completed> = (
   deps: TextDeps,
   write: Write,
   app: KnownApp,
   userId: string,
   signin: Signin,
-): Promise<CompletedSignin> {
-  const { sql, tenant, emit } = write;
-  const { tag, visit, method, factorProven, isNewUser = false, provenHash, newHash } = signin;
-  const store = accountStore(sql);
-  const account = await store.lock(tenant, app.id, userId);
+) => Promise<Completed>;
+
+/** The end of every sign-in by the API: a session, or a challenge where a second factor is due. @throws Unauthenticated, Forbidden */
+export const completeSignin: Complete<CompletedSignin> = async (deps, write, app, userId, signin) => {
+  const challenge = await admit(deps, write, app, userId, signin);
+  if (challenge) return { result: challenge, deviceToken: undefined };
+  const { tag, visit, method, isNewUser = false, newHash } = signin;
+  const [{ session, tokens, deviceToken }, user] = await Promise.all([
+    startSession(write, app, tag, { id: userId }, visit),
+    accountStore(write.sql).signedIn(write.tenant, app.id, userId, newHash),
+  ]);
+  write.emit('auth.signin', userId, { user_id: userId, session_id: session.id, method });
+  return { result: { user, ...tokens, is_new_user: isNewUser }, deviceToken };
+};
+
+/**
+ * What every sign-in has to pass, whatever proved it: banned? address verified? a second factor due? Then its challenge is
+ * answered. The account is locked meanwhile, so a ban or a new password comes before or after, and never between.
+ * @throws Unauthenticated, Forbidden
+ */
+export async function admit(
+  deps: TextDeps,
+  write: Write,
+  app: KnownApp,
+  userId: string,
+  signin: Signin,
+): Promise<MfaChallenge | undefined> {
+  const { sql, tenant } = write;
+  const { factorProven, isNewUser = false, addressProven = isNewUser, provenHash } = signin;
+  // Sent in one go, and carried out in this order: the factors are those of the account once it is locked.
+  const [account, factors] = await Promise.all([
+    accountStore(sql).lock(tenant, app.id, userId),
+    factorProven || isNewUser ? undefined : challengeStore(sql).factorsOf(tenant, userId),
+  ]);
   if (!account || (provenHash !== undefined && account.password_hash !== provenHash))
     throw InvalidCredentials();
   if (account.banned) throw UserBanned();
   const unverified = account.email !== null && !account.email_verified;
-  if (app.settings.require_verified_email && unverified && !isNewUser) throw EmailNotVerified();
-
-  const due = factorProven || isNewUser ? [] : await dueFactors(write, app, userId, signin);
-  if (due.length > 0) return challenge(deps, write, app, userId, signin, due);
-
-  const { session, tokens, deviceToken } = await startSession(write, app, tag, { id: userId }, visit);
-  const user = await store.signedIn(tenant, app.id, userId, newHash);
-  emit('auth.signin', userId, { user_id: userId, session_id: session.id, method });
-  return { result: { user, ...tokens, is_new_user: isNewUser }, deviceToken };
+  if (app.settings.require_verified_email && unverified && !addressProven) throw EmailNotVerified();
+  const due = factors ? await dueFactors(write, app, userId, signin, factors) : [];
+  return due.length > 0 ? challenge(deps, write, app, userId, signin, due) : undefined;
 }
 
 /** What can answer the challenge of a sign-in; nothing where none is due. A trusted device counts only where the app says so. */
@@ -72,8 +98,8 @@ async function dueFactors(
   app: KnownApp,
   userId: string,
   { method, visit }: Signin,
+  { verified, recovery }: Factors,
 ): Promise<ChallengeMethod[]> {
-  const { verified, recovery } = await challengeStore(sql).factorsOf(tenant, userId);
   const due = challengeMethods(method, verified, recovery);
   if (due.length === 0 || !app.settings.mfa_trusted_devices) return due;
   const presented = visit.deviceToken === undefined ? undefined : readToken('dvt', visit.deviceToken);
@@ -98,7 +124,7 @@ async function challenge(
   userId: string,
   { tag, method }: Signin,
   methods: ChallengeMethod[],
-): Promise<CompletedSignin> {
+): Promise<MfaChallenge> {
   const { sql, tenant, emit } = write;
   const { token, hash } = issueToken('chall', tag);
   const expires_at = await challengeStore(sql).insert({
@@ -112,10 +138,7 @@ async function challenge(
   if (methods.includes('sms') && !methods.includes('totp'))
     await tryTextChallenge(deps, write, app, userId, hash);
   emit('auth.mfa_challenged', userId, { user_id: userId, methods });
-  return {
-    result: { mfa_required: true, challenge_token: token, methods, expires_at },
-    deviceToken: undefined,
-  };
+  return { mfa_required: true, challenge_token: token, methods, expires_at };
 }
 
 /** From where a request comes. */

@@ -1,24 +1,29 @@
 import type { Signup } from '../../../generated/auth/types.ts';
 import { newId } from '../../lib/ids.ts';
 import { sendOneTime } from './account-messages.ts';
-import { accountStore } from './accounts.store.ts';
+import { assignDefaultRole } from './default-role.ts';
 import type { Deps } from './deps.ts';
 import type { Visit } from './device-recognition.ts';
 import type { KnownApp } from './directory.ts';
 import { SignupDisabled } from './errors.ts';
 import { checkNewPassword } from './password-rules.ts';
-import { completeSignin, type CompletedSignin } from './signin.ts';
+import type { Complete } from './signin.ts';
 import { checkMetadata, cleanEmail, cleanName, cleanText } from './text-rules.ts';
 import { userStore } from './users.store.ts';
 
-/** Opens an account and signs in: all of it, or nothing. @throws Invalid, Forbidden, Conflict, RateLimited */
-export async function signUp(
+/**
+ * Opens an account and signs in: all of it, or nothing. A message asks for the verification of the address, unless it is proven
+ * already.
+ * @throws Invalid, Forbidden, Conflict, RateLimited
+ */
+export async function signUp<Completed>(
   deps: Deps,
   app: KnownApp,
-  body: Signup,
+  body: Signup & { readonly email_verified?: boolean },
   visit: Visit,
   signal: AbortSignal,
-): Promise<CompletedSignin> {
+  complete: Complete<Completed>,
+): Promise<Completed> {
   const { settings } = app;
   if (!settings.signup_enabled) throw SignupDisabled();
   const profile = cleanProfile(body);
@@ -36,15 +41,16 @@ export async function signUp(
       tenant_id: tenant,
       app_id: app.id,
       image: null,
-      email_verified: false,
+      email_verified: body.email_verified ?? false,
       phone: null,
       phone_verified: false,
       password_hash,
     });
-    await accountStore(sql).assignRole(tenant, app.id, id, settings.default_role);
+    await assignDefaultRole(write, app, id);
     emit('user.created', id, { user_id: id, email: profile.email });
-    await sendOneTime(deps, write, app, tag, 'verify_email', { id, email: profile.email });
-    return completeSignin(deps, write, app, id, { tag, visit, method: 'password', isNewUser: true });
+    if (!body.email_verified)
+      await sendOneTime(deps, write, app, tag, 'verify_email', { id, email: profile.email });
+    return complete(deps, write, app, id, { tag, visit, method: 'password', isNewUser: true });
   });
 }
 

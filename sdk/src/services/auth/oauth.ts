@@ -16,8 +16,8 @@ export interface OAuth {
    * `GET /v1/auth/oauth2/authorize`, which needs no credentials
    *
    * - 400: A page that says what is wrong.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 429: A page that says when the next try is heard.
+   * - 500: A page that says what is wrong.
    *
    * @example
    * ```ts
@@ -52,8 +52,8 @@ export interface OAuth {
    * `GET /v1/auth/oauth2/authorize/{uid}`, which needs no credentials
    *
    * - 400: A page that says what is wrong.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 429: A page that says when the next try is heard.
+   * - 500: A page that says what is wrong.
    *
    * @example
    * ```ts
@@ -105,8 +105,8 @@ export interface OAuth {
    * `GET /v1/auth/oauth2/logout`, which needs no credentials
    *
    * - 400: A page that says what is wrong.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 429: A page that says when the next try is heard.
+   * - 500: A page that says what is wrong.
    *
    * @example
    * ```ts
@@ -134,8 +134,8 @@ export interface OAuth {
    * - 400: A page that says what is wrong.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 429: A page that says when the next try is heard.
+   * - 500: A page that says what is wrong.
    *
    * @example
    * ```ts
@@ -157,8 +157,8 @@ export interface OAuth {
    * - 400: A page that says what is wrong.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 429: A page that says when the next try is heard.
+   * - 500: A page that says what is wrong.
    *
    * @example
    * ```ts
@@ -178,8 +178,8 @@ export interface OAuth {
    * `GET /v1/auth/oauth2/logout/success`, which needs no credentials
    *
    * - 400: A page that says what is wrong.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 429: A page that says when the next try is heard.
+   * - 500: A page that says what is wrong.
    *
    * @example
    * ```ts

@@ -15,8 +15,8 @@ export interface Pages {
    *
    * - 400: A page that says what is wrong.
    * - 410: A page that says that what it was for is over: used, replaced, expired or decided.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 429: A page that says when the next try is heard.
+   * - 500: A page that says what is wrong.
    *
    * @example
    * ```ts
@@ -26,6 +26,8 @@ export interface Pages {
   readonly interaction: (
     request: {
       uid: T.InteractionId;
+      /** To sign in anew though somebody is signed in. */
+      switch_account?: boolean | undefined;
     },
     options?: RequestOptions,
   ) => Answer<Response, T.Error | T.Html>;
@@ -39,8 +41,8 @@ export interface Pages {
    * - 410: A page that says that what it was for is over: used, replaced, expired or decided.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 429: A page that says when the next try is heard.
+   * - 500: A page that says what is wrong.
    *
    * @example
    * ```ts
@@ -64,8 +66,8 @@ export interface Pages {
    * - 410: A page that says that what it was for is over: used, replaced, expired or decided.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 429: A page that says when the next try is heard.
+   * - 500: A page that says what is wrong.
    *
    * @example
    * ```ts
@@ -89,8 +91,8 @@ export interface Pages {
    * - 410: A page that says that what it was for is over: used, replaced, expired or decided.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 429: A page that says when the next try is heard.
+   * - 500: A page that says what is wrong.
    *
    * @example
    * ```ts
@@ -106,6 +108,31 @@ export interface Pages {
   ) => Answer<Response, T.Error | T.Html>;
 
   /**
+   * Texts a code that answers the challenge of a sign-in for an authorization.
+   *
+   * `POST /v1/auth/oauth2/interactions/{uid}/mfa/send`, which needs no credentials
+   *
+   * - 400: A page that says what is wrong.
+   * - 410: A page that says that what it was for is over: used, replaced, expired or decided.
+   * - 413: The body is larger than the operation takes.
+   * - 415: The body is not of a content type that the operation reads.
+   * - 429: A page that says when the next try is heard.
+   * - 500: A page that says what is wrong.
+   *
+   * @example
+   * ```ts
+   * await plinth.auth.pages.sendCode({ uid: 'xU4pYQm7nV2kR9sTbC1dE', body: { csrf: 'Zk9vYmFyLWNzcmYtdG9rZW4tZXhhbXBsZS0wMDAwMDA' } });
+   * ```
+   */
+  readonly sendCode: (
+    request: {
+      uid: T.InteractionId;
+      body: T.DecisionForm;
+    },
+    options?: RequestOptions,
+  ) => Answer<Response, T.Error | T.Html>;
+
+  /**
    * Signs in for an authorization.
    *
    * `POST /v1/auth/oauth2/interactions/{uid}/signin`, which needs no credentials
@@ -114,8 +141,8 @@ export interface Pages {
    * - 410: A page that says that what it was for is over: used, replaced, expired or decided.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 429: A page that says when the next try is heard.
+   * - 500: A page that says what is wrong.
    *
    * @example
    * ```ts
@@ -131,14 +158,61 @@ export interface Pages {
   ) => Answer<Response, T.Error | T.Html>;
 
   /**
+   * Shows the page to sign up for an authorization.
+   *
+   * `GET /v1/auth/oauth2/interactions/{uid}/signup`, which needs no credentials
+   *
+   * - 400: A page that says what is wrong.
+   * - 410: A page that says that what it was for is over: used, replaced, expired or decided.
+   * - 429: A page that says when the next try is heard.
+   * - 500: A page that says what is wrong.
+   *
+   * @example
+   * ```ts
+   * await plinth.auth.pages.signup({ uid: 'xU4pYQm7nV2kR9sTbC1dE' });
+   * ```
+   */
+  readonly signup: (
+    request: {
+      uid: T.InteractionId;
+    },
+    options?: RequestOptions,
+  ) => Answer<Response, T.Error | T.Html>;
+
+  /**
+   * Signs up for an authorization.
+   *
+   * `POST /v1/auth/oauth2/interactions/{uid}/signup`, which needs no credentials
+   *
+   * - 400: A page that says what is wrong.
+   * - 410: A page that says that what it was for is over: used, replaced, expired or decided.
+   * - 413: The body is larger than the operation takes.
+   * - 415: The body is not of a content type that the operation reads.
+   * - 429: A page that says when the next try is heard.
+   * - 500: A page that says what is wrong.
+   *
+   * @example
+   * ```ts
+   * await plinth.auth.pages.sendSignup({ uid: 'xU4pYQm7nV2kR9sTbC1dE', body: { email: 'ada@example.com', password: 'correct horse battery staple', csrf: 'Zk9vYmFyLWNzcmYtdG9rZW4tZXhhbXBsZS0wMDAwMDA' } });
+   * ```
+   */
+  readonly sendSignup: (
+    request: {
+      uid: T.InteractionId;
+      body: T.SignupForm;
+    },
+    options?: RequestOptions,
+  ) => Answer<Response, T.Error | T.Html>;
+
+  /**
    * Shows the page to ask for a new password.
    *
    * `GET /v1/auth/pages/forgot-password`, which needs no credentials
    *
    * - 400: A page that says what is wrong.
    * - 410: A page that says that what it was for is over: used, replaced, expired or decided.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 429: A page that says when the next try is heard.
+   * - 500: A page that says what is wrong.
    *
    * @example
    * ```ts
@@ -162,8 +236,8 @@ export interface Pages {
    * - 410: A page that says that what it was for is over: used, replaced, expired or decided.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 429: A page that says when the next try is heard.
+   * - 500: A page that says what is wrong.
    *
    * @example
    * ```ts
@@ -184,8 +258,8 @@ export interface Pages {
    *
    * - 400: A page that says what is wrong.
    * - 410: A page that says that what it was for is over: used, replaced, expired or decided.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 429: A page that says when the next try is heard.
+   * - 500: A page that says what is wrong.
    *
    * @example
    * ```ts
@@ -208,8 +282,8 @@ export interface Pages {
    * - 410: A page that says that what it was for is over: used, replaced, expired or decided.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 429: A page that says when the next try is heard.
+   * - 500: A page that says what is wrong.
    *
    * @example
    * ```ts
@@ -230,8 +304,8 @@ export interface Pages {
    *
    * - 400: A page that says what is wrong.
    * - 410: A page that says that what it was for is over: used, replaced, expired or decided.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 429: A page that says when the next try is heard.
+   * - 500: A page that says what is wrong.
    *
    * @example
    * ```ts
@@ -254,8 +328,8 @@ export interface Pages {
    * - 410: A page that says that what it was for is over: used, replaced, expired or decided.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 429: A page that says when the next try is heard.
+   * - 500: A page that says what is wrong.
    *
    * @example
    * ```ts
@@ -276,8 +350,8 @@ export interface Pages {
    *
    * - 400: A page that says what is wrong.
    * - 410: A page that says that what it was for is over: used, replaced, expired or decided.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 429: A page that says when the next try is heard.
+   * - 500: A page that says what is wrong.
    *
    * @example
    * ```ts
@@ -300,8 +374,8 @@ export interface Pages {
    * - 410: A page that says that what it was for is over: used, replaced, expired or decided.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 429: A page that says when the next try is heard.
+   * - 500: A page that says what is wrong.
    *
    * @example
    * ```ts
@@ -338,9 +412,22 @@ export const pagesOf = (client: Client): Pages =>
       body: 'application/x-www-form-urlencoded',
       unread: true,
     },
+    sendCode: {
+      verb: 'POST',
+      path: '/v1/auth/oauth2/interactions/{uid}/mfa/send',
+      body: 'application/x-www-form-urlencoded',
+      unread: true,
+    },
     signin: {
       verb: 'POST',
       path: '/v1/auth/oauth2/interactions/{uid}/signin',
+      body: 'application/x-www-form-urlencoded',
+      unread: true,
+    },
+    signup: { verb: 'GET', path: '/v1/auth/oauth2/interactions/{uid}/signup', unread: true },
+    sendSignup: {
+      verb: 'POST',
+      path: '/v1/auth/oauth2/interactions/{uid}/signup',
       body: 'application/x-www-form-urlencoded',
       unread: true,
     },

@@ -1646,7 +1646,7 @@ export interface components {
          */
         ForgotPasswordForm: {
             /** @description The email address. */
-            email: components["schemas"]["Email"];
+            email: components["schemas"]["TypedText"];
             /** @description The app. */
             app_id: components["schemas"]["AppId"];
             /** @description What the page carries against forged requests. */
@@ -2257,10 +2257,13 @@ export interface components {
          */
         InvitationDecision: "accept" | "decline";
         /**
-         * @description The answer to an invitation.
+         * @description The answer to an invitation. Whoever accepts proves to be the account of the invited address: by its password, and by a
+         *     second factor where one is due. Where there is no such account it is made, with the answers to the app's sign-up form as
+         *     members `field.<key>`; any other member is refused by name.
          * @example {
          *       "token": "inv_000001003aUlTJC7tjlCTQj2uNU3MFagCXG9LRKRcwGkBIDlf1OodNu",
          *       "decision": "accept",
+         *       "password": "correct horse battery staple",
          *       "csrf": "Zk9vYmFyLWNzcmYtdG9rZW4tZXhhbXBsZS0wMDAwMDA"
          *     }
          */
@@ -2269,8 +2272,18 @@ export interface components {
             token: components["schemas"]["PresentedToken"];
             /** @description What the person decides. */
             decision: components["schemas"]["InvitationDecision"];
+            /** @description The password of the account, or of the one to be made. */
+            password?: components["schemas"]["TypedText"] | undefined;
+            /** @description The name of the person, where an account is to be made. */
+            name?: components["schemas"]["TypedText"] | undefined;
+            /** @description What answers the challenge, where a second factor is due. */
+            method?: components["schemas"]["ChallengeMethod"] | undefined;
+            /** @description Its code. */
+            code?: components["schemas"]["TypedText"] | undefined;
             /** @description What the page carries against forged requests. */
             csrf: components["schemas"]["CsrfToken"];
+        } & {
+            [key: string]: components["schemas"]["TypedAnswer"];
         };
         /**
          * @description Id of an invitation.
@@ -2825,7 +2838,7 @@ export interface components {
             /** @description What answers the challenge. */
             method: components["schemas"]["ChallengeMethod"];
             /** @description Its code. */
-            code: components["schemas"]["Code"];
+            code: components["schemas"]["TypedText"];
             /** @description What the page carries against forged requests. */
             csrf: components["schemas"]["CsrfToken"];
         };
@@ -3459,6 +3472,11 @@ export interface components {
             code: components["schemas"]["Code"];
             /** @description The app; `default` when neither it nor a publishable key is sent. */
             app_id?: components["schemas"]["AppId"] | undefined;
+            /**
+             * @description Free data of an account that is opened; the app's active form says what it must hold. A known account keeps its own.
+             * @default {}
+             */
+            metadata?: components["schemas"]["Metadata"] | undefined;
         };
         /**
          * @description A secret string that was handed out before; any that is not good is refused the same way.
@@ -3804,7 +3822,7 @@ export interface components {
             /** @description The token of the message. */
             token: components["schemas"]["PresentedToken"];
             /** @description The password from now on. */
-            new_password: components["schemas"]["NewPassword"];
+            new_password: components["schemas"]["TypedText"];
             /** @description What the page carries against forged requests. */
             csrf: components["schemas"]["CsrfToken"];
         };
@@ -4208,9 +4226,9 @@ export interface components {
          */
         SigninForm: {
             /** @description The email address or username. */
-            identifier: string;
+            identifier: components["schemas"]["TypedText"];
             /** @description The password. */
-            password: components["schemas"]["Password"];
+            password: components["schemas"]["TypedText"];
             /** @description What the page carries against forged requests. */
             csrf: components["schemas"]["CsrfToken"];
         };
@@ -4338,6 +4356,30 @@ export interface components {
              * @default {}
              */
             metadata?: components["schemas"]["Metadata"] | undefined;
+        };
+        /**
+         * @description Who signs up on the page. The answers to the questions of the app's sign-up form are members `field.<key>`; any other
+         *     member is refused by name.
+         * @example {
+         *       "email": "ada@example.com",
+         *       "password": "correct horse battery staple",
+         *       "name": "Ada Lovelace",
+         *       "csrf": "Zk9vYmFyLWNzcmYtdG9rZW4tZXhhbXBsZS0wMDAwMDA"
+         *     }
+         */
+        SignupForm: {
+            /** @description The email address. */
+            email: components["schemas"]["TypedText"];
+            /** @description The password. */
+            password: components["schemas"]["TypedText"];
+            /** @description The name of the person. */
+            name?: components["schemas"]["TypedText"] | undefined;
+            /** @description A name to sign in with. */
+            username?: components["schemas"]["TypedText"] | undefined;
+            /** @description What the page carries against forged requests. */
+            csrf: components["schemas"]["CsrfToken"];
+        } & {
+            [key: string]: components["schemas"]["TypedAnswer"];
         };
         /**
          * @description A short name for machines.
@@ -4623,6 +4665,16 @@ export interface components {
             /** @description What is wrong with each field, where several may be. */
             details?: components["schemas"]["ErrorDetail"][];
         };
+        /**
+         * @description What somebody answered to a question of the app's sign-up form.
+         * @example Analytical Engines
+         */
+        TypedAnswer: string;
+        /**
+         * @description What somebody typed into a field of a page. The page itself says what is wrong with it, so it is hardly bounded here.
+         * @example ada@example.com
+         */
+        TypedText: string;
         /**
          * @description The user does not hold the role any more.
          * @example {
@@ -5364,6 +5416,7 @@ export type SigningKey = components['schemas']['SigningKey'];
 export type SigningKeyList = components['schemas']['SigningKeyList'];
 export type SigningKeyState = components['schemas']['SigningKeyState'];
 export type Signup = components['schemas']['Signup'];
+export type SignupForm = components['schemas']['SignupForm'];
 export type Slug = components['schemas']['Slug'];
 export type State = components['schemas']['State'];
 export type Stopped = components['schemas']['Stopped'];
@@ -5384,6 +5437,8 @@ export type TokenResponse = components['schemas']['TokenResponse'];
 export type TokenSet = components['schemas']['TokenSet'];
 export type TokenTypeHint = components['schemas']['TokenTypeHint'];
 export type TooLarge = components['schemas']['TooLarge'];
+export type TypedAnswer = components['schemas']['TypedAnswer'];
+export type TypedText = components['schemas']['TypedText'];
 export type Unassigned = components['schemas']['Unassigned'];
 export type Unauthorized = components['schemas']['Unauthorized'];
 export type UnsupportedMediaType = components['schemas']['UnsupportedMediaType'];

@@ -1,0 +1,42 @@
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { Invalid } from '../../../lib/errors.ts';
+import type { Sealer } from '../../../lib/seal.ts';
+import { cookieOf, setCookie, type CookieScope } from './cookies.ts';
+
+const cookieName = 'plinth_pages';
+const cookieForm = /^[A-Za-z0-9_-]{32}$/;
+
+/** What a page carries so that only it can send its form: bound to the browser by a cookie, and to what the page is about. */
+export interface Csrf {
+  /** `cookies` are what the browser has to be given for it; none where it has it. */
+  issue(header: string | undefined, subject: string): { readonly csrf: string; readonly cookies: string[] };
+  /** @throws Invalid where another page, another browser or another site sent the form. */
+  check(header: string | undefined, subject: string, given: string): void;
+}
+
+export function createCsrf(sealer: Sealer, scope: CookieScope): Csrf {
+  const mac = (subject: string, cookie: string) =>
+    sealer.mac('auth/csrf/v1', '', `${subject}\0${cookie}`).toString('base64url');
+  const known = (header: string | undefined) => {
+    const cookie = cookieOf(header, cookieName);
+    return cookie !== undefined && cookieForm.test(cookie) ? cookie : undefined;
+  };
+  return {
+    issue(header, subject) {
+      const cookie = known(header);
+      if (cookie !== undefined) return { csrf: mac(subject, cookie), cookies: [] };
+      const value = randomBytes(24).toString('base64url');
+      return { csrf: mac(subject, value), cookies: [setCookie({ ...scope, name: cookieName, value })] };
+    },
+    check(header, subject, given) {
+      const cookie = known(header);
+      const want = cookie === undefined ? '' : mac(subject, cookie);
+      if (want === '' || !same(want, given)) throw Invalid('csrf: not of this page');
+    },
+  };
+}
+
+function same(one: string, other: string): boolean {
+  const [want, given] = [Buffer.from(one), Buffer.from(other)];
+  return want.length === given.length && timingSafeEqual(want, given);
+}

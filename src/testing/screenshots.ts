@@ -1,0 +1,61 @@
+/** Takes a picture of every hosted page, at a phone's and a desktop's width: `npm run screenshots [folder]`. */
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { Browser } from 'playwright-core';
+import { journeyPlace, journeys } from '../services/auth/testing-journeys.ts';
+import { childServer } from './child-server.ts';
+import { findChromium, launchChromium } from './chromium.ts';
+
+/** Without branding, and with one that is as different as can be. */
+const looks: Readonly<Record<string, object | undefined>> = {
+  plain: undefined,
+  branded: {
+    primary_color: '#0f766e',
+    background_color: '#0b1220',
+    accent_color: '#5eead4',
+    company_name: 'Analytical Engines',
+    tagline: 'Machines that reckon',
+  },
+};
+const widths = [360, 1280];
+
+const path = findChromium();
+if (!path) throw new Error('no Chromium on PATH, nor at PLINTH_CHROMIUM');
+const folder = resolve(process.argv[2] ?? 'screenshots');
+const browser = await launchChromium(path);
+try {
+  for (const look of Object.keys(looks)) await takeAll(browser, look);
+} finally {
+  await browser.close();
+}
+
+/** A server of its own for each look. */
+async function takeAll(browser: Browser, look: string): Promise<void> {
+  const data = await mkdtemp(join(tmpdir(), 'plinth-screenshots-'));
+  const env = { PLINTH_DATA_DIR: data, PLINTH_AUTH_ARGON2: 'm=7168,t=1,p=1' };
+  const server = await childServer({ services: ['auth'], env });
+  try {
+    const place = await journeyPlace(server, looks[look]);
+    for (const width of widths) {
+      const into = join(folder, look, String(width));
+      await mkdir(into, { recursive: true });
+      for (const journey of Object.values(journeys)) {
+        const viewport = { width, height: 800 };
+        const context = await browser.newContext({ javaScriptEnabled: false, viewport });
+        const page = await context.newPage();
+        const stop = async (name: string) => {
+          const file = join(into, `${name}.png`);
+          await page.screenshot({ path: file, fullPage: true });
+          console.log(file);
+        };
+        await journey({ page, place, stop });
+        await context.close();
+      }
+    }
+    await place.close();
+  } finally {
+    await server.kill();
+    await rm(data, { recursive: true });
+  }
+}
