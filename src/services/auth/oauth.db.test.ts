@@ -1,3 +1,4 @@
+import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { IssuedClient, User } from '../../../generated/auth/types.ts';
 import { testServer, type TestServer } from '../../testing/server.ts';
@@ -200,6 +201,31 @@ describe('an authorization', () => {
     const sessions = await server.db.sql`
       select revoked_at from auth.sessions where kind = 'hosted' and user_id = ${stranger.id}`;
     expect(sessions).toEqual([{ revoked_at: null }]);
+  });
+
+  it('goes on where somebody else signed in to the browser meanwhile', async () => {
+    const [browser, other] = [new Browser(server), await api.newUser()];
+    const { waiting } = await waits(browser, api.authorizeUrl(client));
+    await api.code(client, other, {}, browser);
+    const { location } = await api.interactions.signedIn(waiting!, user.id, ['pwd']);
+    const to = await api.follow(browser, location, api.willing(user));
+    const { body } = await api.exchange(client, to.searchParams.get('code')!);
+    expect(decodeJwt((body as { access_token: string }).access_token).sub).toBe(user.id);
+  });
+
+  it('sends the code in the query, whatever else is asked', async () => {
+    const to = await api.follow(
+      new Browser(server),
+      api.authorizeUrl(client, { response_mode: 'form_post' }),
+      api.willing(user),
+    );
+    expect(to.searchParams.get('code')).not.toBeNull();
+    const form = { response_type: 'code', redirect_uri: callback, response_mode: 'form_post' };
+    const { body } = await api.post('/oauth2/par', form, client);
+    const { request_uri } = body as { request_uri: string };
+    const url = `${issuer}/oauth2/authorize?${new URLSearchParams({ client_id: client.id, request_uri }).toString()}`;
+    const pushed = await api.follow(new Browser(server), url, api.willing(user));
+    expect(pushed.searchParams.get('code')).not.toBeNull();
   });
 
   it('may be pushed before', async () => {

@@ -7,6 +7,7 @@ import { requestedScopes, scopesForItself } from './granted-scopes.ts';
 import { introspect } from './introspection.ts';
 import { answerBrowser, answerProgram } from './oauth-answers.ts';
 import type { OidcProvider } from './oidc-provider.ts';
+import { formOf } from './oidc-requests.ts';
 import { revoke } from './token-revocation.ts';
 import { userinfo } from './userinfo.ts';
 
@@ -22,7 +23,9 @@ export const oauth = (deps: OAuthDeps) => {
     clientId: string | undefined,
   ): Promise<Asked> {
     const client = clientId === undefined ? undefined : await oauthClients.find(clientId);
-    return client ? { ...asked, scope: requestedScopes(asked.scope, client.scopes) } : asked;
+    const scope = client ? requestedScopes(asked.scope, client.scopes) : asked.scope;
+    // Other modes would need a script.
+    return { ...asked, scope, response_mode: undefined };
   }
 
   /** All that the client may have without a user, where it does not say what it wants. */
@@ -49,7 +52,7 @@ export const oauth = (deps: OAuthDeps) => {
       // What was pushed has its scopes already.
       const asked =
         request.request_uri === undefined ? await withScopes(request, request.client_id) : request;
-      return page(context, `/oauth2/authorize?${queryOf(asked)}`);
+      return page(context, `/oauth2/authorize?${formOf(asked)}`);
     },
 
     async resume({ uid }, context) {
@@ -90,20 +93,15 @@ export const oauth = (deps: OAuthDeps) => {
       return userinfo(deps, body?.access_token, context);
     },
 
-    logout: async (request, context) => page(context, `/oauth2/logout?${queryOf(request)}`),
+    logout: async (request, context) => page(context, `/oauth2/logout?${formOf(request)}`),
 
     // A form from elsewhere comes without the session's cookie, so that is all that sets the two apart.
-    postLogout: async ({ body }, context) => page(context, `/oauth2/logout?${queryOf(body)}`),
+    postLogout: async ({ body }, context) => page(context, `/oauth2/logout?${formOf(body)}`),
 
     async confirmLogout({ body }, context) {
       return page(context, '/oauth2/logout/confirm', body);
     },
 
-    loggedOut: async (request, context) => page(context, `/oauth2/logout/success?${queryOf(request)}`),
+    loggedOut: async (request, context) => page(context, `/oauth2/logout/success?${formOf(request)}`),
   } satisfies OAuth<Context>;
 };
-
-const queryOf = (parameters: object): string =>
-  new URLSearchParams(
-    Object.entries(parameters).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : [])),
-  ).toString();

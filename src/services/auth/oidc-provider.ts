@@ -46,7 +46,7 @@ function setUp(deps: Deps, keys: KeySet): Provider {
   emitter.on('error', (error: unknown, ctx?: { req: unknown }) => {
     if (ctx?.req instanceof OidcIncoming) ctx.req.fault = error;
   });
-  provider.use(withoutScript);
+  provider.use(withoutScript(deps));
   provider.Client.prototype.compareClientSecret = async function (actual) {
     const client = await deps.oauthClients.find(this.clientId);
     return client !== undefined && isSecretOf(client, actual);
@@ -69,14 +69,38 @@ export function isSecretOf({ secrets }: Pick<OAuthClient, 'secrets'>, presented:
   );
 }
 
-/** Nobody is asked whether to sign out who is not signed in. The library would send a page on by a script. */
-const withoutScript: Parameters<Provider['use']>[0] = async (ctx, next) => {
-  await next();
-  const { oidc } = ctx as Parameters<typeof withoutScript>[0] & Partial<NonNullable<typeof Provider.ctx>>;
-  if (oidc?.route !== 'end_session' || ctx.status !== 200 || oidc.session?.accountId !== undefined) return;
+/** Where the library would send a browser on by a script, it goes on without one. */
+const withoutScript =
+  (deps: Deps): Middleware =>
+  async (ctx, next) => {
+    await next();
+    const { oidc } = ctx as typeof ctx & Partial<NonNullable<typeof Provider.ctx>>;
+    if (oidc === undefined || ctx.status !== 200) return;
+    const to =
+      oidc.route === 'resume'
+        ? await signedInElsewhere(deps, oidc)
+        : oidc.route === 'end_session'
+          ? signedOutBefore(oidc)
+          : undefined;
+    if (to === undefined) return;
+    ctx.status = 303;
+    ctx.redirect(to);
+  };
+
+type Middleware = Parameters<Provider['use']>[0];
+type Oidc = NonNullable<typeof Provider.ctx>['oidc'];
+
+/** Somebody else signed in to the browser meanwhile: that session ends, and the authorization goes on. */
+async function signedInElsewhere(deps: Deps, oidc: Oidc): Promise<string> {
+  await endHostedSession(deps, oidc.session!.uid);
+  return oidc.urlFor('resume', { uid: oidc.entities.Interaction!.uid });
+}
+
+/** Nobody is asked whether to sign out who is not signed in. */
+function signedOutBefore(oidc: Oidc): string | undefined {
+  if (oidc.session?.accountId !== undefined) return undefined;
   const { post_logout_redirect_uri: target, state } = oidc.params ?? {};
   const to = new URL(typeof target === 'string' ? target : oidc.urlFor('end_session_success'));
   if (typeof target === 'string' && typeof state === 'string') to.searchParams.set('state', state);
-  ctx.status = 303;
-  ctx.redirect(to.href);
-};
+  return to.href;
+}

@@ -102,7 +102,8 @@ export function visitOfCurrent(): Visit {
     : { ip: null, userAgent: null, deviceToken: undefined };
 }
 
-const formOf = (form: Readonly<Record<string, unknown>>): string =>
+/** Texts as a form or a query has them. */
+export const formOf = (form: object): string =>
   new URLSearchParams(
     Object.entries(form).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : [])),
   ).toString();
