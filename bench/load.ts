@@ -10,6 +10,7 @@ export interface Request {
   method?: string;
   path: string;
   headers?: Record<string, string>;
+  /** Text is a form, anything else is sent as JSON. */
   body?: unknown;
 }
 
@@ -23,6 +24,8 @@ export interface LoadOptions {
   once?: boolean;
   /** What every answer with status 200 must contain. */
   contains?: string;
+  /** Who is refused with 429 comes back when the answer says; without it a refusal is a failure. */
+  comesBack?: boolean;
 }
 
 export interface LoadResult {
@@ -32,18 +35,24 @@ export interface LoadResult {
   p50: number;
   p99: number;
   answers: number;
+  /** Milliseconds that each of the answers took. */
+  latencies: readonly number[];
+  /** Answers 429, which do not count as answers; milliseconds that each of them took. */
+  refusals: readonly number[];
 }
 
 export async function load(options: LoadOptions): Promise<LoadResult> {
-  const { port, connections = 32, seconds = 2, once = false, contains = '' } = options;
+  const { port, connections = 32, seconds = 2, once = false, contains = '', comesBack = false } = options;
   const next = turns(prepared(options.requests, port), once);
   const latencies: number[] = [];
+  const refusals: number[] = [];
   const started = performance.now();
   const deadline = once ? Infinity : started + seconds * 1000 * Math.max(scale, 0.15);
   const run = {
     next: () => (performance.now() < deadline ? next() : undefined),
     contains: Buffer.from(contains),
-    seen: (milliseconds: number) => latencies.push(milliseconds),
+    seen: (milliseconds: number) => void latencies.push(milliseconds),
+    refused: comesBack ? (milliseconds: number) => void refusals.push(milliseconds) : undefined,
   };
   await Promise.all(Array.from({ length: connections }, () => drive(port, run)));
   const elapsed = (performance.now() - started) / 1000;
@@ -52,6 +61,8 @@ export async function load(options: LoadOptions): Promise<LoadResult> {
     p50: quantile(latencies, 0.5),
     p99: quantile(latencies, 0.99),
     answers: latencies.length,
+    latencies,
+    refusals,
   };
 }
 
@@ -73,9 +84,11 @@ function turns(requests: readonly Buffer[], once: boolean): () => Buffer | undef
 }
 
 function serialise({ method = 'POST', path, headers = {}, body }: Request, port: number): Buffer {
-  const text = body === undefined ? '' : JSON.stringify(body);
+  const isForm = typeof body === 'string';
+  const text = body === undefined ? '' : isForm ? body : JSON.stringify(body);
+  const type = isForm ? 'application/x-www-form-urlencoded' : 'application/json';
   const lines = [`${method} ${path} HTTP/1.1`, `Host: 127.0.0.1:${port}`];
-  if (text) lines.push('Content-Type: application/json', `Content-Length: ${Buffer.byteLength(text)}`);
+  if (text) lines.push(`Content-Type: ${type}`, `Content-Length: ${Buffer.byteLength(text)}`);
   for (const [name, value] of Object.entries(headers)) lines.push(`${name}: ${value}`);
   return Buffer.from(`${lines.join('\r\n')}\r\n\r\n${text}`);
 }
@@ -85,9 +98,11 @@ interface Run {
   next: () => Buffer | undefined;
   contains: Buffer;
   seen: (milliseconds: number) => void;
+  /** Undefined where nobody may be refused. */
+  refused: ((milliseconds: number) => void) | undefined;
 }
 
-function drive(port: number, { next, contains, seen }: Run): Promise<void> {
+function drive(port: number, { next, contains, seen, refused }: Run): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1').setNoDelay(true);
     let received: Buffer = Buffer.alloc(0);
@@ -107,11 +122,17 @@ function drive(port: number, { next, contains, seen }: Run): Promise<void> {
       received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);
       const end = endOfAnswer(received);
       if (end < 0) return;
-      seen(performance.now() - sentAt);
-      const right = received.toString('latin1', 9, 12) === '200' && received.includes(contains);
-      if (!right) return fail(socket, reject, received);
+      const milliseconds = performance.now() - sentAt;
+      const status = received.toString('latin1', 9, 12);
+      const wait = refused && status === '429' ? secondsToWait(received) : undefined;
+      if (wait !== undefined) {
+        refused?.(milliseconds);
+        setTimeout(send, wait * 1000);
+      } else if (status === '200' && received.includes(contains)) {
+        seen(milliseconds);
+        send();
+      } else return fail(socket, reject, received);
       received = received.subarray(end);
-      send();
     });
   });
 }
@@ -119,6 +140,14 @@ function drive(port: number, { next, contains, seen }: Run): Promise<void> {
 function fail(socket: Socket, reject: (reason: Error) => void, received: Buffer): void {
   reject(new Error(`unexpected answer: ${received.toString('utf8', 0, 600)}`));
   socket.destroy();
+}
+
+/** What the answer says about when to come back. */
+function secondsToWait(received: Buffer): number | undefined {
+  const said = /^retry-after: (\d+)\r$/im.exec(
+    received.toString('latin1', 0, received.indexOf('\r\n\r\n') + 2),
+  )?.[1];
+  return said === undefined ? undefined : Number(said);
 }
 
 /** Where the first answer ends in what was received, or -1 while it is not complete. */

@@ -49,6 +49,7 @@ export async function createPlace(): Promise<Place> {
       start('plinth', [], {
         DATABASE_URL: url ?? '',
         PLINTH_DATA_DIR: dataDir,
+        PLINTH_SERVICES: serviceNames.join(','),
         PLINTH_ROOT_TOKEN: token,
         ...env,
       }),

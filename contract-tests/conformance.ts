@@ -33,7 +33,7 @@ async function bodyBreaches(
     const text = await response.clone().text();
     return text === '' && type === null ? [] : [`${name}: has a body, ${type}`];
   }
-  if (type === null || !(types.includes(type) || types.includes('*/*')))
+  if (type === null || !(types.includes(type.replace(charset, '')) || types.includes('*/*')))
     return [`${name}: content type ${type}, not ${types.join(' or ')}`];
   // Other bodies may never end, and say nothing that a schema could judge.
   if (type !== 'application/json') return [];
@@ -42,6 +42,9 @@ async function bodyBreaches(
   const wrong = misfit(operation.service, place, JSON.parse(text));
   return wrong ? [`${name}: body${wrong}: ${text.slice(0, 500)}`] : [];
 }
+
+/** Text may say how it is written; the document names its kind. */
+const charset = /(?<=^text\/\w+); charset=utf-8$/;
 
 export interface ServerEvent {
   readonly event: string;

@@ -4,10 +4,13 @@
  *
  *     FUZZ_SECONDS=600 FUZZ_SEED=42 npx vitest run contract-tests/fuzz.test.ts
  */
+import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
+import type { App, AuthResult } from '../generated/auth/types.ts';
 import type { Operation } from '../generated/operations.ts';
 import { broken, hostile, valid } from './arbitraries.ts';
+import { sentenceOf } from './coherence.ts';
 import { breaches } from './conformance.ts';
 import { nameOf, parametersOf, type Schema } from './contract.ts';
 import { bodySchema, pathOf } from './requests.ts';
@@ -17,6 +20,7 @@ const seconds = Number(process.env['FUZZ_SECONDS'] || 60);
 const seed = Number(process.env['FUZZ_SEED'] || Date.now() % 2 ** 31);
 const server = targetOf('server');
 const operations = servedBy('server');
+const hasUsers = operations.some(({ service }) => service === 'auth');
 
 /** What makes things first, so that the ids of those that exist can be tried with everything else. */
 const order = (['POST', 'GET', 'PATCH', 'PUT', 'HEAD', 'DELETE'] as const).map(String);
@@ -26,22 +30,30 @@ const limit = (seconds * 1000) / operations.length;
 describe.skipIf(!server)('generated requests', () => {
   const existing = new Map<string, string[]>();
   const tenant = `fuzz-${seed}`;
+  const root = { authorization: `Bearer ${server?.rootToken ?? ''}`, 'x-tenant-id': tenant };
+  let app = { id: '', key: '' };
 
-  beforeAll(() => console.log(`fuzz: FUZZ_SEED=${seed} FUZZ_SECONDS=${seconds}`));
+  beforeAll(async () => {
+    console.log(`fuzz: FUZZ_SEED=${seed} FUZZ_SECONDS=${seconds}`);
+    if (hasUsers) app = await firstApp();
+  });
 
   it.each(ordered.map((operation) => [nameOf(operation), operation] as const))(
     'are answered as documented by %s',
     async (_, operation) => {
       const answered = fc.asyncProperty(requests(operation), async (request) => {
-        const response = await send(operation, request);
+        const response = await send(operation, request, caller);
         const wrong =
           response.status >= 500 ? [`status ${response.status}: ${await response.clone().text()}`] : [];
-        expect([...wrong, ...(await breaches(operation, response))]).toEqual([]);
+        const unnamed = response.status === 400 ? await nameless(response) : [];
+        expect([...wrong, ...unnamed, ...(await breaches(operation, response))]).toEqual([]);
         await remember(response);
       });
+      let caller: Record<string, string> = {};
       // Small batches, at least one: the seed that a failure prints, as FUZZ_SEED, repeats it at once.
       const until = Date.now() + limit;
       for (let batch = 0; batch === 0 || Date.now() < until; batch++) {
+        caller = await callerOf(operation, batch);
         await fc.assert(answered, { seed: seed + batch, numRuns: 20, endOnFailure: true });
       }
     },
@@ -51,19 +63,51 @@ describe.skipIf(!server)('generated requests', () => {
   async function send(
     operation: Operation,
     { parameters, query, headers, body }: Generated,
+    caller: Record<string, string>,
   ): Promise<Response> {
     const path = `/${operation.service}${pathOf(operation, replaced(parameters))}`;
     return fetch(`${server!.url}${path}${query}`, {
       method: operation.verb,
       headers: {
-        authorization: `Bearer ${server!.rootToken}`,
-        'x-tenant-id': tenant,
+        ...caller,
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...headers,
       },
-      body: body === undefined ? null : replacedIn(body),
+      body: body === undefined ? null : inApp(operation, replacedIn(body)),
       signal: AbortSignal.timeout(20_000),
     });
+  }
+
+  /** Whoever the operation is for: root, or a user in this tenant, by their session and by root in their name. */
+  async function callerOf({ access, service }: Operation, batch: number): Promise<Record<string, string>> {
+    if (access === 'operator') return { authorization: root.authorization };
+    if (access === 'public') return service === 'auth' ? { 'x-publishable-key': app.key } : root;
+    if (access !== 'user' && !(service === 'auth' && access === 'any' && batch % 2 === 1)) return root;
+    const { session_token, user } = await signIn();
+    return batch % 2 === 0 ? { authorization: `Bearer ${session_token}` } : { ...root, 'x-user-id': user.id };
+  }
+
+  const asked = async <Answer>(path: string, headers: Record<string, string>, body: object) => {
+    const response = await fetch(`${server!.url}/auth/v1/auth${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    });
+    expect(response.ok, path).toBe(true);
+    return (await response.json()) as Answer;
+  };
+
+  /** The app in this tenant, and the key by which visitors say that they are there. */
+  async function firstApp() {
+    const { id, publishable_keys } = await asked<App>('/apps', root, { name: 'Fuzz', slug: 'fuzz' });
+    return { id, key: publishable_keys[0]!.key };
+  }
+
+  /** Root makes the account: by now the app may ask more of those who sign up than can be guessed. */
+  async function signIn(): Promise<AuthResult> {
+    const account = { email: `fuzz-${randomUUID()}@example.com`, password: 'seven brass wheels '.repeat(4) };
+    await asked('/users', root, { ...account, email_verified: true });
+    return asked<AuthResult>('/signin', { 'x-publishable-key': app.key }, account);
   }
 
   /** Ids of the examples stand for whatever of their kind exists by now. */
@@ -72,6 +116,9 @@ describe.skipIf(!server)('generated requests', () => {
       /\b([a-z]+)_01m7w[0-9a-hjkmnp-tv-z]{21}/g,
       (id, prefix: string) => existing.get(prefix)?.at(-1) ?? id,
     );
+  /** The app of the examples is another tenant's. */
+  const inApp = ({ ownApps }: Operation, text: string): string =>
+    ownApps ? text.replaceAll('"app_id":"default"', `"app_id":"${app.id}"`) : text;
   const replaced = (values: Record<string, string>): Record<string, string> =>
     Object.fromEntries(Object.entries(values).map(([name, value]) => [name, replacedIn(value)]));
 
@@ -85,6 +132,14 @@ describe.skipIf(!server)('generated requests', () => {
     }
   }
 });
+
+/** The sentence of a 400 that says what is wrong without saying where. */
+async function nameless(response: Response): Promise<string[]> {
+  const text = await response.clone().text();
+  if (response.headers.get('content-type') !== 'application/json') return [];
+  const sentence = String(sentenceOf(JSON.parse(text)));
+  return /^[^:]*: ./s.test(sentence) || /\b(app_id|publishable key)\b/.test(sentence) ? [] : [text];
+}
 
 /** A segment that is empty or a dot would be another path. */
 const isSegment = (text: string) => !/^\.{0,2}$/.test(text);
@@ -114,7 +169,7 @@ function requests(operation: Operation): fc.Arbitrary<Generated> {
     query: fc
       .tuple(
         parameters('query', false, () => true),
-        fc.constantFrom('', '', '', '', ...oddQueries),
+        fc.oneof({ weight: 4, arbitrary: fc.constant('') }, { weight: 1, arbitrary: oddQuery }),
       )
       .map(([known, odd]) => queryText(known, odd)),
     headers: fc.oneof({ weight: 3, arbitrary: fc.constant({}) }, { weight: 1, arbitrary: oddHeaders }),
@@ -125,6 +180,8 @@ function requests(operation: Operation): fc.Arbitrary<Generated> {
 const oddHeaders: fc.Arbitrary<Record<string, string>> = fc.record(
   {
     'idempotency-key': fc.constantFrom('a', 'b', 'x'.repeat(255), 'x'.repeat(256), '\u00e9', ' ', 'a b'),
+    'x-publishable-key': fc.constantFrom('pk_0000000000000000000000', 'x', ' '),
+    'x-device-token': fc.constantFrom('x', 'x'.repeat(5000), '\u00e9'),
     'last-event-id': fc.constantFrom('0', '1', '999999999999999', '-1', 'x', ''),
     'content-type': fc.constantFrom(
       'application/json; charset=utf-8',
@@ -139,7 +196,7 @@ const oddHeaders: fc.Arbitrary<Record<string, string>> = fc.record(
   { requiredKeys: [] },
 );
 
-const oddQueries = ['bogus=1', '%', '=', '&&', 'limit=1&limit=2', '__proto__=1', '%00=%ff'];
+const oddQuery = fc.constantFrom('bogus=1', '%', '=', '&&', 'limit=1&limit=2', '__proto__=1', '%00=%ff');
 
 /** A parameter's value as text: mostly one that its schema allows. */
 const parameterText = ({ service }: Operation, schema: Schema): fc.Arbitrary<string> =>

@@ -7,6 +7,7 @@
  *     tenant.refused(404, 'role not found', (plinth) => plinth.authz.roles.get({ roleId }))
  *     tenant.fetch('/authz/v1/roles', { … })       for requests that the SDK refuses to send
  *     tenant.withKey(['authz:read'])               the same tenant with an API key of these scopes
+ *     tenant.withUser()                            a user who has just signed up there
  *
  * Every answer is judged by the OpenAPI document whatever a case looks at, and counted for the coverage of the contract.
  */
@@ -28,8 +29,16 @@ export interface Tenant extends Credential {
   readonly id: string;
   /** The same tenant through an API key that holds these scopes and nothing else, under a policy if one is named. */
   withKey(scopes: string[], policyId?: string): Promise<Credential>;
+  /** Root in the name of one of its users. */
+  asUser(userId: string): Credential;
+  /** Root in one of its apps. */
+  inApp(appId: string): Credential;
   /** A session of one of its users, by its token. */
   withSession(token: string): Credential;
+  /** An OAuth client of its default app, which acts for itself. */
+  withClient(): Promise<Credential>;
+  /** Somebody who has just signed up: in this app, or in its default one, which is made where there is none. */
+  withUser(appId?: string): Promise<SignedUp>;
   /** The same tenant without any credentials. */
   anonymous(): Credential;
 }
@@ -44,6 +53,16 @@ export interface Credential {
     message: string | RegExp,
     call: (plinth: Plinth) => Promise<unknown>,
   ): Promise<unknown>;
+}
+
+/** A user of a tenant, by the session that the sign-up began. */
+export interface SignedUp extends Credential {
+  readonly id: string;
+  readonly email: string;
+  readonly password: string;
+  readonly appId: string;
+  readonly sessionToken: string;
+  readonly refreshToken: string;
 }
 
 /** Runs the cases against every target of this run that has the service whose folder they are in. */
@@ -97,12 +116,22 @@ export function connect(connection: Connection): Api {
 }
 
 function rootOf(connection: Connection, id: string, headers: Readonly<Record<string, string>>): Tenant {
-  const own = credential(connection, { authorization: `Bearer ${connection.rootToken}`, ...headers });
+  const root = { authorization: `Bearer ${connection.rootToken}`, ...headers };
+  const own = credential(connection, root);
   return {
     id,
     ...own,
+    asUser: (userId) => credential(connection, { ...root, 'x-user-id': userId }),
+    inApp: (appId) => credential(connection, { ...root, 'x-app-id': appId }),
     withSession: (token) => credential(connection, { authorization: `Bearer ${token}` }),
     anonymous: () => credential(connection, {}),
+    async withClient() {
+      const { id, client_secret } = await own.plinth.auth.clients.create({
+        body: { name: 'contract test', grant_types: ['client_credentials'] },
+      });
+      return credential(connection, { authorization: `Basic ${btoa(`${id}:${client_secret}`)}` });
+    },
+    withUser: async (appId) => signedUp(connection, appId ?? (await defaultApp(own.plinth))),
     async withKey(scopes, policyId) {
       const { raw_key } = await own.plinth.keys.keys.create({
         body: { name: 'contract test', scopes, policy_id: policyId ?? null },
@@ -130,6 +159,25 @@ function credential(connection: Connection, headers: Readonly<Record<string, str
       return error.body;
     },
   };
+}
+
+/** The default app of a tenant, made where there is none. */
+async function defaultApp({ auth }: Plinth): Promise<string> {
+  for await (const { id, is_default } of auth.apps.list()) if (is_default) return id;
+  const { id } = await auth.apps.create({ body: { name: 'Default app', slug: 'default' } });
+  return id;
+}
+
+async function signedUp(connection: Connection, appId: string): Promise<SignedUp> {
+  const email = `user-${randomBytes(6).toString('hex')}@example.com`;
+  const password = 'correct horse battery staple';
+  const answer = await credential(connection, {}).plinth.auth.accounts.signup({
+    body: { email, password, app_id: appId },
+  });
+  const { session_token: sessionToken, refresh_token: refreshToken } = answer;
+  const { id } = answer.user;
+  const own = credential(connection, { authorization: `Bearer ${sessionToken}` });
+  return { ...own, id, email, password, appId, sessionToken, refreshToken };
 }
 
 const said = (message: string | RegExp): unknown =>

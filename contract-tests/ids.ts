@@ -22,12 +22,22 @@ export const absentId = (prefix: string): string => typeidUnboxed(prefix);
 export function idPlaces(operation: Operation): IdPlace[] {
   const { service } = operation;
   const parameters = parametersOf(operation).flatMap(({ name, in: place, schema }) => {
-    const prefix = prefixOf(service, schema);
+    const prefix = namesApp(operation, name) ? 'app' : prefixOf(service, schema);
     return prefix === undefined || place === 'header' ? [] : [{ in: place, name, prefix }];
   });
   const schema = bodySchema(operation);
-  return [...parameters, ...(schema ? memberPlaces(service, schema) : [])];
+  if (!schema) return parameters;
+  const { app_id } = propertiesOf(service, schema);
+  const app = app_id && operation.ownApps ? [{ in: 'body' as const, name: 'app_id', prefix: 'app' }] : [];
+  return [...parameters, ...memberPlaces(service, schema), ...app];
 }
+
+/** Where apps are things that are stored, though not all of their ids look like it. */
+const namesApp = ({ ownApps }: Operation, name: string): boolean =>
+  ownApps === true && (name === 'appId' || name === 'app_id');
+
+const propertiesOf = (service: Operation['service'], schema: Schema) =>
+  (resolve(service, schema)['properties'] ?? {}) as Record<string, Schema>;
 
 /** The places in a body, the first item standing for all of a list: `records.0.key_id`. */
 function memberPlaces(
@@ -35,12 +45,12 @@ function memberPlaces(
   schema: Schema,
   path: readonly string[] = [],
 ): IdPlace[] {
-  const { items, properties = {} } = resolve(service, schema);
+  const { items } = resolve(service, schema);
   if (items !== undefined && path.length < 4) return memberPlaces(service, items as Schema, [...path, '0']);
   const prefix = path.length === 0 ? undefined : prefixOf(service, schema);
   if (prefix !== undefined)
     return madeByClients.has(prefix) ? [] : [{ in: 'body', name: path.join('.'), prefix }];
-  return Object.entries(properties as Record<string, Schema>).flatMap(([name, property]) =>
+  return Object.entries(propertiesOf(service, schema)).flatMap(([name, property]) =>
     memberPlaces(service, property, [...path, name]),
   );
 }
@@ -68,11 +78,15 @@ export function requestWith(
   }
   if (placed && placed.place.in !== 'body') parameters[placed.place.name] = placed.id;
   const example = exampleBody(operation);
-  const known = inPool(example, pool);
+  const known = inPool(operation.ownApps ? inApp(example, pool) : example, pool);
   const body =
     placed?.place.in === 'body' ? withMember(known, placed.place.name.split('.'), placed.id) : known;
   return exampleRequest(operation, example === undefined ? { parameters } : { parameters, body });
 }
+
+/** The app of the examples is the first one of the operator's, which is not where others are at home. */
+const inApp = (example: unknown, pool: Pool): unknown =>
+  isObject(example) && 'app_id' in example ? { ...example, app_id: pool.get('app') } : example;
 
 function inPool(value: unknown, pool: Pool): unknown {
   if (Array.isArray(value)) return value.map((item) => inPool(item, pool));

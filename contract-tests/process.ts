@@ -17,14 +17,21 @@ export interface Running {
 
 export const startMock = () => start(['mock'], {});
 
+export interface ServerOptions {
+  /** Without it the server has a database of its own. */
+  readonly databaseUrl?: string;
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
 /** A server on a new data directory, or on the database of `databaseUrl`; strict, so that it judges its own answers too. */
-export async function startServer({ databaseUrl }: { databaseUrl?: string } = {}): Promise<Running> {
+export async function startServer({ databaseUrl, environment = {} }: ServerOptions = {}): Promise<Running> {
   const data = await mkdtemp(join(tmpdir(), 'plinth-contract-'));
-  const environment = {
+  const server = await start(['serve', '--data', data], {
     PLINTH_CONTRACT: 'strict',
+    PLINTH_AUTH_ARGON2: cheapHashes,
     ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
-  };
-  const server = await start(['serve', '--data', data], environment);
+    ...environment,
+  });
   return {
     ...server,
     async stop() {
@@ -33,6 +40,9 @@ export async function startServer({ databaseUrl }: { databaseUrl?: string } = {}
     },
   };
 }
+
+/** What a password hash may cost at least: the contract does not depend on how strong it is. */
+const cheapHashes = 'm=7168,t=1,p=1';
 
 const startTimeoutMs = 60_000;
 

@@ -1,5 +1,6 @@
 /** The README's examples, as printed: its shell blocks run against a new server, and what they print has to be there. */
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -24,9 +25,9 @@ const blocks: Block[] = [...readme.matchAll(/^```(\S+(?: \S+)?)\n(.*?)^```$/gms)
   text: match[2] ?? '',
 }));
 
-/** Starts `src/main.ts` on a free port and answers its address when it listens. */
+/** Starts `src/main.ts` on a free port, known beforehand because `auth` names its address in tokens; answers when it listens. */
 async function start(args: string[], data: string): Promise<{ url: string; child: ChildProcess }> {
-  const child = spawn(process.execPath, ['src/main.ts', ...args, '--port', '0'], {
+  const child = spawn(process.execPath, ['src/main.ts', ...args, '--port', String(await freePort())], {
     cwd: root,
     env: { ...process.env, PLINTH_DATA_DIR: data, PLINTH_LOG: 'info', DATABASE_URL: '' },
   });
@@ -64,6 +65,23 @@ function examples(language: string): { script: string; printed: unknown }[] {
   });
 }
 
+/** What is random is replaced by its form. */
+const withoutSecrets = (text: string) =>
+  text
+    .replace(/[A-Z2-7]{32}/, 'SECRET')
+    .replace(/\w{4}-\w{4}-\w{4}/, 'RECOVERY')
+    .replace(/client_\w+/, 'CLIENT')
+    .replace(/sec_\w+/, 'SECRET');
+
+/** A port that was free a moment ago. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  return port;
+}
+
 /** The script as one file for browsers. */
 async function bundled(script: string): Promise<string> {
   const { outputFiles } = await build({
@@ -88,7 +106,7 @@ describe('the README', () => {
   beforeAll(async () => {
     data = await mkdtemp(join(tmpdir(), 'plinth-readme-'));
     server = await start(['serve'], data);
-  }, 30_000);
+  }, 60_000);
 
   afterAll(async () => {
     const ended = new Promise((resolve) => server.child.once('exit', resolve));
@@ -109,6 +127,53 @@ describe('the README', () => {
     expect(shown.length).toBeGreaterThan(3);
     for (const [at, { printed }] of shown.entries()) {
       if (printed !== undefined) expect(JSON.parse(answers[at] ?? '')).toMatchObject(printed as object);
+    }
+  });
+
+  it('shows a first app, which runs, and a program where its user signs in through the pages', async () => {
+    const at = blocks.findIndex(({ language }) => language === 'ts first-app');
+    const [script, printed, program] = blocks.slice(at, at + 3).map(({ text }) => text);
+    expect(script).toBe(await readFile(join(root, 'examples/first-app.ts'), 'utf8'));
+    expect(program).toBe(await readFile(join(root, 'examples/relying-party.ts'), 'utf8'));
+    const token = (await readFile(join(data, 'root-token'), 'utf8')).trim();
+    const relyingParty = `http://127.0.0.1:${await freePort()}`;
+    const env = { ...process.env, PLINTH_URL: server.url, RELYING_PARTY: relyingParty };
+    const { stdout } = await run(process.execPath, ['examples/first-app.ts'], {
+      cwd: root,
+      env: { ...env, PLINTH_ROOT_TOKEN: token },
+    });
+    expect(withoutSecrets(stdout)).toBe(withoutSecrets(printed ?? ''));
+    if (!chromium) return;
+
+    const client = Object.fromEntries(
+      [...stdout.matchAll(/(CLIENT_\w+)=(\S+)/g)].map(([, name, value]) => [name, value]),
+    );
+    const party = spawn(process.execPath, ['examples/relying-party.ts'], {
+      cwd: root,
+      env: { ...env, ...client },
+    });
+    const browser = await launchChromium(chromium);
+    try {
+      const [said] = (await Promise.race([once(party.stdout, 'data'), once(party.stderr, 'data')])) as [
+        Buffer,
+      ];
+      expect(said.toString()).toBe(`Open ${relyingParty} in a browser\n`);
+      const page = await (await browser.newContext({ javaScriptEnabled: false })).newPage();
+      await page.goto(relyingParty);
+      await page.getByLabel('Email or username').fill('ada@example.com');
+      await page.getByLabel('Password').fill('correct horse battery staple');
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.getByText('Use a recovery code instead').click();
+      await page.getByLabel('Recovery code').fill(/\w{4}-\w{4}-\w{4}/.exec(stdout)?.[0] ?? '');
+      await page.keyboard.press('Enter');
+      await page.getByRole('button', { name: 'Allow' }).click();
+      await page.waitForURL((url) => url.origin === relyingParty);
+      expect(await page.textContent('body')).toContain(
+        'Welcome, Ada Lovelace! Your address is ada@example.com.',
+      );
+    } finally {
+      await browser.close();
+      party.kill();
     }
   });
 

@@ -87,7 +87,7 @@ export async function createApp({ db, modules, config, log, prefixed }: Composit
   const services = await createServices({ db, modules, config, log, prefixed });
   const judge = await contractJudge(config, (breach) => breaches.push(breach));
   const mounted = await Promise.all(
-    modules.map((module) => mount(module, services.get(module.name)!, prefixed, judge)),
+    modules.map((module) => mount(module, services.get(module.name)!, { prefixed, config }, judge)),
   );
   const metrics = createMetrics();
   const sessions = await remoteAuth(config, services);
@@ -119,9 +119,10 @@ export async function createApp({ db, modules, config, log, prefixed }: Composit
     metrics,
     health: createHealth(() => healthStore(db.sql).ping(), ending.signal),
     pages: createPages(
-      mounted.map(({ name, prefix, operations }) => ({
+      mounted.map(({ name, prefix, basePath, operations }) => ({
         name,
         prefix,
+        basePath,
         operations: new Set(operations.map(({ id }) => id)),
         ...described(name as ServiceName),
       })),
@@ -176,17 +177,19 @@ async function createServices({
 }
 
 async function mount(
-  { name, built }: ServiceModule,
+  module: ServiceModule,
   service: Service,
-  prefixed: boolean,
+  { prefixed, config }: Pick<Composition, 'prefixed' | 'config'>,
   judge: ((document: URL) => Contract) | undefined,
 ): Promise<Mounted> {
+  const { name, built } = module;
   const { validators } = (await import(`../generated/${name}/validators.js`)) as {
     validators: Readonly<Record<string, Validators>>;
   };
   return {
     name,
     prefix: prefixed ? `/${name}` : '',
+    basePath: module.basePath?.(config.settingsOf(module)),
     service,
     operations: operations.filter(
       ({ service, resource, id }) =>

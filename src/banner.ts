@@ -2,11 +2,13 @@ import type { Logger } from 'pino';
 import { services as contracts, type ServiceName } from '../generated/operations.ts';
 import type { Config } from './config.ts';
 import type { Database } from './db/index.ts';
+import type { ServiceModule } from './http/service.ts';
 import type { RootToken } from './root-token.ts';
 
 /** Tells the person who starts the server where everything is. */
 export function announce(
   config: Config,
+  modules: readonly ServiceModule[],
   root: RootToken,
   url: string,
   engine: Database['engine'],
@@ -19,7 +21,7 @@ export function announce(
     ...names.map(
       (name) => `  ${name.padEnd(8)} ${contracts[name].title}: ${url}${alone ? '' : `/${name}`}/docs`,
     ),
-    ...outboxLines(config, url, alone),
+    ...outboxLines(config, modules, alone ? url : `${url}/auth`),
     `  database  ${engine === 'pglite' ? `embedded, in ${config.dataDir}` : 'PostgreSQL'}`,
     ...tokenLines(root),
     ...(config.anonymousRoot ? ['  Requests without credentials act as root (PLINTH_ANONYMOUS).'] : []),
@@ -30,9 +32,11 @@ export function announce(
 }
 
 /** Where messages to users can be read that were not really sent. */
-function outboxLines({ production, services }: Config, url: string, alone: boolean): string[] {
-  if (production || !services.includes('auth')) return [];
-  return [`  outbox    mail and codes to users: ${url}${alone ? '' : '/auth'}/v1/auth/dev/outbox`];
+function outboxLines(config: Config, modules: readonly ServiceModule[], url: string): string[] {
+  const auth = modules.find(({ name }) => name === 'auth' && config.services.includes(name));
+  if (config.production || !auth?.basePath) return [];
+  const { served } = auth.basePath(config.settingsOf(auth));
+  return [`  outbox    mail and codes to users: ${url}${served}/dev/outbox`];
 }
 
 function tokenLines({ token, file, isNew }: RootToken): string[] {

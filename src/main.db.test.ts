@@ -24,6 +24,8 @@ afterAll(async () => {
 /** What a process finds in its environment: the database of this engine, a data directory of its own. */
 const environment = () => ({
   PLINTH_DATA_DIR: join(folder, Math.random().toString(36).slice(2)),
+  // Servers on one database have one.
+  PLINTH_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
   ...(inject('engine') === 'postgres' ? { DATABASE_URL: db.options.url! } : {}),
 });
 
@@ -60,6 +62,28 @@ describe('serve', () => {
     const server = await childServer({ services: ['auth'], env: environment() });
     expect(server.stderr()).toContain(`${server.url}/v1/auth/dev/outbox`);
     await server.kill();
+  });
+
+  test('another master key than that of the database is said in a sentence, a new one beside it is taken', async () => {
+    const env = environment();
+    const next = { ...env, PLINTH_MASTER_KEY: Buffer.alloc(32, 8).toString('base64') };
+    const previous = { ...next, PLINTH_MASTER_KEY_PREVIOUS: env.PLINTH_MASTER_KEY };
+    await (await childServer({ services: ['keys'], env })).kill();
+    expect(await run(['serve', 'keys', '--port', '0'], next)).toEqual({
+      code: 1,
+      text: expect.stringMatching(
+        /^the database was sealed with another master key: .*PREVIOUS when it is replaced\.\n$/,
+      ),
+    });
+    await (await childServer({ services: ['keys'], env: previous })).kill();
+    await (await childServer({ services: ['keys'], env: next })).kill();
+    // The tests after this one have the first key.
+    await (
+      await childServer({
+        services: ['keys'],
+        env: { ...env, PLINTH_MASTER_KEY_PREVIOUS: next.PLINTH_MASTER_KEY },
+      })
+    ).kill();
   });
 
   test('a port that is taken is said in a sentence', async () => {

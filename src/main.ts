@@ -6,6 +6,7 @@ import { loadServices, serviceNames } from './app.ts';
 import { announce } from './banner.ts';
 import { type Config, readConfig } from './config.ts';
 import { openDatabase } from './db/index.ts';
+import { checkMasterKey } from './db/master-key.ts';
 import { migrate } from './db/migrate.ts';
 import { checkPort } from './http/listen.ts';
 import { createLog } from './http/log.ts';
@@ -100,23 +101,28 @@ async function serveHere({ config, modules, log }: Command): Promise<void> {
     await served.close();
     log.flush();
   });
-  if (cluster.isPrimary) announce(config, root, served.url, served.engine, log);
+  if (cluster.isPrimary) announce(config, modules, root, served.url, served.engine, log);
 }
 
-/** The token and the schema are settled once, before the workers start. */
+/** The token, the schema and the master key are settled once, before the workers start. */
 async function serveByWorkers({ config, modules, log }: Command): Promise<void> {
   const root = await loadRootToken(config);
-  await loadSealer(config);
+  const sealer = await loadSealer(config);
   const db = await openDatabase({ url: config.databaseUrl, dataDir: config.dataDir, log });
-  await migrate(
-    db,
-    modules.filter(({ name }) => config.services.includes(name)),
-    log,
-  ).finally(() => db.close());
+  try {
+    await migrate(
+      db,
+      modules.filter(({ name }) => config.services.includes(name)),
+      log,
+    );
+    await checkMasterKey(db.sql, sealer);
+  } finally {
+    await db.close();
+  }
   const workers = startWorkers(config.workers, { PLINTH_ROOT_TOKEN: root.token }, log);
   onSignal(() => workers.close());
   const url = urlOf({ host: config.host, port: await workers.listening });
-  announce(config, root, url, 'postgres', log);
+  announce(config, modules, root, url, 'postgres', log);
 }
 
 /** Ends in order at the first signal, at once at the second. */

@@ -1,5 +1,6 @@
 import { DirectoryInUse } from './db/directory-lock.ts';
 import { isConnectionError } from './db/errors.ts';
+import { MasterKeyError } from './db/master-key.ts';
 import { MigrationError } from './db/migrate.ts';
 import { ListenError } from './http/listen.ts';
 import { DomainError } from './lib/errors.ts';
@@ -26,7 +27,15 @@ export function sentence(error: unknown): string {
     : (error.stack ?? error.message);
 }
 
-const expected = [SettingError, MigrationError, DirectoryInUse, ListenError, UsageError, WorkerEnded];
+const expected = [
+  SettingError,
+  MigrationError,
+  MasterKeyError,
+  DirectoryInUse,
+  ListenError,
+  UsageError,
+  WorkerEnded,
+];
 
 /** What a path can be at fault for. */
 const unusable = new Set(['EACCES', 'EPERM', 'EROFS', 'EEXIST', 'ENOTDIR', 'ENOSPC', 'EDQUOT']);

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import { createApp, type App } from './app.ts';
 import type { Config } from './config.ts';
 import { type Database, openDatabase } from './db/index.ts';
+import { checkMasterKey } from './db/master-key.ts';
 import { migrate } from './db/migrate.ts';
 import { listen, type Listening } from './http/listen.ts';
 import type { ServiceModule } from './http/service.ts';
@@ -40,6 +41,7 @@ export async function serve({ config, modules, rootToken, sealer, log }: ServeOp
   };
   try {
     await migrate(db, chosen, log);
+    await checkMasterKey(db.sql, sealer);
     const prefixed = chosen.length > 1;
     app = await createApp({ db, modules: chosen, config: { ...config, rootToken, sealer }, log, prefixed });
     await app.start();

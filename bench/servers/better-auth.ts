@@ -8,9 +8,9 @@ import { memoryAdapter } from 'better-auth/adapters/memory';
 import { getMigrations } from 'better-auth/db/migration';
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
-import postgres from 'postgres';
 import { peerKey } from '../keys/peer-key.ts';
 import { listen } from './announce.ts';
+import { betterAuthPool } from './better-auth-sql.ts';
 import { readJson, sendJson } from './json.ts';
 
 const [url = '', free = '0', limited = '0'] = process.argv.slice(2);
@@ -55,16 +55,7 @@ function inMemory(): BetterAuthOptions & typeof common {
 }
 
 async function onPostgres(): Promise<BetterAuthOptions & typeof common> {
-  const sql = postgres(url, { max: 10, onnotice() {} });
-  // Its adapter wants a pool of the `pg` package. Statements stay prepared, which that one does not even do.
-  const connection = {
-    release() {},
-    async query(text: string, parameters: postgres.ParameterOrJSON<never>[]) {
-      const rows = await sql.unsafe<object[]>(text, parameters, { prepare: true });
-      return { command: rows.command, rowCount: rows.count, rows: [...rows] };
-    },
-  };
-  const database: object = { connect: async () => connection, end: () => sql.end() };
+  const { sql, database } = betterAuthPool(url);
   const options: BetterAuthOptions & typeof common = Object.assign({ database }, common);
   await (await getMigrations(options)).runMigrations();
   const rows = allRows();

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { behaviour, contract, type Api } from '../harness.ts';
+import { messageTo } from './people.ts';
 
 const password = 'correct horse battery staple';
 const next = 'seven brass wheels turning';
@@ -62,6 +63,32 @@ contract('Accounts', (api) => {
       ));
   });
 
+  describe('who is kept out', () => {
+    it('403 when the app takes no sign-ups', async () => {
+      const tenant = api.tenant();
+      const settings = { signup_enabled: false };
+      const { id } = await tenant.plinth.auth.apps.create({
+        body: { name: 'Closed', slug: 'closed', settings },
+      });
+      await tenant
+        .anonymous()
+        .refused(403, 'sign-up is disabled', ({ auth }) =>
+          auth.accounts.signup({ body: { ...account(), app_id: id } }),
+        );
+    });
+
+    it('403 when the user is banned', async () => {
+      const tenant = api.tenant();
+      const { id, email, password, appId: app_id } = await tenant.withUser();
+      await tenant.plinth.auth.users.ban({ userId: id, body: { reason: 'spam' } });
+      await tenant
+        .anonymous()
+        .refused(403, 'user is banned', ({ auth }) =>
+          auth.accounts.signin({ body: { email, password, app_id } }),
+        );
+    });
+  });
+
   describe('signout', () => {
     it('200', async () => {
       const { plinth, options } = await signedUp(api);
@@ -105,6 +132,20 @@ contract('Accounts', (api) => {
   });
 
   describe('resetPassword and verifyEmail', () => {
+    it('200 by the token that came by mail', async () => {
+      const tenant = api.tenant();
+      const { email, appId: app_id, ...user } = await tenant.withUser();
+      const { accounts } = user.plinth.auth;
+      const verification = await messageTo(tenant, email, 'verify_email');
+      expect(await accounts.verifyEmail({ body: { token: verification.token! } })).toEqual({
+        status: 'email_verified',
+      });
+      await accounts.forgotPassword({ body: { email, app_id } });
+      const reset = await messageTo(tenant, email, 'reset_password');
+      const body = { token: reset.token!, new_password: next };
+      expect(await accounts.resetPassword({ body })).toEqual({ status: 'password_reset' });
+    });
+
     it('400 for a token that is good for nothing', async () => {
       const client = visitor(api);
       await client.refused(400, 'token: invalid or expired', ({ auth }) =>
@@ -172,8 +213,9 @@ behaviour('Accounts', (api) => {
 
   it('a repeated refresh with its key is answered the same pair', async () => {
     const { plinth, refresh_token } = await signedUp(api);
-    const request = { 'Idempotency-Key': 'lost', body: { refresh_token } };
-    const first = await plinth.auth.accounts.refresh(request);
-    expect(await plinth.auth.accounts.refresh(request)).toEqual(first);
+    const refresh = () =>
+      plinth.auth.accounts.refresh({ body: { refresh_token } }, { idempotencyKey: 'lost' });
+    const first = await refresh();
+    expect(await refresh()).toEqual(first);
   });
 });

@@ -1,11 +1,11 @@
-import { randomBytes, randomInt } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { Secret, TOTP } from 'otpauth';
 import { describe, expect, it } from 'vitest';
 import { contract, type Api } from '../harness.ts';
+import { absentUser, messageTo, newEmail, newPhone, tenantWithApp } from './people.ts';
 
 const app_id = 'default';
 const unknownChallenge = 'chall_000001003aUlTJC7tjlCTQj2uNU3MFagCXG9LRKRcwGkBIDlf0mKcmB';
-const newPhone = () => `+49151${String(randomInt(100_000_000)).padStart(8, '0')}`;
 
 /** Somebody who signed up. */
 async function signedUp(api: Api) {
@@ -66,7 +66,36 @@ contract('Mfa', (api) => {
     });
   });
 
+  describe('a factor by text message', () => {
+    it('sendCode: 200 with when the code expires', async () => {
+      const tenant = api.tenant();
+      const { email, password, appId: app_id, ...user } = await tenant.withUser();
+      const { accounts, mfa } = user.plinth.auth;
+      const phone = newPhone();
+      await mfa.enroll({ body: { method: 'sms', phone } });
+      const { code } = await messageTo(tenant, phone, 'mfa_code');
+      await mfa.verify({ body: { method: 'sms', code: code ?? '000000' } });
+      const challenge = await accounts.signin({ body: { email, password, app_id } });
+      const challenge_token = 'challenge_token' in challenge ? challenge.challenge_token : unknownChallenge;
+      expect(await mfa.sendCode({ body: { challenge_token } })).toMatchObject({ status: 'code_sent' });
+    });
+  });
+
   describe('challenge and sendCode', () => {
+    it('403 for who was banned meanwhile', async () => {
+      const tenant = api.tenant();
+      const { id, email, password, appId: app_id, ...user } = await tenant.withUser();
+      const { accounts, mfa } = user.plinth.auth;
+      const { secret, recovery_codes } = await mfa.enroll({ body: {} });
+      await mfa.verify({ body: { code: codeOf(secret) } });
+      const challenge = await accounts.signin({ body: { email, password, app_id } });
+      const challenge_token = 'challenge_token' in challenge ? challenge.challenge_token : unknownChallenge;
+      await tenant.plinth.auth.users.ban({ userId: id });
+      await user.refused(403, 'user is banned', ({ auth }) =>
+        auth.mfa.challenge({ body: { challenge_token, method: 'recovery', code: recovery_codes[0]! } }),
+      );
+    });
+
     it('401 for a challenge that is none', async () => {
       const client = api.tenant().anonymous();
       const challenge_token = unknownChallenge;
@@ -104,6 +133,25 @@ contract('Phone', (api) => {
     const client = api.tenant().anonymous();
     await client.refused(400, 'phone: must be a valid number like +4930901820', ({ auth }) =>
       auth.phone.sendCode({ body: { phone: '+1999999999' } }),
+    );
+  });
+
+  it('200 for the code that came, 403 once the user is banned', async () => {
+    const tenant = await tenantWithApp(api);
+    const { app_id } = await tenant.plinth.auth.users.create({ body: { email: newEmail() } });
+    const client = tenant.anonymous();
+    const phone = newPhone();
+    const codeBy = async () => {
+      await tenant.plinth.auth.outbox.clear();
+      await client.plinth.auth.phone.sendCode({ body: { phone, app_id } });
+      return (await messageTo(tenant, phone, 'phone_code')).code ?? '000000';
+    };
+    const answer = await client.plinth.auth.phone.verify({ body: { phone, code: await codeBy(), app_id } });
+    const userId = 'user' in answer ? answer.user.id : absentUser;
+    await tenant.plinth.auth.users.ban({ userId });
+    const code = await codeBy();
+    await client.refused(403, 'user is banned', ({ auth }) =>
+      auth.phone.verify({ body: { phone, code, app_id } }),
     );
   });
 

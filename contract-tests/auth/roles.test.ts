@@ -1,18 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { contract, type Api } from '../harness.ts';
+import { contract } from '../harness.ts';
+import { absentUser, tenantWithApp } from './people.ts';
 
 const editor = { name: 'Editor', slug: 'editor', description: 'May edit documents' };
 const writing = { action: 'write', resource: 'retrieval' };
 const absent = 'arole_01m7w6qgepfq9s8v8jbffcqvb9';
 const absentPermission = 'aperm_01m7w6qgepfq9s8v8vem8gxj19';
-const absentUser = 'user_01m7w6qgepfq9s8v7qdkvzwn99';
-
-/** A tenant with an app. */
-async function tenantWithApp(api: Api) {
-  const tenant = api.tenant();
-  await tenant.plinth.auth.apps.create({ body: { name: 'Default app', slug: 'default' } });
-  return tenant;
-}
 
 contract('auth Roles', (api) => {
   describe('create', () => {

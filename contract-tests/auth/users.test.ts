@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { contract, type Api } from '../harness.ts';
+import { contract } from '../harness.ts';
+import { absentUser as absent, tenantWithApp } from './people.ts';
 
 const ada = {
   email: 'ada@example.com',
@@ -7,14 +8,6 @@ const ada = {
   name: 'Ada Lovelace',
   metadata: { company: 'Analytical Engines' },
 };
-const absent = 'user_01m7w6qgepfq9s8v7qdkvzwn99';
-
-/** A tenant with an app. */
-async function tenantWithApp(api: Api) {
-  const tenant = api.tenant();
-  await tenant.plinth.auth.apps.create({ body: { name: 'Default app', slug: 'default' } });
-  return tenant;
-}
 
 contract('auth Users', (api) => {
   describe('create', () => {

@@ -1631,7 +1631,8 @@ export interface Phone<Call = unknown> {
   sendCode(request: { "X-Publishable-Key"?: T.SentPublishableKey | undefined; body: T.PhoneCodeRequest }, call: Call): Promise<T.CodeSent>;
 
   /**
-   * Signs in by a code that was sent to a phone. A number that is new in the app opens an account.
+   * Signs in by a code that was sent to a phone. A number that is new in the app opens an account. Where
+   * that one is missing what the app's active form asks for, the answer is 400 `form_invalid` and the code is still good.
    *
    * `POST /v1/auth/phone/verify`
    *

@@ -3481,6 +3481,11 @@ export interface components {
             code: components["schemas"]["Code"];
             /** @description The app; `default` when neither it nor a publishable key is sent. */
             app_id?: components["schemas"]["AppId"];
+            /**
+             * @description Free data of an account that is opened; the app's active form says what it must hold. A known account keeps its own.
+             * @default {}
+             */
+            metadata: components["schemas"]["Metadata"];
         };
         /**
          * @description A secret string that was handed out before; any that is not good is refused the same way.

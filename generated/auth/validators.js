@@ -9711,7 +9711,7 @@ validate169.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false}
 
 const Phone_verify_body = validate172;
 const schema298 = {"$id":"Phone_verify_body","$ref":"contract#/$defs/PhoneVerification"};
-const schema299 = {"type":"object","required":["phone","code"],"properties":{"phone":{"$ref":"contract#/$defs/PhoneNumber"},"code":{"$ref":"contract#/$defs/Code"},"app_id":{"$ref":"contract#/$defs/AppId"}},"additionalProperties":false};
+const schema299 = {"type":"object","required":["phone","code"],"properties":{"phone":{"$ref":"contract#/$defs/PhoneNumber"},"code":{"$ref":"contract#/$defs/Code"},"app_id":{"$ref":"contract#/$defs/AppId"},"metadata":{"$ref":"contract#/$defs/Metadata","default":{}}},"additionalProperties":false};
 
 function validate173(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -9725,6 +9725,9 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.metadata === undefined){
+data.metadata = {};
+}
 let missing0;
 if(((data.phone === undefined) && (missing0 = "phone")) || ((data.code === undefined) && (missing0 = "code"))){
 validate173.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
@@ -9733,7 +9736,7 @@ return false;
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(((key0 === "phone") || (key0 === "code")) || (key0 === "app_id"))){
+if(!((((key0 === "phone") || (key0 === "code")) || (key0 === "app_id")) || (key0 === "metadata"))){
 validate173.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
@@ -9823,6 +9826,24 @@ var valid0 = _errs8 === errors;
 else {
 var valid0 = true;
 }
+if(valid0){
+let data3 = data.metadata;
+const _errs11 = errors;
+const _errs12 = errors;
+if(errors === _errs12){
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+if(Object.keys(data3).length > 64){
+validate173.errors = [{instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/Metadata/maxProperties",keyword:"maxProperties",params:{limit: 64},message:"must NOT have more than 64 properties"}];
+return false;
+}
+}
+else {
+validate173.errors = [{instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/Metadata/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs11 === errors;
+}
 }
 }
 }
@@ -9860,8 +9881,8 @@ return errors === 0;
 validate172.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Accounts_refresh_body = validate175;
-const schema303 = {"$id":"Accounts_refresh_body","$ref":"contract#/$defs/Refresh"};
-const schema304 = {"type":"object","required":["refresh_token"],"properties":{"refresh_token":{"$ref":"contract#/$defs/PresentedToken"}},"additionalProperties":false};
+const schema304 = {"$id":"Accounts_refresh_body","$ref":"contract#/$defs/Refresh"};
+const schema305 = {"type":"object","required":["refresh_token"],"properties":{"refresh_token":{"$ref":"contract#/$defs/PresentedToken"}},"additionalProperties":false};
 
 function validate176(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -9947,8 +9968,8 @@ return errors === 0;
 validate175.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Accounts_resetPassword_body = validate178;
-const schema306 = {"$id":"Accounts_resetPassword_body","$ref":"contract#/$defs/PasswordReset"};
-const schema307 = {"type":"object","required":["token","new_password"],"properties":{"token":{"$ref":"contract#/$defs/PresentedToken"},"new_password":{"$ref":"contract#/$defs/NewPassword"}},"additionalProperties":false};
+const schema307 = {"$id":"Accounts_resetPassword_body","$ref":"contract#/$defs/PasswordReset"};
+const schema308 = {"type":"object","required":["token","new_password"],"properties":{"token":{"$ref":"contract#/$defs/PresentedToken"},"new_password":{"$ref":"contract#/$defs/NewPassword"}},"additionalProperties":false};
 
 function validate179(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -10068,9 +10089,9 @@ return errors === 0;
 validate178.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Roles_create_body = validate181;
-const schema310 = {"$id":"Roles_create_body","$ref":"contract#/$defs/RoleCreate"};
-const schema311 = {"type":"object","required":["name","slug"],"properties":{"app_id":{"$ref":"contract#/$defs/AppId"},"name":{"$ref":"contract#/$defs/Name"},"slug":{"$ref":"contract#/$defs/Slug"},"description":{"type":"string","maxLength":500,"default":""},"parent_id":{"anyOf":[{"$ref":"contract#/$defs/RoleId"},{"type":"null"}],"default":null}},"additionalProperties":false};
-const schema315 = {"type":"string","pattern":"^arole_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
+const schema311 = {"$id":"Roles_create_body","$ref":"contract#/$defs/RoleCreate"};
+const schema312 = {"type":"object","required":["name","slug"],"properties":{"app_id":{"$ref":"contract#/$defs/AppId"},"name":{"$ref":"contract#/$defs/Name"},"slug":{"$ref":"contract#/$defs/Slug"},"description":{"type":"string","maxLength":500,"default":""},"parent_id":{"anyOf":[{"$ref":"contract#/$defs/RoleId"},{"type":"null"}],"default":null}},"additionalProperties":false};
+const schema316 = {"type":"string","pattern":"^arole_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
 const pattern58 = new RegExp("^arole_[0-7][0-9a-hjkmnp-tv-z]{25}$", "u");
 
 function validate182(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -10314,8 +10335,8 @@ return errors === 0;
 validate181.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Roles_update_body = validate184;
-const schema316 = {"$id":"Roles_update_body","$ref":"contract#/$defs/RoleUpdate"};
-const schema317 = {"type":"object","properties":{"app_id":{"$ref":"contract#/$defs/AppId"},"name":{"$ref":"contract#/$defs/Name"},"slug":{"$ref":"contract#/$defs/Slug"},"description":{"type":"string","maxLength":500},"parent_id":{"anyOf":[{"$ref":"contract#/$defs/RoleId"},{"type":"null"}]}},"additionalProperties":false};
+const schema317 = {"$id":"Roles_update_body","$ref":"contract#/$defs/RoleUpdate"};
+const schema318 = {"type":"object","properties":{"app_id":{"$ref":"contract#/$defs/AppId"},"name":{"$ref":"contract#/$defs/Name"},"slug":{"$ref":"contract#/$defs/Slug"},"description":{"type":"string","maxLength":500},"parent_id":{"anyOf":[{"$ref":"contract#/$defs/RoleId"},{"type":"null"}]}},"additionalProperties":false};
 
 function validate185(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -10555,8 +10576,8 @@ return errors === 0;
 validate184.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Roles_assign_body = validate187;
-const schema322 = {"$id":"Roles_assign_body","$ref":"contract#/$defs/RoleAssignment"};
-const schema323 = {"type":"object","required":["user_id"],"properties":{"user_id":{"$ref":"contract#/$defs/UserId"},"org_id":{"anyOf":[{"$ref":"contract#/$defs/OrgId"},{"type":"null"}],"default":null}},"additionalProperties":false};
+const schema323 = {"$id":"Roles_assign_body","$ref":"contract#/$defs/RoleAssignment"};
+const schema324 = {"type":"object","required":["user_id"],"properties":{"user_id":{"$ref":"contract#/$defs/UserId"},"org_id":{"anyOf":[{"$ref":"contract#/$defs/OrgId"},{"type":"null"}],"default":null}},"additionalProperties":false};
 
 function validate188(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -10715,9 +10736,9 @@ return errors === 0;
 validate187.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Roles_addPermission_body = validate190;
-const schema326 = {"$id":"Roles_addPermission_body","$ref":"contract#/$defs/PermissionCreate"};
-const schema327 = {"type":"object","required":["action","resource"],"properties":{"action":{"$ref":"contract#/$defs/PermissionPart"},"resource":{"$ref":"contract#/$defs/PermissionPart"}},"additionalProperties":false};
-const schema328 = {"type":"string","pattern":"^([A-Za-z0-9][A-Za-z0-9_./-]{0,62}|\\*)$"};
+const schema327 = {"$id":"Roles_addPermission_body","$ref":"contract#/$defs/PermissionCreate"};
+const schema328 = {"type":"object","required":["action","resource"],"properties":{"action":{"$ref":"contract#/$defs/PermissionPart"},"resource":{"$ref":"contract#/$defs/PermissionPart"}},"additionalProperties":false};
+const schema329 = {"type":"string","pattern":"^([A-Za-z0-9][A-Za-z0-9_./-]{0,62}|\\*)$"};
 const pattern64 = new RegExp("^([A-Za-z0-9][A-Za-z0-9_./-]{0,62}|\\*)$", "u");
 
 function validate191(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -10826,8 +10847,8 @@ return errors === 0;
 validate190.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Roles_unassign_body = validate193;
-const schema330 = {"$id":"Roles_unassign_body","$ref":"contract#/$defs/RoleUnassignment"};
-const schema331 = {"type":"object","required":["user_id"],"properties":{"user_id":{"$ref":"contract#/$defs/UserId"},"org_id":{"$ref":"contract#/$defs/OrgId"}},"additionalProperties":false};
+const schema331 = {"$id":"Roles_unassign_body","$ref":"contract#/$defs/RoleUnassignment"};
+const schema332 = {"type":"object","required":["user_id"],"properties":{"user_id":{"$ref":"contract#/$defs/UserId"},"org_id":{"$ref":"contract#/$defs/OrgId"}},"additionalProperties":false};
 
 function validate194(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -10935,8 +10956,8 @@ return errors === 0;
 validate193.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Accounts_signin_body = validate196;
-const schema334 = {"$id":"Accounts_signin_body","$ref":"contract#/$defs/Signin"};
-const schema335 = {"type":"object","required":["password"],"properties":{"email":{"$ref":"contract#/$defs/Email"},"username":{"$ref":"contract#/$defs/Username"},"password":{"$ref":"contract#/$defs/Password"},"app_id":{"$ref":"contract#/$defs/AppId"}},"additionalProperties":false};
+const schema335 = {"$id":"Accounts_signin_body","$ref":"contract#/$defs/Signin"};
+const schema336 = {"type":"object","required":["password"],"properties":{"email":{"$ref":"contract#/$defs/Email"},"username":{"$ref":"contract#/$defs/Username"},"password":{"$ref":"contract#/$defs/Password"},"app_id":{"$ref":"contract#/$defs/AppId"}},"additionalProperties":false};
 
 function validate197(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -11134,8 +11155,8 @@ return errors === 0;
 validate196.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Accounts_signup_body = validate199;
-const schema340 = {"$id":"Accounts_signup_body","$ref":"contract#/$defs/Signup"};
-const schema341 = {"type":"object","required":["email","password"],"properties":{"email":{"$ref":"contract#/$defs/Email"},"password":{"$ref":"contract#/$defs/NewPassword"},"name":{"anyOf":[{"$ref":"contract#/$defs/PersonName"},{"type":"null"}],"default":null},"username":{"anyOf":[{"$ref":"contract#/$defs/Username"},{"type":"null"}],"default":null},"app_id":{"$ref":"contract#/$defs/AppId"},"metadata":{"$ref":"contract#/$defs/Metadata","default":{}}},"additionalProperties":false};
+const schema341 = {"$id":"Accounts_signup_body","$ref":"contract#/$defs/Signup"};
+const schema342 = {"type":"object","required":["email","password"],"properties":{"email":{"$ref":"contract#/$defs/Email"},"password":{"$ref":"contract#/$defs/NewPassword"},"name":{"anyOf":[{"$ref":"contract#/$defs/PersonName"},{"type":"null"}],"default":null},"username":{"anyOf":[{"$ref":"contract#/$defs/Username"},{"type":"null"}],"default":null},"app_id":{"$ref":"contract#/$defs/AppId"},"metadata":{"$ref":"contract#/$defs/Metadata","default":{}}},"additionalProperties":false};
 
 function validate200(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -11491,8 +11512,8 @@ return errors === 0;
 validate199.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Tokens_resolve_body = validate202;
-const schema348 = {"$id":"Tokens_resolve_body","$ref":"contract#/$defs/ResolveRequest"};
-const schema349 = {"type":"object","required":["token"],"properties":{"token":{"type":"string","minLength":1,"maxLength":8192}},"additionalProperties":false};
+const schema349 = {"$id":"Tokens_resolve_body","$ref":"contract#/$defs/ResolveRequest"};
+const schema350 = {"type":"object","required":["token"],"properties":{"token":{"type":"string","minLength":1,"maxLength":8192}},"additionalProperties":false};
 
 function validate202(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Tokens_resolve_body" */;
@@ -11559,8 +11580,8 @@ return errors === 0;
 validate202.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Users_create_body = validate203;
-const schema350 = {"$id":"Users_create_body","$ref":"contract#/$defs/UserCreate"};
-const schema351 = {"type":"object","properties":{"app_id":{"$ref":"contract#/$defs/AppId"},"email":{"anyOf":[{"$ref":"contract#/$defs/Email"},{"type":"null"}],"default":null},"username":{"anyOf":[{"$ref":"contract#/$defs/Username"},{"type":"null"}],"default":null},"name":{"anyOf":[{"$ref":"contract#/$defs/PersonName"},{"type":"null"}],"default":null},"image":{"anyOf":[{"$ref":"contract#/$defs/ImageUrl"},{"type":"null"}],"default":null},"email_verified":{"type":"boolean","default":false},"phone":{"anyOf":[{"$ref":"contract#/$defs/PhoneNumber"},{"type":"null"}],"default":null},"metadata":{"$ref":"contract#/$defs/Metadata","default":{}},"password":{"$ref":"contract#/$defs/NewPassword"}},"additionalProperties":false};
+const schema351 = {"$id":"Users_create_body","$ref":"contract#/$defs/UserCreate"};
+const schema352 = {"type":"object","properties":{"app_id":{"$ref":"contract#/$defs/AppId"},"email":{"anyOf":[{"$ref":"contract#/$defs/Email"},{"type":"null"}],"default":null},"username":{"anyOf":[{"$ref":"contract#/$defs/Username"},{"type":"null"}],"default":null},"name":{"anyOf":[{"$ref":"contract#/$defs/PersonName"},{"type":"null"}],"default":null},"image":{"anyOf":[{"$ref":"contract#/$defs/ImageUrl"},{"type":"null"}],"default":null},"email_verified":{"type":"boolean","default":false},"phone":{"anyOf":[{"$ref":"contract#/$defs/PhoneNumber"},{"type":"null"}],"default":null},"metadata":{"$ref":"contract#/$defs/Metadata","default":{}},"password":{"$ref":"contract#/$defs/NewPassword"}},"additionalProperties":false};
 
 function validate204(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -11597,7 +11618,7 @@ data.metadata = {};
 }
 const _errs1 = errors;
 for(const key0 in data){
-if(!(func6.call(schema351.properties, key0))){
+if(!(func6.call(schema352.properties, key0))){
 validate204.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
@@ -12131,8 +12152,8 @@ return errors === 0;
 validate203.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Users_update_body = validate206;
-const schema360 = {"$id":"Users_update_body","$ref":"contract#/$defs/UserUpdate"};
-const schema361 = {"type":"object","properties":{"email":{"anyOf":[{"$ref":"contract#/$defs/Email"},{"type":"null"}]},"username":{"anyOf":[{"$ref":"contract#/$defs/Username"},{"type":"null"}]},"name":{"anyOf":[{"$ref":"contract#/$defs/PersonName"},{"type":"null"}]},"image":{"anyOf":[{"$ref":"contract#/$defs/ImageUrl"},{"type":"null"}]},"email_verified":{"type":"boolean"},"metadata":{"$ref":"contract#/$defs/Metadata"}},"additionalProperties":false};
+const schema361 = {"$id":"Users_update_body","$ref":"contract#/$defs/UserUpdate"};
+const schema362 = {"type":"object","properties":{"email":{"anyOf":[{"$ref":"contract#/$defs/Email"},{"type":"null"}]},"username":{"anyOf":[{"$ref":"contract#/$defs/Username"},{"type":"null"}]},"name":{"anyOf":[{"$ref":"contract#/$defs/PersonName"},{"type":"null"}]},"image":{"anyOf":[{"$ref":"contract#/$defs/ImageUrl"},{"type":"null"}]},"email_verified":{"type":"boolean"},"metadata":{"$ref":"contract#/$defs/Metadata"}},"additionalProperties":false};
 
 function validate207(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -12577,9 +12598,9 @@ return errors === 0;
 validate206.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Users_ban_body = validate209;
-const schema367 = {"$id":"Users_ban_body","$ref":"contract#/$defs/Ban"};
-const schema368 = {"type":"object","properties":{"reason":{"anyOf":[{"$ref":"contract#/$defs/Reason"},{"type":"null"}],"default":null},"expires_at":{"anyOf":[{"$ref":"contract#/$defs/Timestamp"},{"type":"null"}],"default":null}},"additionalProperties":false};
-const schema370 = {"type":"string","minLength":20,"maxLength":40,"format":"date-time"};
+const schema368 = {"$id":"Users_ban_body","$ref":"contract#/$defs/Ban"};
+const schema369 = {"type":"object","properties":{"reason":{"anyOf":[{"$ref":"contract#/$defs/Reason"},{"type":"null"}],"default":null},"expires_at":{"anyOf":[{"$ref":"contract#/$defs/Timestamp"},{"type":"null"}],"default":null}},"additionalProperties":false};
+const schema371 = {"type":"string","minLength":20,"maxLength":40,"format":"date-time"};
 const formats56 = require("ajv-formats/dist/formats").fullFormats["date-time"];
 
 function validate210(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -12809,8 +12830,8 @@ return errors === 0;
 validate209.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Accounts_verifyEmail_body = validate212;
-const schema371 = {"$id":"Accounts_verifyEmail_body","$ref":"contract#/$defs/EmailVerification"};
-const schema372 = {"type":"object","required":["token"],"properties":{"token":{"$ref":"contract#/$defs/PresentedToken"}},"additionalProperties":false};
+const schema372 = {"$id":"Accounts_verifyEmail_body","$ref":"contract#/$defs/EmailVerification"};
+const schema373 = {"type":"object","required":["token"],"properties":{"token":{"$ref":"contract#/$defs/PresentedToken"}},"additionalProperties":false};
 
 function validate213(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -12896,7 +12917,7 @@ return errors === 0;
 validate212.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Accounts_resendVerification_body = validate215;
-const schema374 = {"$id":"Accounts_resendVerification_body","$ref":"contract#/$defs/EmailRequest"};
+const schema375 = {"$id":"Accounts_resendVerification_body","$ref":"contract#/$defs/EmailRequest"};
 
 function validate216(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -13030,9 +13051,9 @@ return errors === 0;
 validate215.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Webhooks_create_body = validate218;
-const schema378 = {"$id":"Webhooks_create_body","$ref":"contract#/$defs/WebhookCreate"};
-const schema379 = {"type":"object","required":["url"],"properties":{"app_id":{"$ref":"contract#/$defs/AppId"},"url":{"$ref":"contract#/$defs/Url"},"events":{"type":"array","items":{"$ref":"contract#/$defs/EventSelector"},"minItems":1,"maxItems":50,"default":["*"]},"active":{"type":"boolean","default":true}},"additionalProperties":false};
-const schema382 = {"type":"string","enum":["*","user.*","user.created","user.updated","user.deleted","user.email_verified","user.banned","user.unbanned","auth.*","auth.signin","auth.signin_failed","auth.signout","auth.password_reset","auth.password_changed","auth.refresh_reused","auth.mfa_challenged","auth.mfa_enabled","auth.mfa_disabled","auth.impersonated","auth.session.*","auth.session.created","auth.session.revoked","auth.device.*","auth.device.registered","auth.device.trusted","auth.role.*","auth.role.created","auth.role.updated","auth.role.deleted","auth.role.assigned","auth.role.unassigned","auth.organization.*","auth.organization.created","auth.organization.updated","auth.organization.deleted","auth.organization.member_added","auth.organization.member_updated","auth.organization.member_removed","auth.organization.invited","auth.client.*","auth.client.created","auth.client.updated","auth.client.deleted","auth.consent.*","auth.consent.granted","auth.consent.revoked","auth.app.*","auth.app.created","auth.app.updated","auth.app.deleted","auth.signing_key.*","auth.signing_key.rotated","auth.webhook.*","auth.webhook.test"]};
+const schema379 = {"$id":"Webhooks_create_body","$ref":"contract#/$defs/WebhookCreate"};
+const schema380 = {"type":"object","required":["url"],"properties":{"app_id":{"$ref":"contract#/$defs/AppId"},"url":{"$ref":"contract#/$defs/Url"},"events":{"type":"array","items":{"$ref":"contract#/$defs/EventSelector"},"minItems":1,"maxItems":50,"default":["*"]},"active":{"type":"boolean","default":true}},"additionalProperties":false};
+const schema383 = {"type":"string","enum":["*","user.*","user.created","user.updated","user.deleted","user.email_verified","user.banned","user.unbanned","auth.*","auth.signin","auth.signin_failed","auth.signout","auth.password_reset","auth.password_changed","auth.refresh_reused","auth.mfa_challenged","auth.mfa_enabled","auth.mfa_disabled","auth.impersonated","auth.session.*","auth.session.created","auth.session.revoked","auth.device.*","auth.device.registered","auth.device.trusted","auth.role.*","auth.role.created","auth.role.updated","auth.role.deleted","auth.role.assigned","auth.role.unassigned","auth.organization.*","auth.organization.created","auth.organization.updated","auth.organization.deleted","auth.organization.member_added","auth.organization.member_updated","auth.organization.member_removed","auth.organization.invited","auth.client.*","auth.client.created","auth.client.updated","auth.client.deleted","auth.consent.*","auth.consent.granted","auth.consent.revoked","auth.app.*","auth.app.created","auth.app.updated","auth.app.deleted","auth.signing_key.*","auth.signing_key.rotated","auth.webhook.*","auth.webhook.test"]};
 
 function validate219(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -13155,7 +13176,7 @@ validate219.errors = [{instancePath:instancePath+"/events/" + i0,schemaPath:"con
 return false;
 }
 if(!((((((((((((((((((((((((((((((((((((((((((((((((((((((data3 === "*") || (data3 === "user.*")) || (data3 === "user.created")) || (data3 === "user.updated")) || (data3 === "user.deleted")) || (data3 === "user.email_verified")) || (data3 === "user.banned")) || (data3 === "user.unbanned")) || (data3 === "auth.*")) || (data3 === "auth.signin")) || (data3 === "auth.signin_failed")) || (data3 === "auth.signout")) || (data3 === "auth.password_reset")) || (data3 === "auth.password_changed")) || (data3 === "auth.refresh_reused")) || (data3 === "auth.mfa_challenged")) || (data3 === "auth.mfa_enabled")) || (data3 === "auth.mfa_disabled")) || (data3 === "auth.impersonated")) || (data3 === "auth.session.*")) || (data3 === "auth.session.created")) || (data3 === "auth.session.revoked")) || (data3 === "auth.device.*")) || (data3 === "auth.device.registered")) || (data3 === "auth.device.trusted")) || (data3 === "auth.role.*")) || (data3 === "auth.role.created")) || (data3 === "auth.role.updated")) || (data3 === "auth.role.deleted")) || (data3 === "auth.role.assigned")) || (data3 === "auth.role.unassigned")) || (data3 === "auth.organization.*")) || (data3 === "auth.organization.created")) || (data3 === "auth.organization.updated")) || (data3 === "auth.organization.deleted")) || (data3 === "auth.organization.member_added")) || (data3 === "auth.organization.member_updated")) || (data3 === "auth.organization.member_removed")) || (data3 === "auth.organization.invited")) || (data3 === "auth.client.*")) || (data3 === "auth.client.created")) || (data3 === "auth.client.updated")) || (data3 === "auth.client.deleted")) || (data3 === "auth.consent.*")) || (data3 === "auth.consent.granted")) || (data3 === "auth.consent.revoked")) || (data3 === "auth.app.*")) || (data3 === "auth.app.created")) || (data3 === "auth.app.updated")) || (data3 === "auth.app.deleted")) || (data3 === "auth.signing_key.*")) || (data3 === "auth.signing_key.rotated")) || (data3 === "auth.webhook.*")) || (data3 === "auth.webhook.test"))){
-validate219.errors = [{instancePath:instancePath+"/events/" + i0,schemaPath:"contract#/$defs/EventSelector/enum",keyword:"enum",params:{allowedValues: schema382.enum},message:"must be equal to one of the allowed values"}];
+validate219.errors = [{instancePath:instancePath+"/events/" + i0,schemaPath:"contract#/$defs/EventSelector/enum",keyword:"enum",params:{allowedValues: schema383.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid3 = _errs10 === errors;
@@ -13217,8 +13238,8 @@ return errors === 0;
 validate218.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Webhooks_update_body = validate221;
-const schema383 = {"$id":"Webhooks_update_body","$ref":"contract#/$defs/WebhookUpdate"};
-const schema384 = {"type":"object","properties":{"app_id":{"$ref":"contract#/$defs/AppId"},"url":{"$ref":"contract#/$defs/Url"},"events":{"type":"array","items":{"$ref":"contract#/$defs/EventSelector"},"minItems":1,"maxItems":50},"active":{"type":"boolean"}},"additionalProperties":false};
+const schema384 = {"$id":"Webhooks_update_body","$ref":"contract#/$defs/WebhookUpdate"};
+const schema385 = {"type":"object","properties":{"app_id":{"$ref":"contract#/$defs/AppId"},"url":{"$ref":"contract#/$defs/Url"},"events":{"type":"array","items":{"$ref":"contract#/$defs/EventSelector"},"minItems":1,"maxItems":50},"active":{"type":"boolean"}},"additionalProperties":false};
 
 function validate222(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -13330,7 +13351,7 @@ validate222.errors = [{instancePath:instancePath+"/events/" + i0,schemaPath:"con
 return false;
 }
 if(!((((((((((((((((((((((((((((((((((((((((((((((((((((((data3 === "*") || (data3 === "user.*")) || (data3 === "user.created")) || (data3 === "user.updated")) || (data3 === "user.deleted")) || (data3 === "user.email_verified")) || (data3 === "user.banned")) || (data3 === "user.unbanned")) || (data3 === "auth.*")) || (data3 === "auth.signin")) || (data3 === "auth.signin_failed")) || (data3 === "auth.signout")) || (data3 === "auth.password_reset")) || (data3 === "auth.password_changed")) || (data3 === "auth.refresh_reused")) || (data3 === "auth.mfa_challenged")) || (data3 === "auth.mfa_enabled")) || (data3 === "auth.mfa_disabled")) || (data3 === "auth.impersonated")) || (data3 === "auth.session.*")) || (data3 === "auth.session.created")) || (data3 === "auth.session.revoked")) || (data3 === "auth.device.*")) || (data3 === "auth.device.registered")) || (data3 === "auth.device.trusted")) || (data3 === "auth.role.*")) || (data3 === "auth.role.created")) || (data3 === "auth.role.updated")) || (data3 === "auth.role.deleted")) || (data3 === "auth.role.assigned")) || (data3 === "auth.role.unassigned")) || (data3 === "auth.organization.*")) || (data3 === "auth.organization.created")) || (data3 === "auth.organization.updated")) || (data3 === "auth.organization.deleted")) || (data3 === "auth.organization.member_added")) || (data3 === "auth.organization.member_updated")) || (data3 === "auth.organization.member_removed")) || (data3 === "auth.organization.invited")) || (data3 === "auth.client.*")) || (data3 === "auth.client.created")) || (data3 === "auth.client.updated")) || (data3 === "auth.client.deleted")) || (data3 === "auth.consent.*")) || (data3 === "auth.consent.granted")) || (data3 === "auth.consent.revoked")) || (data3 === "auth.app.*")) || (data3 === "auth.app.created")) || (data3 === "auth.app.updated")) || (data3 === "auth.app.deleted")) || (data3 === "auth.signing_key.*")) || (data3 === "auth.signing_key.rotated")) || (data3 === "auth.webhook.*")) || (data3 === "auth.webhook.test"))){
-validate222.errors = [{instancePath:instancePath+"/events/" + i0,schemaPath:"contract#/$defs/EventSelector/enum",keyword:"enum",params:{allowedValues: schema382.enum},message:"must be equal to one of the allowed values"}];
+validate222.errors = [{instancePath:instancePath+"/events/" + i0,schemaPath:"contract#/$defs/EventSelector/enum",keyword:"enum",params:{allowedValues: schema383.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid3 = _errs10 === errors;

@@ -84,6 +84,16 @@ test('what came after a place in the log can be read, until the place was pruned
   expect(await own.since(1)).toBeUndefined();
 });
 
+test('more than a reader can catch up with is not read', async () => {
+  const own = await started();
+  await db.transaction((sql) => own.record(sql, key('a')));
+  await db.sql`insert into things.changes (kind, id) select 'key', at::text from generate_series(1, 10001) as at`;
+  expect(await own.since(1)).toBeUndefined();
+  expect(await own.since(10_000)).toBeUndefined();
+  await db.transaction((sql) => own.record(sql, key('b')));
+  expect(await own.since(10_003)).toBeDefined();
+});
+
 describe.runIf(inject('engine') === 'postgres')('another process', () => {
   let other: Database;
   beforeAll(async () => {

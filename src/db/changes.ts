@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { changeLog, type ChangeLog } from './change-log.ts';
 import type { Database } from './index.ts';
@@ -86,6 +87,8 @@ export function changes(options: ChangesOptions): Changes {
   const listeners = new Set<(change: LoggedChange | 'all') => void>();
   const alone = db.engine === 'pglite';
   const channel = `${schema}_changes`;
+  /** Of this process's notices, which tell it nothing that it has not applied. */
+  const self = randomUUID();
   const poller = follow({ table, retentionMs, now, apply, forget });
   const background: { stop(): unknown }[] = [];
   const stopped = new AbortController();
@@ -116,11 +119,13 @@ export function changes(options: ChangesOptions): Changes {
 
   return {
     async record(sql, ...list) {
-      const logged = await table.append(sql, list);
+      const [logged] = await Promise.all([
+        table.append(sql, list),
+        alone ? undefined : db.notices.send(sql, channel, self),
+      ]);
       db.afterCommit(sql, () => {
         poller.know(logged).forEach(apply);
       });
-      if (!alone) await db.notices.send(sql, channel, '');
     },
     position: () => seen.position(),
     isCurrent: (position, subjects) => fresh() && seen.isCurrent(position, subjects),
@@ -142,7 +147,8 @@ export function changes(options: ChangesOptions): Changes {
       );
       if (alone) return;
       await poller.poll();
-      background.push({ stop: db.notices.listen(channel, poke, poke) });
+      const onNotice = (sender: string) => void (sender !== self && poke());
+      background.push({ stop: db.notices.listen(channel, onNotice, poke) });
       polling = heartbeat();
     },
     async stop() {

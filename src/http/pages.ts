@@ -2,6 +2,7 @@ import express, { type RequestHandler } from 'express';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { type BasePath, servedPath } from './base-path.ts';
 import { escapeHtml, type HtmlPage, sendHtml } from './html.ts';
 import { type IndexEntry, indexPage, type OwnLink } from './index-page.ts';
 import { mergeDocuments, type OpenApi } from './merged-document.ts';
@@ -12,6 +13,7 @@ export interface Page {
   readonly title: string;
   /** The path before the contract's paths; empty when the service runs alone. */
   readonly prefix: string;
+  readonly basePath?: BasePath | undefined;
   /** File of its OpenAPI document. */
   readonly document: URL;
   /** Ids of the operations that are served; all of the document without it. */
@@ -55,10 +57,12 @@ export function createPages(services: readonly Page[], own: readonly OwnLink[] =
 }
 
 /** The document as the compiler wrote it, as far as it is served, plus where this server has it. */
-function documentOf({ document, prefix, operations }: Page): OpenApi {
+function documentOf({ document, prefix, basePath, operations }: Page): OpenApi {
   const parsed = JSON.parse(readFileSync(document, 'utf8')) as OpenApi;
+  const part = operations ? partOf(parsed, operations) : parsed;
+  const paths = Object.entries(part.paths).map(([path, item]) => [servedPath(path, basePath), item] as const);
   const servers = { servers: [{ url: prefix || '/' }] };
-  return { ...(operations ? partOf(parsed, operations) : parsed), ...servers };
+  return { ...part, paths: Object.fromEntries(paths), ...servers };
 }
 
 /** What is said of these operations. */

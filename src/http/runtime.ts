@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import type { Idempotency } from '../db/idempotency.ts';
 import { DomainError, Internal, Invalid, NotFound } from '../lib/errors.ts';
+import { type BasePath, servedPath } from './base-path.ts';
 import type { Caller } from './caller.ts';
 import type { Contract } from './contract.ts';
 import { endpoint, type Endpoint } from './endpoint.ts';
@@ -19,6 +20,7 @@ import type { Handler, Service } from './service.ts';
 export interface Mounted {
   readonly name: string;
   readonly prefix: string;
+  readonly basePath?: BasePath | undefined;
   readonly service: Service;
   readonly operations: readonly Operation[];
   readonly validators: Readonly<Record<string, Validators>>;
@@ -54,7 +56,9 @@ export function createRuntime(services: readonly Mounted[], options: RuntimeOpti
     for (const operation of mounted.operations) {
       const answer = endpoint(operation, handlerOf(mounted, operation)!, mounted, options);
       for (const path of [operation.path, ...(operation.aliases ?? [])])
-        router.at(mounted.prefix + path, () => new Methods(mounted.service)).add(operation.verb, answer);
+        router
+          .at(mounted.prefix + servedPath(path, mounted.basePath), () => new Methods(mounted.service))
+          .add(operation.verb, answer);
     }
   }
   const fail = (thrown: unknown, envelope: Envelope, res: ServerResponse) =>

@@ -4,6 +4,7 @@ import type { DomainError } from '../lib/errors.ts';
 import type { Sealer } from '../lib/seal.ts';
 import type { SettingsOf, SettingsTable } from '../lib/settings.ts';
 import type { ResolveToken } from './access-token.ts';
+import type { BasePath } from './base-path.ts';
 import type { Context } from './context.ts';
 import type { ResolveSession } from './credentials.ts';
 import type { ErrorPage } from './failure.ts';
@@ -25,6 +26,8 @@ export interface ServiceModule<Declared extends SettingsTable = SettingsTable> {
   readonly built?: readonly string[];
   /** What it reads from the environment: `PLINTH_<SERVICE>_…`. */
   readonly settings: Declared;
+  /** Where its paths begin, if not as the contract says. */
+  basePath?(settings: SettingsOf<Declared>): BasePath;
   create(deps: ServiceDeps<SettingsOf<Declared>>): Service | Promise<Service>;
 }
 

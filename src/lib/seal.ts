@@ -8,6 +8,10 @@ export interface Sealer {
   open(purpose: string, tenant: string, box: Uint8Array): Buffer;
   /** HMAC-SHA-256 under the purpose's key, for short codes that a plain hash would not hide. */
   mac(purpose: string, tenant: string, text: string): Buffer;
+  /** By which the master key is known again, and that tells nothing of it. */
+  readonly fingerprint: Buffer;
+  /** The same of the previous master key, where there is one. */
+  readonly previousFingerprint: Buffer | undefined;
 }
 
 /** Version, key id (4), nonce (12), tag (16), ciphertext. */
@@ -35,6 +39,8 @@ export function createSealer(master: Uint8Array, previous?: Uint8Array): Sealer 
       return Buffer.concat([decipher.update(bytes.subarray(headLength)), decipher.final()]);
     },
     mac: (purpose, tenant, text) => createHmac('sha256', keys[0]!.key(purpose, tenant)).update(text).digest(),
+    fingerprint: keys[0]!.fingerprint,
+    previousFingerprint: keys[1]?.fingerprint,
   };
 }
 
@@ -45,6 +51,7 @@ function keyRing(master: Uint8Array) {
   const known = new Map<string, Buffer>();
   return {
     id: derive('plinth/key-id', 4),
+    fingerprint: createHmac('sha256', derive('plinth/fingerprint', 32)).update('plinth master key').digest(),
     key(purpose: string, tenant: string): Buffer {
       const info = `plinth/seal\0${purpose}\0${tenant}`;
       const found = known.get(info) ?? derive(info, 32);

@@ -89,8 +89,9 @@ export async function testServer(options: TestServerOptions): Promise<TestServer
   };
 }
 
-/** The same for all servers of a test run, so that a server can be started again on its database. */
+/** The same for all servers of a test run, so that a server can be started again on its database, and tests can read what is sealed. */
 export const masterKey = Buffer.alloc(32, 7);
+export const testSealer = createSealer(masterKey);
 
 async function run(
   db: TestDatabase,
@@ -118,7 +119,7 @@ async function run(
       strict: true,
       production,
       allowPrivateTargets,
-      sealer: createSealer(masterKey),
+      sealer: testSealer,
       remotes,
       settingsOf: ({ settings }) => readSettings(settings, env),
     },

@@ -39,10 +39,10 @@ interface World {
 function world({ keys = [key, rsa], refused = [], held = [] }: World = {}) {
   const seen = positions();
   const now = { version: 1, keys, refused, held, asked: 0 };
+  const set = () => ({ version: now.version, published: now.keys.map(publicPart), signing: now.keys });
+  let remembered = set();
   const tokens: AccessTokens = createAccessTokens({
-    signingKeys: {
-      current: () => ({ version: now.version, published: now.keys.map(publicPart), signing: now.keys }),
-    },
+    signingKeys: { current: () => remembered, latest: async () => (remembered = set()) },
     denylist: {
       refused: (asked) => {
         now.asked++;

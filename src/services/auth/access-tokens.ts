@@ -29,7 +29,7 @@ export interface AccessTokens {
 }
 
 export interface AccessTokensDeps {
-  readonly signingKeys: Pick<SigningKeys, 'current'>;
+  readonly signingKeys: Pick<SigningKeys, 'current' | 'latest'>;
   readonly denylist: Pick<Denylist, 'refused'>;
   readonly heldScopes: HeldScopes;
   readonly changes: Pick<Changes, 'position' | 'isCurrent'>;
@@ -136,12 +136,18 @@ const principalOf = (claims: AccessClaims, scopes: readonly string[]): AccessPri
 });
 
 /** Finds the key of a token by its `kid`, among those of the key set that sign access tokens. */
-function keysOf(signingKeys: Pick<SigningKeys, 'current'>) {
+function keysOf(signingKeys: AccessTokensDeps['signingKeys']) {
   let known: { version: number; keys: Promise<ReadonlyMap<string, CryptoKey>> } | undefined;
-  return async ({ kid = '' }: JWTHeaderParameters): Promise<CryptoKey> => {
-    const set = await signingKeys.current();
+
+  async function find(set: KeySet, kid: string): Promise<CryptoKey | undefined> {
     if (known?.version !== set.version) known = { version: set.version, keys: imported(set) };
-    const key = (await known.keys).get(kid);
+    return (await known.keys).get(kid);
+  }
+
+  return async ({ kid = '' }: JWTHeaderParameters): Promise<CryptoKey> => {
+    // Keys that turned twice elsewhere may sign before this process has heard of the first time.
+    const key =
+      (await find(await signingKeys.current(), kid)) ?? (await find(await signingKeys.latest(), kid));
     if (!key) throw new errors.JWKSNoMatchingKey();
     return key;
   };

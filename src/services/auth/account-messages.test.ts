@@ -33,12 +33,16 @@ describe('links', () => {
 
   it.each([
     [
-      { issuer: 'https://id.example.com/v1/auth/', host: '127.0.0.1', port: 4000 },
+      { issuer: 'https://id.example.com/v1/auth/', host: '127.0.0.1', port: 4000, basePath: '/v1/auth' },
       '/auth',
       'https://id.example.com/v1/auth',
     ],
-    [{ issuer: '', host: '127.0.0.1', port: 4000 }, '/auth', 'http://127.0.0.1:4000/auth/v1/auth'],
-    [{ issuer: '', host: '::1', port: 80 }, '', 'http://[::1]:80/v1/auth'],
+    [
+      { issuer: '', host: '127.0.0.1', port: 4000, basePath: '/v1/auth' },
+      '/auth',
+      'http://127.0.0.1:4000/auth/v1/auth',
+    ],
+    [{ issuer: '', host: '::1', port: 80, basePath: '/x' }, '', 'http://[::1]:80/x'],
   ])('%j behind %j: %s', (settings, prefix, address) => {
     expect(issuerOf(settings, prefix)).toBe(address);
   });

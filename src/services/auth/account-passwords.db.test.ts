@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { testServer, type TestServer } from '../../testing/server.ts';
 import { newEmail, tools } from './testing.ts';
 import { issueToken } from './tokens.ts';
+import { messagesTo } from './testing-messages.store.ts';
 
 const password = 'correct horse battery staple';
 const next = 'seven brass wheels turning';
@@ -25,10 +26,10 @@ const invalidToken =
 
 /** The tokens of a kind that were sent to the address, oldest first, once there are so many. */
 async function tokensOf(email: string | null, kind: string, count: number): Promise<string[]> {
-  const read = () => server.db.sql<{ token: string }[]>`
-    select token from auth.messages where recipient = ${email} and kind = ${kind} order by id`;
+  const read = async () =>
+    (await messagesTo(server.db.sql, email)).filter((message) => message.kind === kind);
   await expect.poll(async () => (await read()).length).toBe(count);
-  return (await read()).map(({ token }) => token);
+  return (await read()).map(({ token }) => token!);
 }
 
 async function resetToken(email: string | null, nth = 1): Promise<string> {
@@ -37,7 +38,7 @@ async function resetToken(email: string | null, nth = 1): Promise<string> {
 }
 
 describe('forgot-password and resend', () => {
-  it('the same body and the same statements for known and unknown addresses', async () => {
+  it('the same body for known and unknown addresses', async () => {
     const { user } = await api.signUp();
     for (const path of ['/forgot-password', '/verify-email/resend']) {
       const answers = await Promise.all(

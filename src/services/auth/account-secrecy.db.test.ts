@@ -1,7 +1,9 @@
 /** No password and no token is in a log line, an error, an event or a row; addresses are limited where that is on. */
+import { Secret, TOTP } from 'otpauth';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { testServer, type TestResponse, type TestServer } from '../../testing/server.ts';
-import { newEmail } from './testing.ts';
+import { newEmail, newPhone, newSlug, tools } from './testing.ts';
+import { messagesTo } from './testing-messages.store.ts';
 
 const password = 'correct horse battery staple';
 const next = 'seven brass wheels turning';
@@ -30,12 +32,12 @@ const post = async (
   return answer;
 };
 
-/** Every row of every table of the service but `messages`, which holds what is on its way, as text. */
+/** Every row of every table of the service, as text. */
 async function rows(): Promise<string[]> {
   const { sql } = server.db;
   const tables = await sql<{ name: string }[]>`
     select format('%I.%I', schemaname, tablename) as name from pg_tables
-    where schemaname in ('auth', 'plinth') and tablename <> 'messages'`;
+    where schemaname in ('auth', 'plinth')`;
   const found: string[] = [];
   for (const { name } of tables)
     for (const { text } of await sql<{ text: string }[]>`select t::text as text from ${sql.unsafe(name)} t`)
@@ -43,7 +45,7 @@ async function rows(): Promise<string[]> {
   return found;
 }
 
-it('secrets are in the one answer that makes them, and in messages on their way', async () => {
+it('secrets are in the one answer that makes them, and in messages on their way, which are sealed', async () => {
   const email = newEmail();
   const body = { email, password, app_id: 'default' };
   const signedUp = await post('/signup', body, { 'idempotency-key': 'once' });
@@ -72,10 +74,9 @@ it('secrets are in the one answer that makes them, and in messages on their way'
     signedIn.body.session_token,
   );
   await post('/forgot-password', { email, app_id: 'default' });
-  const sent = () =>
-    server.db.sql<{ token: string }[]>`select token from auth.messages where recipient = ${email}`;
+  const sent = () => messagesTo(server.db.sql, email);
   await expect.poll(async () => (await sent()).length).toBe(2);
-  const tokens = (await sent()).map(({ token }) => token);
+  const tokens = (await sent()).map(({ token }) => token!);
   await post('/reset-password', { token: tokens[1], new_password: 'password' });
   await post('/reset-password', { token: tokens[1], new_password: next });
   await post('/reset-password', { token: tokens[1], new_password: next });
@@ -88,6 +89,75 @@ it('secrets are in the one answer that makes them, and in messages on their way'
   expect(lines.length).toBeGreaterThan(10);
   for (const text of [...lines, ...refused, ...(await rows())])
     for (const secret of secrets) expect(text.includes(secret), `${secret} in ${text}`).toBe(false);
+});
+
+it('nor are those of factors, phones, invitations, webhooks and impersonations in what is listed or told', async () => {
+  const api = tools(server);
+  const { user, session_token: token, refresh_token } = await api.signUp();
+  const as = { token };
+  const answers: unknown[] = [];
+  const list = async (path: string, options = {}) => answers.push(await api.send('GET', path, options));
+
+  const webhook = await api.send('POST', '/webhooks', {
+    body: { url: 'http://127.0.0.1:9/', events: ['*'] },
+  });
+  const rotated = await api.send('POST', `/webhooks/${webhook.id}/rotate-secret`);
+  await api.send('POST', `/webhooks/${webhook.id}/test`);
+
+  const enrollment = await api.send('POST', '/mfa/enroll', { ...as, body: {} });
+  const totp = new TOTP({ secret: Secret.fromBase32(enrollment.secret) });
+  await api.send('POST', '/mfa/verify', { ...as, body: { code: totp.generate() } });
+  const newCodes = await api.send('POST', '/mfa/recovery-codes/regenerate', as);
+  const signin = { email: user.email, password, app_id: 'default' };
+  const challenge = await api.send('POST', '/signin', { token: null, body: signin });
+  const { challenge_token } = challenge;
+  const recovery = { challenge_token, method: 'recovery' };
+  await post('/mfa/challenge', { ...recovery, code: enrollment.recovery_codes[0] });
+  const signedIn = await api.send('POST', '/mfa/challenge', {
+    token: null,
+    body: { ...recovery, code: newCodes[0] },
+  });
+
+  const phone = newPhone();
+  await api.send('POST', '/phone/send-code', { token: null, body: { phone } });
+  const { code } = await api.message(phone, 'phone_code');
+  await post('/phone/verify', { phone, code: code === '000000' ? '111111' : '000000' });
+  const byPhone = await api.send('POST', '/phone/verify', { token: null, body: { phone, code } });
+
+  const organization = await api.send('POST', '/organizations', {
+    ...as,
+    body: { name: 'Org', slug: newSlug() },
+  });
+  const invitedEmail = newEmail();
+  const invitations = `/organizations/${organization.id}/invitations`;
+  await api.send('POST', invitations, { ...as, body: { email: invitedEmail } });
+  const invitation = await api.message(invitedEmail, 'invitation');
+  await post('/invitations/accept', { token: invitation.token }, {}, signedIn.session_token);
+  const impersonation = await api.send('POST', '/admin/impersonate', { body: { target_user_id: user.id } });
+
+  for (const path of ['/me', '/me/export', '/sessions', '/devices', '/mfa/enrollments', invitations])
+    await list(path, as);
+  for (const path of [
+    '/users',
+    `/users/${user.id}/sessions`,
+    '/webhooks',
+    `/webhooks/${webhook.id}/deliveries`,
+  ])
+    await list(path);
+
+  const secrets: string[] = [
+    ...[enrollment.secret, ...enrollment.recovery_codes, ...newCodes, challenge_token],
+    ...[token, refresh_token, webhook.secret, rotated.secret, invitation.token],
+    ...[signedIn, byPhone, impersonation].flatMap((one) => [one.session_token, one.refresh_token]),
+  ];
+  expect(secrets.every((secret) => secret.length >= 14)).toBe(true);
+  const told = [...lines, ...refused, ...(await rows()), ...answers.map((answer) => JSON.stringify(answer))];
+  expect(told.some((text) => text.startsWith('auth.deliveries') && text.includes(user.id))).toBe(true);
+  for (const text of told) {
+    for (const secret of secrets) expect(text.includes(secret), `${secret} in ${text}`).toBe(false);
+    // Six digits stand in longer numbers too.
+    expect(text).not.toMatch(new RegExp(`(?<![0-9a-z.])${code}(?![0-9a-z])`));
+  }
 });
 
 describe('limits by address', () => {

@@ -5,6 +5,7 @@ import { newId } from '../../lib/ids.ts';
 import { appStore } from './apps.store.ts';
 import { initialSettings } from './first-app.ts';
 import { newEmail, newSlug, tools } from './testing.ts';
+import { messagesTo } from './testing-messages.store.ts';
 
 const env = { PLINTH_AUTH_ARGON2: 'm=7168,t=1,p=1' };
 const password = 'correct horse battery staple';
@@ -404,12 +405,13 @@ async function messageTo(
   kind: string,
   than = '',
 ): Promise<{ id: string; token: string; text: string }> {
-  const read = () => server.db.sql<{ id: string; token: string; text: string }[]>`
-    select id, token, text from auth.messages
-    where recipient = ${email} and kind = ${kind} and id > ${than}
-    order by id desc limit 1`;
-  await expect.poll(async () => (await read()).length).toBe(1);
-  return (await read())[0]!;
+  const read = async () =>
+    (await messagesTo(server.db.sql, email)).findLast(
+      (message) => message.kind === kind && message.id > than,
+    );
+  await expect.poll(read).toBeDefined();
+  const { id, token, text } = (await read())!;
+  return { id, token: token!, text };
 }
 
 /** An app of its own with these settings. */

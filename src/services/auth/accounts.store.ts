@@ -89,21 +89,6 @@ export const accountStore = (sql: Sql) => ({
       where tenant_id = ${tenant} and app_id = ${app} and id = ${id} and email = ${email}`;
     return count > 0;
   },
-
-  /** Gives a new user the role that the app gives to everyone, if there is such a role. */
-  async assignRole(tenant: string, app: string, userId: string, slug: string): Promise<void> {
-    await sql`
-      insert into auth.assignments (tenant_id, user_id, role_id)
-      select tenant_id, ${userId}, id
-      from auth.roles
-      where tenant_id = ${tenant} and app_id = ${app} and slug = ${slug}
-      on conflict do nothing`;
-  },
-
-  /** Ends what the user granted to OAuth clients. */
-  async deleteGrants(tenant: string, userId: string): Promise<void> {
-    await sql`delete from auth.oidc where tenant_id = ${tenant} and user_id = ${userId}`;
-  },
 });
 
 const accountColumns = (sql: Sql) => sql`

@@ -8,7 +8,7 @@ import { verifyEmail } from './email-verification.ts';
 import { Impersonated } from './errors.ts';
 import { changePassword, resetPassword } from './password-changes.ts';
 import { signInByPassword } from './password-signin.ts';
-import { refreshSession } from './refresh.ts';
+import { createRefresh } from './refresh.ts';
 import { requestMessage } from './requests.ts';
 import { endSessions } from './revocations.ts';
 import { answerSignin, completeSignin, visitOf } from './signin.ts';
@@ -17,6 +17,7 @@ import { signUp } from './signup.ts';
 /** Accounts: sign-up, sign-in and sign-out, tokens, passwords and email verification. */
 export const accounts = (deps: Deps) => {
   const { db, directory, limits, write } = deps;
+  const refreshSession = createRefresh(deps);
 
   /** The app that a public operation names. */
   const named = (request: { 'X-Publishable-Key'?: string | undefined }, appId: string | undefined) =>
@@ -25,7 +26,7 @@ export const accounts = (deps: Deps) => {
   return {
     async signup({ body, ...headers }, context) {
       const app = await named(headers, body.app_id);
-      limits.take('signup', context.ip);
+      await limits.take('signup', context.ip);
       const visit = visitOf(context, headers['X-Device-Token']);
       return answerSignin(
         context,
@@ -35,7 +36,7 @@ export const accounts = (deps: Deps) => {
 
     async signin({ body, ...headers }, context) {
       const app = await named(headers, body.app_id);
-      limits.take('signin', context.ip);
+      await limits.take('signin', context.ip);
       const visit = visitOf(context, headers['X-Device-Token']);
       return answerSignin(
         context,
@@ -53,21 +54,21 @@ export const accounts = (deps: Deps) => {
     },
 
     async refresh({ body, 'Idempotency-Key': key = null }, { ip, reply }) {
-      limits.take('refresh', ip);
-      const tokens = await refreshSession(deps, body.refresh_token, key);
+      await limits.take('refresh', ip);
+      const tokens = await refreshSession(body.refresh_token, key);
       reply.header('Cache-Control', 'no-store');
       return tokens;
     },
 
     async forgotPassword({ body, ...headers }, { ip }) {
       const app = await named(headers, body.app_id);
-      limits.take('forgot', ip);
+      await limits.take('forgot', ip);
       await requestMessage(deps, app, 'reset_password', body.email);
       return { status: 'ok' };
     },
 
     async resetPassword({ body }, { ip, signal }) {
-      limits.take('code', ip);
+      await limits.take('code', ip);
       await resetPassword(deps, body.token, body.new_password, signal);
       return { status: 'password_reset' };
     },
@@ -83,14 +84,14 @@ export const accounts = (deps: Deps) => {
     },
 
     async verifyEmail({ body }, { ip }) {
-      limits.take('code', ip);
+      await limits.take('code', ip);
       await verifyEmail(deps, body.token);
       return { status: 'email_verified' };
     },
 
     async resendVerification({ body, ...headers }, { ip }) {
       const app = await named(headers, body.app_id);
-      limits.take('resend', ip);
+      await limits.take('resend', ip);
       await requestMessage(deps, app, 'verify_email', body.email);
       return { status: 'ok' };
     },

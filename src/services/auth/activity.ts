@@ -34,7 +34,11 @@ export function createActivity({ db, log }: { db: Database; log: Log }): Activit
     flush().catch((error: unknown) => log.warn({ err: error }, 'the use of sessions could not be noted'));
 
   return {
-    note: ({ tenant, id }, at) => void used.set(id, { tenant, at }),
+    note({ tenant, id }, at) {
+      const known = used.get(id);
+      if (known) known.at = at;
+      else used.set(id, { tenant, at });
+    },
     flush,
     start: () => void (timer = setInterval(() => void flushOrWarn(), every).unref()),
     async stop() {

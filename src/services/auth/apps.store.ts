@@ -6,6 +6,7 @@ import { randomBase62 } from '../../lib/base62.ts';
 import { NotFound } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { constraints } from './errors.ts';
+import { isAfter } from './lists.store.ts';
 
 export interface NewApp extends Pick<App, 'id' | 'name' | 'slug' | 'is_default' | 'settings'> {
   readonly tenant_id: string;
@@ -28,7 +29,7 @@ export const appStore = (sql: Sql) => ({
       select ${columns(sql)}
       from auth.apps
       where tenant_id = ${tenant} and deleted_at is null
-        ${after === null ? sql`` : isAfter(sql, after)}
+        ${after === null ? sql`` : isAfter(sql, 'apps', after)}
       order by created_at desc, id
       limit ${limit + 1}`;
   },
@@ -132,6 +133,3 @@ const columns = (sql: Sql) => sql`
     where publishable_keys.tenant_id = apps.tenant_id and publishable_keys.app_id = apps.id
   ) as publishable_keys,
   apps.settings, apps.created_at, apps.updated_at`;
-
-const isAfter = (sql: Sql, { created_at, id }: Place) =>
-  sql`and created_at <= ${created_at} and (created_at < ${created_at} or id > ${id})`;

@@ -22,6 +22,12 @@ export interface OpenChallenge {
   readonly code_mac: Buffer | null;
 }
 
+/** The verified factors of a user, and whether recovery codes are left. */
+export interface Factors {
+  readonly verified: MfaMethod[];
+  readonly recovery: boolean;
+}
+
 const mostAttempts = 5;
 
 /** Every statement about sign-ins that wait for a second factor. */
@@ -79,14 +85,9 @@ export const challengeStore = (sql: Sql) => ({
     return count;
   },
 
-  /** Sign-ins by the old password do not go on with the new one. */
-  async deleteOfUser(tenant: string, userId: string): Promise<void> {
-    await sql`delete from auth.challenges where tenant_id = ${tenant} and user_id = ${userId}`;
-  },
-
   /** The user's verified factors, and whether recovery codes are left. */
-  async factorsOf(tenant: string, userId: string): Promise<{ verified: MfaMethod[]; recovery: boolean }> {
-    const [found] = await sql<[{ verified: MfaMethod[]; recovery: boolean }]>`
+  async factorsOf(tenant: string, userId: string): Promise<Factors> {
+    const [found] = await sql<[Factors]>`
       select
         array(
           select method from auth.enrollments

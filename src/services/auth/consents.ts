@@ -1,5 +1,7 @@
 import type { KoaContextWithOIDC } from 'oidc-provider';
 import type { Me } from '../../../generated/auth/server.ts';
+import type { Consent } from '../../../generated/auth/types.ts';
+import type { Database } from '../../db/index.ts';
 import type { Context } from '../../http/context.ts';
 import { NotFound } from '../../lib/errors.ts';
 import { authorOf, userOfCaller } from './app-context.ts';
@@ -10,14 +12,20 @@ import { refuseImpersonation } from './impersonation.ts';
 import { endGrant } from './oauth-grants.ts';
 
 /** Consents that a list shows. */
-export const mostConsents = 200;
+const mostConsents = 200;
+
+/** What the user granted to OAuth clients, newest first. */
+export const consentsOf =
+  ({ sql }: Pick<Database, 'sql'>) =>
+  (tenant: string, userId: string): Promise<Consent[]> =>
+    consentStore(sql).list(tenant, userId, mostConsents);
 
 /** Consents: what users allowed clients to do for them. */
 export const consents = (deps: Deps) =>
   ({
     async consents(_request, context) {
       const { app, userId } = await userOfCaller(deps, context);
-      return { consents: await consentStore(deps.db.sql).list(app.tenant, userId, mostConsents) };
+      return { consents: await consentsOf(deps.db)(app.tenant, userId) };
     },
 
     async revokeConsent({ clientId }, context) {

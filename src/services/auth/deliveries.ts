@@ -16,7 +16,11 @@ import { webhookStore } from './webhooks.store.ts';
 /** Events on their way to webhooks. */
 export interface Deliveries extends Pick<DueWork, 'wake' | 'start' | 'stop'> {
   /** Makes deliveries for the webhooks that want these events of one app, in the transaction of the events. */
-  readonly deliver: (sql: Sql, events: readonly (Event & Written)[]) => Promise<void>;
+  readonly deliver: (
+    sql: Sql,
+    events: readonly [Event, ...Event[]],
+    written: Promise<readonly Written[]>,
+  ) => Promise<void>;
 }
 
 interface DeliveriesDeps {
@@ -87,18 +91,17 @@ export function createDeliveries({ db, outbound, sealer, log }: DeliveriesDeps):
   }
 
   return {
-    async deliver(sql, events) {
-      const [first] = events;
-      if (!first) return;
-      const { tenant, app } = first;
-      const receivers = await webhookStore(sql).active(tenant, app);
+    async deliver(sql, events, written) {
+      const [{ tenant, app }] = events;
+      const [ids, receivers] = await Promise.all([written, webhookStore(sql).active(tenant, app)]);
       if (receivers.length === 0) return;
-      const made = events.flatMap((event) => {
+      const made = events.flatMap((event, at) => {
         const selectors: string[] = selectorsOf(event.type);
-        const body = JSON.stringify(cloudEvent(event));
+        const complete = { ...event, ...ids[at]! };
+        const body = JSON.stringify(cloudEvent(complete));
         return receivers
           .filter((webhook) => webhook.events.some((selector) => selectors.includes(selector)))
-          .map((webhook) => newDelivery(event, webhook.id, body));
+          .map((webhook) => newDelivery(complete, webhook.id, body));
       });
       if (made.length === 0) return;
       await deliveryStore(sql).insert(made);

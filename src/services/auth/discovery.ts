@@ -14,7 +14,12 @@ export const discovery = (deps: OAuthDeps) => {
       { ip: context.ip, userAgent: null },
     );
     const said = JSON.parse(answer.body) as ProviderMetadata;
-    return { ...said, userinfo_endpoint: `${deps.issuer}/oauth2/userinfo` };
+    return {
+      ...said,
+      userinfo_endpoint: `${deps.issuer}/oauth2/userinfo`,
+      // There is no parameter to ask for another one.
+      response_modes_supported: ['query'],
+    };
   }
   return { jwks: jwks(deps), openid: metadata, authorizationServer: metadata } satisfies Discovery<Context>;
 };

@@ -68,10 +68,10 @@ it('leaves nothing of the user in any column, and keeps that they were there', a
     insert into auth.enrollments (id, tenant_id, user_id, method, phone)
     values (${newId('mfa')}, 'default', ${id}, 'sms', ${phone})`;
   await sql`
-    insert into auth.messages (id, tenant_id, app_id, channel, recipient, kind, user_id, subject, text)
+    insert into auth.messages (id, tenant_id, app_id, channel, recipient, kind, user_id, subject)
     values
-      (${newId('msg')}, 'default', 'default', 'email', ${email}, 'reset_password', ${id}, 'Reset', ${`Dear ${email}`}),
-      (${newId('msg')}, 'default', 'default', 'sms', ${phone}, 'phone_code', null, '', 'Code for Grace Hopper')`;
+      (${newId('msg')}, 'default', 'default', 'email', ${email}, 'reset_password', ${id}, ${`Dear ${email}`}),
+      (${newId('msg')}, 'default', 'default', 'sms', ${phone}, 'phone_code', null, 'Code for Grace Hopper')`;
   await sql`
     insert into auth.one_time (tenant_id, app_id, purpose, subject, hash, expires_at)
     values

@@ -1,6 +1,6 @@
 import type { Forms } from '../../../generated/auth/server.ts';
 import type { Form, FormField, FormFieldInput } from '../../../generated/auth/types.ts';
-import type { Database } from '../../db/index.ts';
+import type { Sql } from '../../db/index.ts';
 import type { Context } from '../../http/context.ts';
 import { Conflict, Invalid, NotFound } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
@@ -77,9 +77,9 @@ export type CheckForm = (
 
 /** @throws FormInvalid naming every field that is not as the form asks. */
 export const formChecker =
-  (db: Database): CheckForm =>
+  (sql: Sql): CheckForm =>
   async (app, given) => {
-    const form = await formStore(db.sql).active(app.tenant, app.id, 'signup');
+    const form = await formStore(sql).active(app.tenant, app.id, 'signup');
     if (!form) return given;
     const { metadata, problems } = answersTo(form.fields, given);
     if (problems.length > 0) throw FormInvalid(problems);

@@ -32,7 +32,7 @@ describe('the queue', () => {
     const queue = boundedQueue(2, 3);
     const done: string[] = [];
     const all = ['a', 'b', 'c', 'd', 'e'].map((name) =>
-      queue(() => work(name)).then((one) => done.push(one)),
+      queue.run(() => work(name)).then((one) => done.push(one)),
     );
     expect(begun()).toBe(2);
     for (let n = 0; n < 5; n += 1) await endOne();
@@ -44,13 +44,15 @@ describe('the queue', () => {
   it('refuses at once who finds it full', async () => {
     const { work, begun, endOne } = fakeWork();
     const queue = boundedQueue(1, 1);
-    const [running, waiting] = [queue(() => work('running')), queue(() => work('waiting'))];
-    await expect(queue(() => work('refused'))).rejects.toMatchObject(full);
+    const [running, waiting] = [queue.run(() => work('running')), queue.run(() => work('waiting'))];
+    await expect(queue.run(() => work('refused'))).rejects.toMatchObject(full);
+    expect(() => queue.checkRoom()).toThrow(expect.objectContaining(full) as Error);
     expect(begun()).toBe(1);
     await endOne();
+    queue.checkRoom();
     await endOne();
     expect(await Promise.all([running, waiting])).toEqual(['running', 'waiting']);
-    const later = queue(() => work('later'));
+    const later = queue.run(() => work('later'));
     await endOne();
     expect(await later).toBe('later');
   });
@@ -59,11 +61,11 @@ describe('the queue', () => {
     const { work, endOne } = fakeWork();
     const queue = boundedQueue(1, 1);
     const client = new AbortController();
-    const running = queue(() => work('running'));
-    const gone = queue(() => work('gone'), client.signal);
+    const running = queue.run(() => work('running'));
+    const gone = queue.run(() => work('gone'), client.signal);
     client.abort();
     await expect(gone).rejects.toMatchObject(full);
-    const other = queue(() => work('other'));
+    const other = queue.run(() => work('other'));
     await endOne();
     await endOne();
     expect(await Promise.all([running, other])).toEqual(['running', 'other']);
@@ -73,9 +75,9 @@ describe('the queue', () => {
     const { work, begun, endOne } = fakeWork();
     const queue = boundedQueue(1, 1);
     const client = new AbortController();
-    const running = queue(() => work('running'), client.signal);
+    const running = queue.run(() => work('running'), client.signal);
     client.abort();
-    await expect(queue(() => work('gone'), client.signal)).rejects.toMatchObject(full);
+    await expect(queue.run(() => work('gone'), client.signal)).rejects.toMatchObject(full);
     expect(begun()).toBe(1);
     await endOne();
     expect(await running).toBe('running');
@@ -83,8 +85,8 @@ describe('the queue', () => {
 
   it('work that fails gives its place on', async () => {
     const queue = boundedQueue(1, 1);
-    const failing = queue(() => Promise.reject(new Error('no')));
-    const next = queue(() => Promise.resolve('next'));
+    const failing = queue.run(() => Promise.reject(new Error('no')));
+    const next = queue.run(() => Promise.resolve('next'));
     await expect(failing).rejects.toThrow('no');
     expect(await next).toBe('next');
   });

@@ -1,7 +1,11 @@
 import { RateLimited } from '../../lib/errors.ts';
 
-/** Does the work when its turn comes. @throws RateLimited where too many wait already, or who waits has gone away. */
-export type Queue = <T>(work: () => Promise<T>, signal?: AbortSignal) => Promise<T>;
+export interface Queue {
+  /** Does the work when its turn comes. @throws RateLimited where too many wait already, or who waits has gone away. */
+  run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T>;
+  /** @throws RateLimited where `run` would refuse now */
+  checkRoom(): void;
+}
 
 /**
  * Runs at most `width` at once and lets at most `length` wait, first come, first served: under overload some are refused and none
@@ -26,19 +30,26 @@ export function boundedQueue(width: number, length: number): Queue {
       signal?.addEventListener('abort', leave, { once: true });
     });
 
-  return async (work, signal) => {
-    if (signal?.aborted) throw refusal();
-    if (running < width) running += 1;
-    else if (waiting.size < length) await turn(signal);
-    else throw refusal();
-    try {
-      return await work();
-    } finally {
-      // The place is handed over, so that nobody who comes in between takes it.
-      const [next] = waiting;
-      if (next) next();
-      else running -= 1;
-    }
+  function checkRoom(): void {
+    if (running >= width && waiting.size >= length) throw refusal();
+  }
+
+  return {
+    checkRoom,
+    async run(work, signal) {
+      if (signal?.aborted) throw refusal();
+      checkRoom();
+      if (running < width) running += 1;
+      else await turn(signal);
+      try {
+        return await work();
+      } finally {
+        // The place is handed over, so that nobody who comes in between takes it.
+        const [next] = waiting;
+        if (next) next();
+        else running -= 1;
+      }
+    },
   };
 }
 

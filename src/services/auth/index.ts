@@ -15,7 +15,6 @@ import { changes as createChanges } from '../../db/changes.ts';
 import type { Service, ServiceModule } from '../../http/service.ts';
 import { createOutbound } from '../../lib/outbound.ts';
 import { createAccessTokens } from './access-tokens.ts';
-import { startAccountSweep } from './account-sweep.ts';
 import { accounts } from './accounts.ts';
 import { createActivity } from './activity.ts';
 import { admin } from './admin.ts';
@@ -23,15 +22,13 @@ import { startAppRemoval } from './app-removal.ts';
 import { apps } from './apps.ts';
 import { branding } from './branding.ts';
 import { clients } from './clients.ts';
-import { consentStore } from './consents.store.ts';
-import { consents, mostConsents } from './consents.ts';
+import { consents, consentsOf } from './consents.ts';
 import { createDeliveries } from './deliveries.ts';
 import { createDenylist, denialMs } from './denylist.ts';
 import { denylistStore } from './denylist.store.ts';
 import { devices } from './devices.ts';
 import { createDirectory } from './directory.ts';
 import { discovery } from './discovery.ts';
-import { startFactorSweep } from './factor-sweep.ts';
 import { ensureFirstApp } from './first-app.ts';
 import { formChecker, forms } from './forms.ts';
 import { createHeldScopes } from './held-scopes.ts';
@@ -69,42 +66,19 @@ import { sessions } from './sessions.ts';
 import { settings } from './settings.ts';
 import { startKeyRotation } from './signing-key-rotation.ts';
 import { signingKeys } from './signing-keys.ts';
+import { startSweep } from './sweep.ts';
 import { teams } from './teams.ts';
 import { tokens } from './token-resolution.ts';
 import { users } from './users.ts';
 import { webhooks } from './webhooks.ts';
+import { limitedVisits } from './visits.ts';
 import { createWriter } from './writes.ts';
 
 export const auth: ServiceModule<typeof settings> = {
   name: 'auth',
   migrations: new URL('./migrations/', import.meta.url),
   settings,
-  built: [
-    'Accounts',
-    'Admin',
-    'Apps',
-    'Branding',
-    'Clients',
-    'Devices',
-    'Discovery',
-    'Forms',
-    'Invitations',
-    'Me',
-    'Members',
-    'Mfa',
-    'OAuth',
-    'Organizations',
-    'Outbox',
-    'Pages',
-    'Phone',
-    'Roles',
-    'Sessions',
-    'SigningKeys',
-    'Teams',
-    'Tokens',
-    'Users',
-    'Webhooks',
-  ],
+  basePath: ({ basePath }) => ({ documented: '/v1/auth', served: basePath }),
   async create({ db, settings, sealer, production, allowPrivateTargets, prefix, log }): Promise<Service> {
     await ensureFirstApp(db);
     const changes = createChanges({ db, schema: 'auth', detailed: true, retentionMs: denialMs, log });
@@ -145,11 +119,15 @@ export const auth: ServiceModule<typeof settings> = {
       signingKeys: signing,
       oauthClients: createOAuthClients({ db, changes, size: settings.cache }),
       passwords: createPasswords(settings.hashCost),
-      messages: createMessages({ db, ways: waysOf(settings, production), log }),
+      messages: createMessages({ db, ways: waysOf(settings, production), sealer, log }),
       deliveries,
       outbound,
-      checkForm: formChecker(db),
-      limits: createRateLimits({ on: limitsByAddress(settings.rateLimit, production) }),
+      checkForm: formChecker(db.sql),
+      limits: createRateLimits({
+        on: limitsByAddress(settings.rateLimit, production),
+        redisUrl: settings.redisUrl,
+        log,
+      }),
       issuer,
       sealer,
       settings,
@@ -167,22 +145,16 @@ export const auth: ServiceModule<typeof settings> = {
         Branding: branding(deps),
         Clients: clients(deps),
         Devices: devices(deps),
-        Discovery: discovery(oauthDeps),
+        Discovery: limitedVisits(discovery(oauthDeps), deps.limits),
         Forms: forms(deps),
         Invitations: invitations(deps),
-        Me: {
-          ...me({
-            ...deps,
-            consentsOf: (tenant, userId) => consentStore(db.sql).list(tenant, userId, mostConsents),
-          }),
-          ...consents(deps),
-        },
+        Me: { ...me({ ...deps, consentsOf: consentsOf(db) }), ...consents(deps) },
         Members: members(deps),
         Mfa: mfa(deps),
-        OAuth: oauth(oauthDeps),
+        OAuth: limitedVisits(oauth(oauthDeps), deps.limits, callsOfPrograms),
         Organizations: organizations(deps),
         Outbox: outbox(deps),
-        Pages: pages(deps, createInteractions(deps, oauthDeps.oidc)),
+        Pages: limitedVisits(pages(deps, createInteractions(deps, oauthDeps.oidc)), deps.limits),
         Phone: phone(deps),
         Roles: roles(deps),
         Sessions: sessions(deps),
@@ -210,8 +182,7 @@ export const auth: ServiceModule<typeof settings> = {
           deliveries,
           deps.messages,
           startRequests(deps),
-          startAccountSweep(deps),
-          startFactorSweep(deps),
+          startSweep(deps),
           startAppRemoval({ db, log }),
           startKeyRotation(deps),
           startOidcSweep(deps),
@@ -219,6 +190,7 @@ export const auth: ServiceModule<typeof settings> = {
       },
       async stop() {
         await Promise.all(background.map((work) => work.stop()));
+        deps.limits.stop();
         await outbound.close();
         denylist.stop();
         await changes.stop();
@@ -226,6 +198,9 @@ export const auth: ServiceModule<typeof settings> = {
     };
   },
 };
+
+/** They have limits of their own, and to revoke is never refused. */
+const callsOfPrograms = ['token', 'par', 'introspect', 'revoke', 'userinfo', 'postUserinfo'] as const;
 
 /** Limits by address can keep a developer's own tests out, so they are off outside production. */
 const limitsByAddress = (setting: 'auto' | 'on' | 'off', production: boolean): boolean =>

@@ -104,7 +104,7 @@ export const interactionPages = (
       const interaction = await enterToSend(uid, context, csrf);
       const { app } = interaction;
       try {
-        limits.take('signin', context.ip);
+        await limits.take('signin', context.ip);
         const name = identifier.includes('@')
           ? { email: identifier.trim() }
           : { username: identifier.trim() };
@@ -127,7 +127,7 @@ export const interactionPages = (
     async sendSignup({ uid, body }, context) {
       const interaction = await enterToSend(uid, context, body.csrf);
       try {
-        limits.take('signup', context.ip);
+        await limits.take('signup', context.ip);
         const metadata = answersOf(await views.questions(interaction), signupFields, body);
         const { email, password, name, username } = body;
         const typed = {
@@ -149,7 +149,7 @@ export const interactionPages = (
     async mfa({ uid, body: { method, code, csrf } }, context) {
       const interaction = await enterToSend(uid, context, csrf);
       try {
-        limits.take('code', context.ip);
+        await limits.take('code', context.ip);
         const challenge_token = await presented(context, interaction);
         const answer = apiRequest<ChallengeAnswer>('Mfa_challenge', { challenge_token, method, code });
         const signin = await answerChallenge(deps, answer, hosted.visit(context), completeHosted);
@@ -162,7 +162,7 @@ export const interactionPages = (
     async sendCode({ uid, body: { csrf } }, context) {
       const interaction = await enterToSend(uid, context, csrf);
       try {
-        limits.take('sms', context.ip);
+        await limits.take('sms', context.ip);
         await sendChallengeCode(deps, await presented(context, interaction));
       } catch (thrown) {
         return refuseAnswer(context, interaction, thrown, 'sms');

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { errors, type InteractionResults, type Provider } from 'oidc-provider';
+import { Gone } from '../../lib/errors.ts';
 import type { Deps } from './deps.ts';
 import { consentStore } from './consents.store.ts';
 import type { KnownApp } from './directory.ts';
@@ -33,7 +34,7 @@ export interface GoesOn {
   readonly cookies: readonly string[];
 }
 
-/** The provider's side of the hosted pages. */
+/** The provider's side of the hosted pages. What decides is `Gone` where the interaction has ended meanwhile. */
 export interface Interactions {
   /**
    * Undefined where there is no such interaction, it is over, or the browser that asks is not the one that began it.
@@ -46,6 +47,9 @@ export interface Interactions {
   /** The client is told `access_denied`. */
   aborted(interaction: Interaction): Promise<GoesOn>;
 }
+
+/** It was finished elsewhere, or took too long. */
+const Over = () => Gone('the authorization is over: begin again at the client');
 
 type Pending = InstanceType<Provider['Interaction']>;
 
@@ -69,7 +73,7 @@ export function createInteractions(deps: Deps, oidc: OidcProvider): Interactions
   /** Keeps what the person decided; the provider reads it when the browser comes back. */
   async function goOn(uid: string, decide: (pending: Pending) => InteractionResults): Promise<GoesOn> {
     const pending = await (await oidc.current()).Interaction.find(uid);
-    if (!pending) throw new errors.SessionNotFound('interaction session not found');
+    if (!pending) throw Over();
     pending.result = decide(pending);
     await pending.persist();
     return { location: pending.returnTo, cookies: [] };
@@ -93,7 +97,7 @@ export function createInteractions(deps: Deps, oidc: OidcProvider): Interactions
     },
 
     async consented({ uid, client, tenant, userId, scopes, app }) {
-      if (userId === null) throw new errors.SessionNotFound('nobody is signed in');
+      if (userId === null) throw Over();
       await deps.write({ tenant, app: app.id, actor: userId }, async (tx) => {
         await consentStore(tx.sql).add({ tenant, userId, clientId: client.id }, scopes);
         tx.emit('auth.consent.granted', client.id, { user_id: userId, client_id: client.id, scopes });

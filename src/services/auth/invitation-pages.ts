@@ -112,11 +112,11 @@ export const invitationPages = (deps: Deps, hosted: Hosted): InvitationPages => 
     const { password = '', name } = typed;
     const visit = hosted.visit(context);
     if (await accountOf(invited)) {
-      limits.take('signin', context.ip);
+      await limits.take('signin', context.ip);
       const body = apiRequest<Signin>('Accounts_signin', { email, password });
       return signInByPassword(deps, app, body, visit, context.signal, accepting(invited));
     }
-    limits.take('signup', context.ip);
+    await limits.take('signup', context.ip);
     const metadata = answersOf(await questions(invited), invitationFields, typed);
     const body = apiRequest<Signup>('Accounts_signup', { email, password, name, metadata });
     return signUp(deps, app, { ...body, email_verified: true }, visit, context.signal, accepting(invited));
@@ -135,7 +135,7 @@ export const invitationPages = (deps: Deps, hosted: Hosted): InvitationPages => 
       const challenge = hosted.challenge.of(context);
       try {
         if (decision === 'decline') {
-          limits.take('code', context.ip);
+          await limits.take('code', context.ip);
           await orOver(declineInvitation(deps, token, 'anonymous'));
           return await hosted.say(context, owner, declinedPage(invited.organization.name));
         }
@@ -144,7 +144,7 @@ export const invitationPages = (deps: Deps, hosted: Hosted): InvitationPages => 
           if ('mfa_required' in result)
             return await showFactor(context, invited, token, result.challenge_token);
         } else {
-          limits.take('code', context.ip);
+          await limits.take('code', context.ip);
           const answer = { challenge_token: challenge, method, code };
           const request = apiRequest<ChallengeAnswer>('Mfa_challenge', answer);
           await orOver(answerChallenge(deps, request, hosted.visit(context), accepting(invited)));

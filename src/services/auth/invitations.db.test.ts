@@ -4,6 +4,7 @@ import { testServer, type TestServer } from '../../testing/server.ts';
 import { issueToken } from './tokens.ts';
 import { newEmail, otherApp } from './testing.ts';
 import { orgTools, type Staffed } from './testing-orgs.ts';
+import { messagesTo } from './testing-messages.store.ts';
 
 const absent = 'inv_01m7w6qgepfq9s8va40bxh73jz';
 const deadToken = [400, 'token: invalid or expired', 'invalid_token'];
@@ -20,18 +21,14 @@ const invite = ({ path }: Pick<Staffed, 'path'>, email: string, role?: OrgRole):
   api.send('POST', `${path}/invitations`, { body: { email, ...(role && { role }) } });
 
 /** What was sent to the address, newest first. */
-const messagesTo = (email: string) =>
-  server.db.sql<{ kind: string; token: string; subject: string; text: string; html: string }[]>`
-    select kind, token, subject, text, html from auth.messages
-    where recipient = ${email}
-    order by created_at desc, id desc`;
+const sentTo = async (email: string) => (await messagesTo(server.db.sql, email)).toReversed();
 
 /** Somebody who was invited, signed in, with the token. */
 async function invited(staff: Pick<Staffed, 'path'>, role: OrgRole = 'member') {
   const who = await api.signedIn();
   const invitation = await invite(staff, who.user.email!, role);
-  const [message] = await messagesTo(who.user.email!);
-  return { who, invitation, token: message!.token };
+  const [message] = await sentTo(who.user.email!);
+  return { who, invitation, token: message!.token! };
 }
 
 const statusOf = async ({ path }: Pick<Staffed, 'path'>, { id }: Pick<Invitation, 'id'>) => {
@@ -65,7 +62,7 @@ describe('create', () => {
       created_at: expect.any(String),
     });
     expect(Date.parse(invitation.expires_at) - Date.parse(invitation.created_at)).toBe(168 * 3_600_000);
-    const [message] = await messagesTo(email);
+    const [message] = await sentTo(email);
     expect(message).toMatchObject({
       kind: 'invitation',
       token: expect.stringMatching(/^inv_[0-9A-Za-z]{55}$/),
@@ -82,7 +79,7 @@ describe('create', () => {
     const org = await api.create({ name: '<script>alert(1)</script>' });
     const email = newEmail();
     await invite({ path: `/organizations/${org.id}` }, email);
-    const [message] = await messagesTo(email);
+    const [message] = await sentTo(email);
     expect(message!.html).not.toContain('<script>');
     expect(message!.text).toContain(org.name);
   });
@@ -100,7 +97,7 @@ describe('create', () => {
     const org = await api.create({}, api.at({ app }));
     const email = newEmail();
     await api.send('POST', `/organizations/${org.id}/invitations`, { ...api.at({ app }), body: { email } });
-    const [message] = await messagesTo(email);
+    const [message] = await sentTo(email);
     expect(message!.text).toContain(`https://app.example.com/join?t=${message!.token}`);
   });
 

@@ -2,6 +2,7 @@ import type { Invitation, InvitationStatus } from '../../../generated/auth/types
 import type { Sql } from '../../db/index.ts';
 import type { Place, Window } from '../../http/lists.ts';
 import { NotFound } from '../../lib/errors.ts';
+import { isAfter } from './lists.store.ts';
 
 export interface NewInvitation extends Pick<Invitation, 'id' | 'org_id' | 'email' | 'role' | 'invited_by'> {
   readonly tenant_id: string;
@@ -59,7 +60,7 @@ export const invitationStore = (sql: Sql) => ({
       from auth.invitations
       where tenant_id = ${tenant} and org_id = ${orgId}
         ${status === undefined ? sql`` : sql`and ${statusNow(sql)} = ${status}`}
-        ${after === null ? sql`` : isAfter(sql, after)}
+        ${after === null ? sql`` : isAfter(sql, 'invitations', after)}
       order by created_at desc, id
       limit ${limit + 1}`;
   },
@@ -76,10 +77,6 @@ export const invitationStore = (sql: Sql) => ({
     return count > 0;
   },
 });
-
-/** Index first: a page that lies deep costs no more than the first. */
-const isAfter = (sql: Sql, { created_at, id }: Place) =>
-  sql`and created_at <= ${created_at} and (created_at < ${created_at} or id > ${id})`;
 
 const isOpen = (sql: Sql) => sql`(invitations.expires_at > now())`;
 

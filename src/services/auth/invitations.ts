@@ -86,7 +86,7 @@ export const invitations = ({ db, directory, write, messages, issuer, limits }: 
     },
 
     async decline({ body }, { ip, actor }) {
-      limits.take('code', ip);
+      await limits.take('code', ip);
       await declineInvitation({ db, directory, write }, body.token, actor);
       return { status: 'declined' };
     },

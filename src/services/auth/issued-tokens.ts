@@ -39,7 +39,7 @@ export async function noteAccessToken(
 ): Promise<void> {
   const client = await oauthClients.find(token.clientId ?? '');
   if (!client) throw new errors.InvalidGrant('the client has ended');
-  const granted = token.kind === 'AccessToken' ? (token) : undefined;
+  const granted = token.kind === 'AccessToken' ? token : undefined;
   const { iat, exp, jti, aud } = payload;
   const issued = await oidcStore(db.sql).issue({
     model: token.kind,

@@ -2,12 +2,14 @@ import type { SettingsOf } from '../../lib/settings.ts';
 import type { KnownApp } from './directory.ts';
 import type { settings } from './settings.ts';
 
-/** The path of the service behind the address of the server. */
-const basePath = '/v1/auth';
-
 /** The public address of the service: as it is set, else where this server listens. Without a slash at its end. */
 export function issuerOf(
-  { issuer, host, port }: Pick<SettingsOf<typeof settings>, 'issuer' | 'host' | 'port'>,
+  {
+    issuer,
+    host,
+    port,
+    basePath,
+  }: Pick<SettingsOf<typeof settings>, 'issuer' | 'host' | 'port' | 'basePath'>,
   prefix: string,
 ): string {
   if (issuer !== '') return issuer.replace(/\/+$/, '');

@@ -38,6 +38,7 @@ export function createSigningKeys(deps: RotationDeps & Pick<Deps, 'changes'>): S
 
   return {
     current: () => cache.get(keySetSubject.id) ?? load(),
+    latest: load,
     async check() {
       await read();
     },

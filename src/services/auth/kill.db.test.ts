@@ -9,6 +9,7 @@ import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { type ChildServer, childServer } from '../../testing/child-server.ts';
 import { testDatabase, type TestDatabase } from '../../testing/database.ts';
 import { newEmail } from './testing.ts';
+import { messagesTo } from './testing-messages.store.ts';
 
 const services = ['auth', 'keys'];
 const password = 'correct horse battery staple';
@@ -93,16 +94,16 @@ async function refreshOnce(account: Account, refused: unknown[]): Promise<boolea
 
 async function resetOnce(account: Account, refused: unknown[]): Promise<boolean> {
   if (!(await answered('/forgot-password', { email: account.email, app_id: 'default' }))) return false;
-  const sent = () => db.sql<{ token: string }[]>`
-    select token from auth.messages where recipient = ${account.email} and kind = 'reset_password'`;
-  let [message] = await sent();
-  while (!message) {
+  const sent = async () =>
+    (await messagesTo(db.sql, account.email)).find(({ kind }) => kind === 'reset_password')?.token;
+  let token = await sent();
+  while (!token) {
     if (!(await server!.request('GET', '/healthz').catch(() => undefined))) return false;
-    [message] = await sent();
+    token = await sent();
   }
-  account.resetToken = message.token;
+  account.resetToken = token;
   account.reset = 'asked';
-  const answer = await answered('/reset-password', { token: message.token, new_password: next });
+  const answer = await answered('/reset-password', { token, new_password: next });
   if (!answer) return false;
   if (answer.status !== 200) refused.push(answer.text);
   account.reset = 'done';

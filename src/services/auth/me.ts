@@ -80,8 +80,9 @@ export const me = (deps: Deps & Optional) =>
 
     async reauthenticate({ body }, context) {
       refuseImpersonation(context);
+      const caller = await userOfCaller(deps, context);
       if (context.session === null) throw NeedsSession();
-      await reauthenticate(deps, context, await userOfCaller(deps, context), context.session.id, body);
+      await reauthenticate(deps, context, caller, context.session.id, body);
       return { status: 'ok' };
     },
   }) satisfies Omit<Me<Context>, 'consents' | 'revokeConsent'>;

@@ -4,6 +4,7 @@ import type { Sql } from '../../db/index.ts';
 import type { Place, Window } from '../../http/lists.ts';
 import { NotFound } from '../../lib/errors.ts';
 import { constraints } from './errors.ts';
+import { isAfter } from './lists.store.ts';
 
 export interface NewMember extends Pick<Member, 'id' | 'org_id' | 'user_id' | 'role'> {
   readonly tenant_id: string;
@@ -66,7 +67,7 @@ export const memberStore = (sql: Sql) => ({
       join auth.users on users.tenant_id = members.tenant_id and users.id = members.user_id
       where members.tenant_id = ${tenant} and members.org_id = ${orgId}
         ${role === undefined ? sql`` : sql`and members.role = ${role}`}
-        ${after === null ? sql`` : isAfter(sql, after)}
+        ${after === null ? sql`` : isAfter(sql, 'members', after)}
       order by members.created_at desc, members.id
       limit ${limit + 1}`;
   },
@@ -120,10 +121,6 @@ export const memberStore = (sql: Sql) => ({
       where tenant_id = ${tenant} and id in (select org_id from gone)`;
   },
 });
-
-/** Index first: a page that lies deep costs no more than the first. */
-const isAfter = (sql: Sql, { created_at, id }: Place) =>
-  sql`and members.created_at <= ${created_at} and (members.created_at < ${created_at} or members.id > ${id})`;
 
 const columns = (sql: Sql) => sql`
   members.id, members.org_id, members.user_id, members.role,

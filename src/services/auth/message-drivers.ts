@@ -1,14 +1,19 @@
 import type { Message } from '../../../generated/auth/types.ts';
 import { SettingError, type SettingsOf } from '../../lib/settings.ts';
+import type { MessageContent } from './message-content.ts';
 import type { DueMessage } from './messages.store.ts';
 import type { settings } from './settings.ts';
 import { smsDriver } from './sms-driver.ts';
 import { smtpDriver } from './smtp-driver.ts';
 
+/** A message as it is handed over. */
+export type OutgoingMessage = Pick<DueMessage, 'id' | 'to' | 'subject' | 'mail_from'> &
+  Pick<MessageContent, 'text' | 'html'>;
+
 /** A way by which messages leave. */
 export interface MessageDriver {
   /** Hands a message over, within a minute. What it throws means that it is to be tried again. */
-  send(message: DueMessage): Promise<void>;
+  send(message: OutgoingMessage): Promise<void>;
   close(): Promise<void>;
 }
 

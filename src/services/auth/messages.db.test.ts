@@ -4,9 +4,11 @@ import type { AddressInfo } from 'node:net';
 import { SMTPServer } from 'smtp-server';
 import { Webhook as Verifier } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { testServer, type TestServer, type TestServerOptions } from '../../testing/server.ts';
+import { testSealer, testServer, type TestServer, type TestServerOptions } from '../../testing/server.ts';
+import { sealContent } from './message-content.ts';
 import { messageStore } from './messages.store.ts';
 import { newEmail, newPhone, otherApp, tools } from './testing.ts';
+import { messagesTo } from './testing-messages.store.ts';
 
 const password = 'correct horse battery staple';
 const env = { PLINTH_AUTH_ARGON2: 'm=7168,t=1,p=1', PLINTH_AUTH_RATE_LIMIT: 'off' };
@@ -103,17 +105,6 @@ async function textServer(...statuses: number[]) {
 /** Waits until something is so. */
 const until = (check: () => unknown) =>
   vi.waitFor(async () => expect(await check()).toBe(true), { timeout: 30_000, interval: 20 });
-const messagesTo = (server: TestServer, to: string) =>
-  server.db.sql<
-    {
-      state: string;
-      attempts: number;
-      text: string;
-      html: string | null;
-      token: string | null;
-      code: string | null;
-    }[]
-  >`select state, attempts, text, html, token, code from auth.messages where recipient = ${to}`;
 /** Makes what waits due now. */
 const hurry = (server: TestServer) =>
   server.db
@@ -121,8 +112,9 @@ const hurry = (server: TestServer) =>
 
 /** Puts 40 messages into the queue. */
 const queue = (server: TestServer, name: string) => server.db.sql`
-  insert into auth.messages (id, tenant_id, app_id, channel, recipient, kind, subject, text)
-  select ${name} || '_' || n, 'default', 'default', 'email', ${name} || '-' || n || '@example.com', 'verify_email', 'Hello', 'Hello'
+  insert into auth.messages (id, tenant_id, app_id, channel, recipient, kind, subject, content_box)
+  select ${name} || '_' || n, 'default', 'default', 'email', ${name} || '-' || n || '@example.com', 'verify_email', 'Hello',
+    ${sealContent(testSealer, 'default', { text: 'Hello', html: null, token: null, code: null })}
   from generate_series(1, 40) as n`;
 const queued = async (server: TestServer) => {
   const [{ left }] = await server.db.sql<[{ left: number }]>`
@@ -162,9 +154,9 @@ describe('mail by SMTP', () => {
     expect(await api.send('POST', '/verify-email', { token: null, body: { token } })).toEqual({
       status: 'email_verified',
     });
-    await until(async () => (await messagesTo(server, email))[0]!.state === 'sent');
-    expect(await messagesTo(server, email)).toEqual([
-      { state: 'sent', attempts: 1, text: '', html: null, token: null, code: null },
+    await until(async () => (await messagesTo(server.db.sql, email))[0]!.state === 'sent');
+    expect(await messagesTo(server.db.sql, email)).toMatchObject([
+      { state: 'sent', attempts: 1, text: '', html: null, token: null, code: null, kept: false },
     ]);
   });
 
@@ -183,11 +175,11 @@ describe('mail by SMTP', () => {
     const body = { email, password, app_id: 'default' };
     const answer = await server.request('POST', '/auth/v1/auth/signup', { token: null, body });
     expect(answer.status).toBe(201);
-    await until(async () => (await messagesTo(server, email))[0]!.attempts > 0);
-    expect((await messagesTo(server, email))[0]!.state).toBe('queued');
+    await until(async () => (await messagesTo(server.db.sql, email))[0]!.attempts > 0);
+    expect((await messagesTo(server.db.sql, email))[0]!.state).toBe('queued');
     await mail.open();
     await hurry(server);
-    await until(async () => (await messagesTo(server, email))[0]!.state === 'sent');
+    await until(async () => (await messagesTo(server.db.sql, email))[0]!.state === 'sent');
     expect(mail.to(email)).toHaveLength(1);
     const log = lines.join('');
     expect(log).toContain('a message was not sent and will be tried again');
@@ -199,11 +191,11 @@ describe('mail by SMTP', () => {
     const { user } = await api.signUp();
     await until(async () => {
       await hurry(server);
-      return (await messagesTo(server, user.email!))[0]!.state === 'failed';
+      return (await messagesTo(server.db.sql, user.email))[0]!.state === 'failed';
     });
     mail.refuses = false;
-    expect(await messagesTo(server, user.email!)).toEqual([
-      { state: 'failed', attempts: 10, text: '', html: null, token: null, code: null },
+    expect(await messagesTo(server.db.sql, user.email)).toMatchObject([
+      { state: 'failed', attempts: 10, text: '', html: null, token: null, code: null, kept: false },
     ]);
     expect(mail.to(user.email!)).toEqual([]);
   });
@@ -243,8 +235,8 @@ describe('texts by HTTP', () => {
       body: { phone, code },
     });
     expect(verified.status).toBe(200);
-    await until(async () => (await messagesTo(server, phone))[0]!.state === 'sent');
-    expect((await messagesTo(server, phone))[0]).toMatchObject({ text: '', code: null, attempts: 3 });
+    await until(async () => (await messagesTo(server.db.sql, phone))[0]!.state === 'sent');
+    expect((await messagesTo(server.db.sql, phone))[0]).toMatchObject({ text: '', code: null, attempts: 3 });
   });
 });
 
@@ -270,8 +262,9 @@ describe('in production', () => {
     );
     expect(lines.join('')).toContain('PLINTH_AUTH_SMTP_URL is not set: mail waits until it is');
     const { user, session_token } = await api.signUp();
-    const [waiting] = await messagesTo(server, user.email!);
-    expect(waiting).toMatchObject({ state: 'queued', attempts: 0, token: null });
+    const [waiting] = await messagesTo(server.db.sql, user.email);
+    expect(waiting).toMatchObject({ state: 'queued', attempts: 0, token: null, kept: true });
+    expect(waiting!.text).toContain('?token=vrf_');
     const unset = [400, 'sms is not configured'];
     const phone = newPhone();
     expect(await api.refusal('POST', '/phone/send-code', { token: null, body: { phone } })).toEqual(unset);

@@ -2,8 +2,14 @@ import type { Message } from '../../../generated/auth/types.ts';
 import type { Sql } from '../../db/index.ts';
 import type { Place, Window } from '../../http/lists.ts';
 import { NotFound } from '../../lib/errors.ts';
+import type { MessageContent } from './message-content.ts';
 
-export interface NewMessage extends Omit<Message, 'created_at'> {
+/** A message as it is stored: what it says is sealed, and gone once it was handed over. */
+export interface StoredMessage extends Omit<Message, keyof MessageContent> {
+  readonly content_box: Buffer | null;
+}
+
+export interface NewMessage extends Omit<StoredMessage, 'created_at'> {
   readonly tenant_id: string;
   /** Whose message it is, so that it goes when they go. */
   readonly user_id: string | null;
@@ -11,8 +17,8 @@ export interface NewMessage extends Omit<Message, 'created_at'> {
 
 /** A message that is this process's for a while, with what sending it needs. */
 export interface DueMessage extends Pick<
-  Message,
-  'id' | 'channel' | 'to' | 'kind' | 'subject' | 'text' | 'html'
+  StoredMessage,
+  'id' | 'channel' | 'to' | 'kind' | 'subject' | 'content_box'
 > {
   readonly tenant_id: string;
   readonly attempts: number;
@@ -53,14 +59,14 @@ export const messageStore = (sql: Sql) => ({
       ) as due
       where messages.tenant_id = due.tenant_id and messages.id = due.id
       returning messages.id, messages.tenant_id, messages.channel, messages.recipient as to, messages.kind,
-        messages.subject, messages.text, messages.html, messages.attempts, due.mail_from`;
+        messages.subject, messages.content_box, messages.attempts, due.mail_from`;
   },
 
   /** What was handed over is kept nowhere: it lets in whoever reads it. */
   async sent({ tenant_id, id }: DueMessage): Promise<void> {
     await sql`
       update auth.messages
-      set state = 'sent', attempts = attempts + 1, claimed_until = null, ${withoutSecrets(sql)}
+      set state = 'sent', attempts = attempts + 1, claimed_until = null, content_box = null
       where tenant_id = ${tenant_id} and id = ${id}`;
   },
 
@@ -75,12 +81,12 @@ export const messageStore = (sql: Sql) => ({
   async failed({ tenant_id, id }: DueMessage): Promise<void> {
     await sql`
       update auth.messages
-      set state = 'failed', attempts = attempts + 1, claimed_until = null, ${withoutSecrets(sql)}
+      set state = 'failed', attempts = attempts + 1, claimed_until = null, content_box = null
       where tenant_id = ${tenant_id} and id = ${id}`;
   },
 
-  async get(tenant: string, app: string, id: string): Promise<Message> {
-    const [message] = await sql<Message[]>`
+  async get(tenant: string, app: string, id: string): Promise<StoredMessage> {
+    const [message] = await sql<StoredMessage[]>`
       select ${columns(sql)}
       from auth.messages
       where tenant_id = ${tenant} and app_id = ${app} and id = ${id}`;
@@ -94,8 +100,8 @@ export const messageStore = (sql: Sql) => ({
     app: string,
     { to, kind }: MessageFilter,
     { limit, after }: Window<Place>,
-  ): Promise<Message[]> {
-    return await sql<Message[]>`
+  ): Promise<StoredMessage[]> {
+    return await sql<StoredMessage[]>`
       select ${columns(sql)}
       from auth.messages
       where tenant_id = ${tenant} and app_id = ${app}
@@ -124,6 +130,4 @@ export const messageStore = (sql: Sql) => ({
 });
 
 const columns = (sql: Sql) => sql`
-  id, app_id, channel, recipient as to, kind, subject, text, html, token, code, state, created_at`;
-
-const withoutSecrets = (sql: Sql) => sql`text = '', html = null, token = null, code = null`;
+  id, app_id, channel, recipient as to, kind, subject, content_box, state, created_at`;

@@ -3,7 +3,9 @@ import { dueWork } from '../../db/due-work.ts';
 import type { Database } from '../../db/index.ts';
 import type { Log } from '../../db/log.ts';
 import { newId } from '../../lib/ids.ts';
+import type { Sealer } from '../../lib/seal.ts';
 import type { KnownApp } from './directory.ts';
+import { openContent, sealContent } from './message-content.ts';
 import type { MessageDriver, Way } from './message-drivers.ts';
 import { delayAfterFailures } from './message-schedule.ts';
 import { messageStore, type DueMessage } from './messages.store.ts';
@@ -30,6 +32,7 @@ export interface Messages {
 interface MessagesDeps {
   readonly db: Database;
   readonly ways: Readonly<Record<Message['channel'], Way>>;
+  readonly sealer: Sealer;
   readonly log: Log;
 }
 
@@ -37,7 +40,7 @@ interface MessagesDeps {
  * Messages are rows, written with what they are about and sent afterwards: no answer waits for a mail server, and none is lost
  * when one is away.
  */
-export function createMessages({ db, ways, log }: MessagesDeps): Messages {
+export function createMessages({ db, ways, sealer, log }: MessagesDeps): Messages {
   const drivers = new Map<Message['channel'], MessageDriver>();
   for (const channel of ['email', 'sms'] as const) {
     const way = ways[channel];
@@ -53,11 +56,13 @@ export function createMessages({ db, ways, log }: MessagesDeps): Messages {
     run: attempt,
   });
 
+  async function handOver({ tenant_id, channel, content_box, ...message }: DueMessage): Promise<void> {
+    const { text, html } = openContent(sealer, tenant_id, content_box);
+    await drivers.get(channel)!.send({ ...message, text, html });
+  }
+
   async function attempt(message: DueMessage): Promise<void> {
-    const problem = await drivers
-      .get(message.channel)!
-      .send(message)
-      .then(() => undefined, codeOf);
+    const problem = await handOver(message).then(() => undefined, codeOf);
     const store = messageStore(db.sql);
     if (problem === undefined) return store.sent(message);
     const { id, channel, kind, attempts } = message;
@@ -72,16 +77,16 @@ export function createMessages({ db, ways, log }: MessagesDeps): Messages {
   }
 
   return {
-    async send({ sql, tenant }, app, { userId, token, code, ...draft }) {
+    async send({ sql, tenant }, app, { userId, text, html, token, code, ...draft }) {
       const kept = ways[draft.channel] === 'outbox';
+      const shown = kept ? { token, code } : { token: null, code: null };
       await messageStore(sql).insert({
         ...draft,
         id: newId('msg'),
         tenant_id: tenant,
         app_id: app.id,
         user_id: userId,
-        token: kept ? token : null,
-        code: kept ? code : null,
+        content_box: sealContent(sealer, tenant, { text, html, ...shown }),
         state: kept ? 'sent' : 'queued',
       });
       if (drivers.has(draft.channel)) await work.wake(sql);

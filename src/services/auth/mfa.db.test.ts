@@ -256,6 +256,17 @@ describe('an authenticator app', () => {
     expect(await refusal('/mfa/challenge', body)).toEqual(refused);
   });
 
+  it('a ban ends a sign-in that waits, also for the time after it', async () => {
+    const known = await withTotp();
+    const challenge = await challenged(known);
+    await api.send('POST', `/users/${known.user.id}/ban`);
+    const code = codeOf(known.enrollment, 1);
+    expect((await answer(challenge, 'totp', code)).status).toBe(401);
+    await api.send('POST', `/users/${known.user.id}/unban`);
+    expect((await answer(challenge, 'totp', code)).status).toBe(401);
+    expect((await answer(await challenged(known), 'totp', code)).status).toBe(200);
+  });
+
   it.each<[name: string, body: object, error: RegExp]>([
     ['no method', { challenge_token: 'x', code: '1' }, /method/],
     ['another method', { challenge_token: 'x', code: '1', method: 'email' }, /method/],

@@ -35,13 +35,13 @@ export const mfa = (deps: Deps) => {
     },
 
     async challenge({ body, ...headers }, context) {
-      limits.take('code', context.ip);
+      await limits.take('code', context.ip);
       const visit = visitOf(context, headers['X-Device-Token']);
       return answerSignin(context, await answerChallenge(deps, body, visit, completeSignin)) as AuthResult;
     },
 
     async sendCode({ body }, { ip }) {
-      limits.take('sms', ip);
+      await limits.take('sms', ip);
       return { status: 'code_sent', expires_at: await sendChallengeCode(deps, body.challenge_token) };
     },
 

@@ -66,7 +66,11 @@ describe('openid-client', () => {
       post_logout_redirect_uri: loggedOut,
       state,
     });
-    const page = await (await browser.open(end.href)).text();
+    const asked = await browser.open(end.href);
+    expect(asked.headers.get('content-security-policy')).toContain(
+      "default-src 'none'; form-action 'self' https://reports.example.com;",
+    );
+    const page = await asked.text();
     const [, xsrf] = /name="xsrf" value="(\w+)"/.exec(page)!;
     const away = await browser.open(`${issuer}/oauth2/logout/confirm`, { xsrf: xsrf!, logout: 'yes' });
     expect([away.status, away.headers.get('location')]).toEqual([303, `${loggedOut}?state=${state}`]);
@@ -116,6 +120,7 @@ describe('oauth4webapi', () => {
       end_session_endpoint: `${issuer}/oauth2/logout`,
       scopes_supported: ['openid', 'profile', 'email', 'phone', 'offline_access'],
       response_types_supported: ['code'],
+      response_modes_supported: ['query'],
       id_token_signing_alg_values_supported: ['RS256'],
       token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post', 'none'],
       code_challenge_methods_supported: ['S256'],

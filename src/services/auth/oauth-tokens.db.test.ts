@@ -336,6 +336,19 @@ describe('userinfo', () => {
   });
 });
 
+describe('a rotation of the keys', () => {
+  it('signs with the next ones without a restart, and what was signed before still holds', async () => {
+    const before = await api.tokens(client, user);
+    await api.send('POST', '/signing-keys/rotate');
+    const after = await api.tokens(client, user);
+    for (const token of ['access_token', 'id_token'] as const)
+      expect(decodeProtectedHeader(after[token]!).kid).not.toBe(decodeProtectedHeader(before[token]!).kid);
+    for (const { access_token } of [before, after])
+      expect((await api.userinfo(access_token)).status).toBe(200);
+    expect((await api.refresh(client, before.refresh_token)).status).toBe(200);
+  });
+});
+
 describe('what ends a user’s or a client’s rights', () => {
   it.each([
     ['a ban', () => api.send('POST', `/users/${user.id}/ban`, { body: { reason: 'test' } })],

@@ -25,6 +25,18 @@ export const oauth = (deps: OAuthDeps) => {
     return client ? { ...asked, scope: requestedScopes(asked.scope, client.scopes) } : asked;
   }
 
+  /** All that the client may have without a user, where it does not say what it wants. */
+  async function forItself<Body extends { scope?: string | undefined; client_id?: string | undefined }>(
+    body: Body,
+    context: Context,
+  ): Promise<Body> {
+    if (body.scope !== undefined) return body;
+    const id = presentedClient(context, body)?.id;
+    const client = id === undefined ? undefined : await oauthClients.find(id);
+    const scope = client && scopesForItself(client.scopes).join(' ');
+    return scope ? { ...body, scope } : body;
+  }
+
   async function page(context: Context, path: string, form?: object): Promise<string> {
     const request = form
       ? ({ method: 'POST', path, form: { ...form }, page: true } as const)
@@ -45,14 +57,14 @@ export const oauth = (deps: OAuthDeps) => {
     },
 
     async token({ body }, context) {
-      limits.take('token', context.ip);
+      await limits.take('token', context.ip);
       const form = body.grant_type === 'client_credentials' ? await forItself(body, context) : body;
       const answer = await oidc.ask({ method: 'POST', path: '/oauth2/token', form }, context);
       return answerProgram<TokenResponse>(context, answer, issuer);
     },
 
     async par({ body }, context) {
-      limits.take('token', context.ip);
+      await limits.take('token', context.ip);
       const client_id = presentedClient(context, body)?.id ?? body.client_id;
       const form = await withScopes(client_id === undefined ? body : { ...body, client_id }, client_id);
       const answer = await oidc.ask({ method: 'POST', path: '/oauth2/par', form }, context);
@@ -60,7 +72,7 @@ export const oauth = (deps: OAuthDeps) => {
     },
 
     async introspect({ body }, context) {
-      limits.take('introspect', context.ip);
+      await limits.take('introspect', context.ip);
       return introspect(deps, body, context);
     },
 
@@ -68,9 +80,15 @@ export const oauth = (deps: OAuthDeps) => {
       await revoke(deps, body, context);
     },
 
-    userinfo: async (_request, context) => userinfo(deps, undefined, context),
+    async userinfo(_request, context) {
+      await limits.take('introspect', context.ip);
+      return userinfo(deps, undefined, context);
+    },
 
-    postUserinfo: async ({ body }, context) => userinfo(deps, body?.access_token, context),
+    async postUserinfo({ body }, context) {
+      await limits.take('introspect', context.ip);
+      return userinfo(deps, body?.access_token, context);
+    },
 
     logout: async (request, context) => page(context, `/oauth2/logout?${queryOf(request)}`),
 
@@ -83,18 +101,6 @@ export const oauth = (deps: OAuthDeps) => {
 
     loggedOut: async (request, context) => page(context, `/oauth2/logout/success?${queryOf(request)}`),
   } satisfies OAuth<Context>;
-
-  /** All that the client may have without a user, where it does not say what it wants. */
-  async function forItself<Body extends { scope?: string | undefined; client_id?: string | undefined }>(
-    body: Body,
-    context: Context,
-  ): Promise<Body> {
-    if (body.scope !== undefined) return body;
-    const id = presentedClient(context, body)?.id;
-    const client = id === undefined ? undefined : await oauthClients.find(id);
-    const scope = client && scopesForItself(client.scopes).join(' ');
-    return scope ? { ...body, scope } : body;
-  }
 };
 
 const queryOf = (parameters: object): string =>

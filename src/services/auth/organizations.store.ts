@@ -3,6 +3,7 @@ import { constrained } from '../../db/constraints.ts';
 import type { Sql } from '../../db/index.ts';
 import type { Place, Window } from '../../http/lists.ts';
 import { constraints } from './errors.ts';
+import { isAfter } from './lists.store.ts';
 
 export interface NewOrganization extends Pick<
   Organization,
@@ -67,7 +68,7 @@ export const organizationStore = (sql: Sql) => ({
             ? sql``
             : sql`and id in (select org_id from auth.members where tenant_id = ${tenant} and user_id = ${memberId})`
         }
-        ${after === null ? sql`` : isAfter(sql, after)}
+        ${after === null ? sql`` : isAfter(sql, 'organizations', after)}
       order by created_at desc, id
       limit ${limit + 1}`;
   },
@@ -122,10 +123,6 @@ export const organizationStore = (sql: Sql) => ({
       returning user_id, role_id`;
   },
 });
-
-/** Index first: a page that lies deep costs no more than the first. */
-const isAfter = (sql: Sql, { created_at, id }: Place) =>
-  sql`and created_at <= ${created_at} and (created_at < ${created_at} or id > ${id})`;
 
 const columns = (sql: Sql) => sql`
   organizations.id, organizations.app_id, organizations.name, organizations.slug, organizations.logo,

@@ -47,6 +47,7 @@ it('is walked page by page, newest first, and filtered', async () => {
       .toReversed(),
   );
   const first = await server.request('GET', `/auth/v1/auth/dev/outbox?${to}&limit=2`);
+  expect(first.headers.get('cache-control')).toBe('no-store');
   const next = first.headers.get('x-next-cursor')!;
   const second = await server.request('GET', `/auth/v1/auth/dev/outbox?${to}&limit=2&cursor=${next}`);
   expect([...first.body.messages, ...second.body.messages]).toEqual(all);

@@ -99,7 +99,7 @@ export const pages = (deps: Deps, interactions: Interactions) => {
       hosted.check(context, `forgot-password ${app_id}`, csrf);
       const app = await appNamed(app_id);
       try {
-        limits.take('forgot', context.ip);
+        await limits.take('forgot', context.ip);
         const request = apiRequest<EmailRequest>('Accounts_forgotPassword', { email: email.trim() });
         await requestMessage(deps, app, 'reset_password', request.email);
       } catch (thrown) {
@@ -116,7 +116,7 @@ export const pages = (deps: Deps, interactions: Interactions) => {
       hosted.check(context, `reset-password ${token}`, csrf);
       const reset = await orGone(passwordResetOf(deps, token));
       try {
-        limits.take('code', context.ip);
+        await limits.take('code', context.ip);
         await orGone(resetPassword(deps, token, new_password, context.signal));
       } catch (thrown) {
         return showReset(context, reset, token, problemsOf(thrown, ''));
@@ -132,7 +132,7 @@ export const pages = (deps: Deps, interactions: Interactions) => {
       hosted.check(context, `verify-email ${token}`, csrf);
       const known = await orGone(verification(token));
       try {
-        limits.take('code', context.ip);
+        await limits.take('code', context.ip);
         await orGone(verifyEmail(deps, token));
       } catch (thrown) {
         return showVerify(context, known, token, problemsOf(thrown, ''));

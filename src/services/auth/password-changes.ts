@@ -1,5 +1,4 @@
 import { accountStore, type Account } from './accounts.store.ts';
-import { challengeStore } from './challenges.store.ts';
 import type { Deps } from './deps.ts';
 import type { Visit } from './device-recognition.ts';
 import type { KnownApp } from './directory.ts';
@@ -11,6 +10,7 @@ import { checkNewPassword } from './password-rules.ts';
 import { endSessionsOfUser } from './revocations.ts';
 import { accountKey } from './throttle.ts';
 import { throttleStore } from './throttles.store.ts';
+import { userEndings } from './user-endings.store.ts';
 import type { Write } from './writes.ts';
 
 /** Whose password the token of a message replaces. */
@@ -98,8 +98,8 @@ async function replacePassword(
 ): Promise<void> {
   const store = accountStore(sql);
   await store.replacePassword(tenant, app, id, hash);
-  await store.deleteGrants(tenant, id);
-  await challengeStore(sql).deleteOfUser(tenant, id);
+  await userEndings(sql).endGrants(tenant, id);
+  await userEndings(sql).endChallenges(tenant, id);
   await oneTimeStore(sql).void(tenant, app, 'reset_password', id);
   const identifiers = [id, email, username?.toLowerCase()].filter((known) => known != null);
   await throttleStore(sql).clearAccounts(

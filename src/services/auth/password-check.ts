@@ -23,7 +23,13 @@ export interface Proof {
   /** The hash that it was found right by. */
   readonly hash: string;
   /** The counters that a success clears. */
-  readonly keys: ThrottleKeys;
+  readonly keys: HeardKeys;
+}
+
+/** The counters of an attempt that was heard. */
+export interface HeardKeys extends ThrottleKeys {
+  /** Whether failures of the account from this network were counted before: without any there is nothing to clear. */
+  readonly failed: boolean;
 }
 
 /**
@@ -47,10 +53,7 @@ export type Claimant = Pick<Claim, 'app' | 'identifier' | 'visit'> & {
 };
 
 /** The counters of an attempt that is heard. @throws RateLimited where it has to wait. */
-export async function heard(
-  { db }: Deps,
-  { app, identifier, account, visit }: Claimant,
-): Promise<ThrottleKeys> {
+export async function heard({ db }: Deps, { app, identifier, account, visit }: Claimant): Promise<HeardKeys> {
   const presented = visit.deviceToken === undefined ? undefined : readToken('dvt', visit.deviceToken);
   const device =
     presented && (await accountStore(db.sql).deviceOf(app.tenant, account?.id ?? '', presented.hash));
@@ -58,7 +61,7 @@ export async function heard(
   const { network, everywhere } = await throttleStore(db.sql).counters(app.tenant, keys);
   const wait = secondsToWait(network, everywhere);
   if (wait > 0) throw Throttled(wait);
-  return keys;
+  return { ...keys, failed: network !== undefined };
 }
 
 /** The same statements whether there is such an account or not. */

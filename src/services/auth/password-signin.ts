@@ -21,12 +21,13 @@ export async function signInByPassword<Completed extends { readonly result: obje
   signal: AbortSignal,
   complete: Complete<Completed>,
 ): Promise<Completed> {
-  const { db, directory, write } = deps;
+  const { db, directory, passwords, write } = deps;
+  passwords.checkRoom();
   const [identifier, typed] = identified(names);
   const claimed = await accountStore(db.sql).find(app.tenant, app.id, identifier);
   const claim = { app, identifier: typed, account: claimed, visit, signal };
   const { account, hash: provenHash, keys } = await checkPassword(deps, claim, password);
-  const newHash = await rehashed(deps.passwords, provenHash, password);
+  const newHash = await rehashed(passwords, provenHash, password);
   const tag = await directory.tagOf(app.tenant);
   return write({ tenant: app.tenant, app: app.id, actor: account.id }, async (signinWrite) => {
     const method = 'password';
@@ -37,7 +38,7 @@ export async function signInByPassword<Completed extends { readonly result: obje
       provenHash,
       newHash,
     });
-    if (!('mfa_required' in completed.result))
+    if (keys.failed && !('mfa_required' in completed.result))
       await throttleStore(signinWrite.sql).clearNetwork(app.tenant, keys);
     return completed;
   });

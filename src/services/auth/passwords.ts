@@ -8,6 +8,8 @@ export interface Passwords {
   hash(password: string, signal?: AbortSignal): Promise<string>;
   /** Whether the password is the one of the hash. Without a hash the same work is done, and the answer is no. */
   verify(hash: string | null, password: string, signal?: AbortSignal): Promise<boolean>;
+  /** For before the work that leads to a hash. @throws RateLimited where too many wait already */
+  checkRoom(): void;
   /** Whether the hash was made with another cost than is asked for now. */
   isOutdated(hash: string): boolean;
 }
@@ -27,11 +29,12 @@ export function createPasswords(cost: HashCost): Passwords {
   // The hash of no password, which takes as long to verify as any other.
   const nobodys = `$argon2id$v=19$${parameters}$${unpadded(16)}$${unpadded(32)}`;
   return {
-    hash: (password, signal) => queue(() => argonHash(password, options), signal),
+    hash: (password, signal) => queue.run(() => argonHash(password, options), signal),
     async verify(hash, password, signal) {
-      const same = await queue(() => argonVerify(hash ?? nobodys, password), signal);
+      const same = await queue.run(() => argonVerify(hash ?? nobodys, password), signal);
       return same && hash !== null;
     },
+    checkRoom: () => queue.checkRoom(),
     isOutdated: (hash) => !hash.startsWith(`$argon2id$v=19$${parameters}$`),
   };
 }

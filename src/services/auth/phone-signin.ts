@@ -1,14 +1,17 @@
+import type { PhoneVerification } from '../../../generated/auth/types.ts';
 import { newId } from '../../lib/ids.ts';
 import { accountStore } from './accounts.store.ts';
 import { codeStore, type CodePlace } from './codes.store.ts';
+import { assignDefaultRole } from './default-role.ts';
 import type { Deps } from './deps.ts';
 import type { Visit } from './device-recognition.ts';
 import type { KnownApp } from './directory.ts';
 import { InvalidCredentials, SignupDisabled } from './errors.ts';
+import { formChecker } from './forms.ts';
 import { phoneStore } from './phone.store.ts';
 import { completeSignin, type CompletedSignin } from './signin.ts';
 import { codeMac, phoneMac, textCode } from './text-codes.ts';
-import { cleanPhone } from './text-rules.ts';
+import { checkMetadata, cleanPhone } from './text-rules.ts';
 import { userStore } from './users.store.ts';
 import type { Write } from './writes.ts';
 
@@ -35,10 +38,11 @@ export async function sendPhoneCode(deps: Deps, app: KnownApp, sent: string): Pr
 export async function signInByPhone(
   deps: Deps,
   app: KnownApp,
-  { phone: sent, code }: { readonly phone: string; readonly code: string },
+  { phone: sent, code, metadata = {} }: PhoneVerification,
   visit: Visit,
 ): Promise<CompletedSignin> {
   const phone = cleanPhone(sent);
+  checkMetadata(metadata);
   const place = codePlace(deps, app, phone);
   const mac = codeMac(deps.sealer, app.tenant, place.subject, code);
   const tag = await deps.directory.tagOf(app.tenant);
@@ -51,7 +55,7 @@ export async function signInByPhone(
     // Returned and not thrown, because a wrong code is to be counted.
     if (!(await codeStore(write.sql).consume(place, mac))) return undefined;
     const owner = await phoneStore(write.sql).owner(app.tenant, app.id, phone);
-    if (owner === undefined) await openAccount(write, app, newUserId, phone);
+    if (owner === undefined) await openAccount(write, app, newUserId, { phone, metadata });
     else await phoneStore(write.sql).verify(app.tenant, app.id, owner);
     const signin = { tag, visit, method: 'phone', isNewUser: owner === undefined } as const;
     return completeSignin(deps, write, app, owner ?? newUserId, signin);
@@ -60,7 +64,14 @@ export async function signInByPhone(
   return completed;
 }
 
-async function openAccount({ sql, tenant, emit }: Write, app: KnownApp, id: string, phone: string) {
+/** What the form refuses takes the consumption of the code back too. */
+async function openAccount(
+  write: Write,
+  app: KnownApp,
+  id: string,
+  { phone, metadata }: { phone: string; metadata: Record<string, unknown> },
+) {
+  const { sql, tenant, emit } = write;
   if (!app.settings.signup_enabled) throw SignupDisabled();
   await userStore(sql).insert({
     id,
@@ -74,8 +85,8 @@ async function openAccount({ sql, tenant, emit }: Write, app: KnownApp, id: stri
     phone,
     phone_verified: true,
     password_hash: null,
-    metadata: {},
+    metadata: await formChecker(sql)(app, metadata),
   });
-  await accountStore(sql).assignRole(tenant, app.id, id, app.settings.default_role);
+  await assignDefaultRole(write, app, id);
   emit('user.created', id, { user_id: id, email: null });
 }

@@ -2,6 +2,7 @@ import { Secret, TOTP } from 'otpauth';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { testServer, type TestServer } from '../../testing/server.ts';
 import { newPhone, otherApp, tools } from './testing.ts';
+import { messagesTo } from './testing-messages.store.ts';
 
 const env = { PLINTH_AUTH_ARGON2: 'm=7168,t=1,p=1' };
 
@@ -87,14 +88,51 @@ describe('a number that is new', () => {
     expect(await usersOf(phone)).toHaveLength(1);
   });
 
+  it('has to answer the active form, and may do so with the same code', async () => {
+    const field = { key: 'company', label: 'Company', type: 'text', validation: { required: true } };
+    const { id } = await api.send('POST', '/forms', { body: { fields: [field], active: true } });
+    try {
+      const phone = newPhone();
+      const code = await codeFor(phone);
+      expect(await refusal('/verify', { phone, code: otherThan(code) })).toEqual(refused);
+      const bare = await post('/verify', { phone, code });
+      expect([bare.status, bare.body]).toEqual([
+        400,
+        expect.objectContaining({
+          reason: 'form_invalid',
+          details: [expect.objectContaining({ field: 'metadata.company' })],
+        }),
+      ]);
+      expect(await usersOf(phone)).toEqual([]);
+      const answered = await post('/verify', { phone, code, metadata: { company: ' Analytical Engines ' } });
+      expect([answered.status, answered.body.user.metadata]).toEqual([
+        200,
+        { company: 'Analytical Engines' },
+      ]);
+      const again = await post('/verify', { phone, code: await codeFor(phone) });
+      expect([again.status, again.body.user.metadata]).toEqual([200, { company: 'Analytical Engines' }]);
+    } finally {
+      await api.send('DELETE', `/forms/${id}`);
+    }
+  });
+
+  it('has metadata within its bounds', async () => {
+    const phone = newPhone();
+    const code = await codeFor(phone);
+    const metadata = Object.fromEntries(Array.from({ length: 65 }, (_, n) => [`m${n}`, n]));
+    expect(await refusal('/verify', { phone, code, metadata })).toEqual([
+      400,
+      'metadata: must have at most 64 members',
+    ]);
+  });
+
   it('opens none where the app takes no sign-ups; known ones still get in', async () => {
     const [known, phone] = [newPhone(), newPhone()];
     const app = await otherApp(server);
     const sent = async (to: string) => {
       await post('/send-code', { phone: to, app_id: app.id });
-      const [message] = await server.db.sql<[{ code: string }]>`
-        select code from auth.messages where recipient = ${to} order by created_at desc, id desc limit 1`;
-      return { phone: to, code: message.code, app_id: app.id };
+      const message = (await messagesTo(server.db.sql, to)).at(-1)!;
+      return { phone: to, code: message.code!, app_id: app.id };
     };
     expect((await post('/verify', await sent(known))).status).toBe(200);
     await server.db.sql`

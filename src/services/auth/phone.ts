@@ -19,13 +19,13 @@ export const phone = (deps: Deps) => {
   return {
     async sendCode({ body, ...headers }, { ip }) {
       const app = await appOf(headers['X-Publishable-Key'], body.app_id);
-      limits.take('sms', ip);
+      await limits.take('sms', ip);
       return { status: 'code_sent', expires_at: await sendPhoneCode(deps, app, body.phone) };
     },
 
     async verify({ body, ...headers }, context) {
       const app = await appOf(headers['X-Publishable-Key'], body.app_id);
-      limits.take('code', context.ip);
+      await limits.take('code', context.ip);
       const visit = visitOf(context, headers['X-Device-Token']);
       return answerSignin(context, await signInByPhone(deps, app, body, visit));
     },

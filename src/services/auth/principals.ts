@@ -4,7 +4,7 @@ import type { Activity } from './activity.ts';
 import type { Directory } from './directory.ts';
 import type { SessionRow, WantedSession } from './principals.store.ts';
 import { subjectsOf, type SessionPrincipal } from './session-principal.ts';
-import { readToken } from './tokens.ts';
+import { readTag, sha256Hex } from './tokens.ts';
 
 export interface Principals {
   /** Undefined where the token is unknown, expired or revoked. From memory it answers at once. */
@@ -54,11 +54,11 @@ export function createPrincipals({ read, directory, changes, size, activity }: P
 
   return {
     ofSession(token) {
-      const presented = readToken('pst', token);
-      if (!presented) return undefined;
-      const hash = presented.hash.toString('hex');
+      const tag = readTag('pst', token);
+      if (tag === undefined) return undefined;
+      const hash = sha256Hex(token);
       const found = cache.get(hash);
-      return found ? live(found) : load(presented.tag, hash);
+      return found ? live(found) : load(tag, hash);
     },
   };
 }

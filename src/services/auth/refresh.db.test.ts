@@ -1,8 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { AuthResult, TokenSet } from '../../../generated/auth/types.ts';
 import { testServer, type TestServer } from '../../testing/server.ts';
 import { tools } from './testing.ts';
 import { issueToken } from './tokens.ts';
+
+const onServer = inject('engine') === 'postgres';
 
 let server: TestServer;
 let api: ReturnType<typeof tools>;
@@ -100,6 +102,33 @@ describe('refresh', () => {
     expect(await isLive(won[0]!.body.session_token)).toBe(true);
     expect(await eventsOf(signedIn)).not.toContain('auth.refresh_reused');
   });
+
+  it('many sessions at once each get a pair of their own', async () => {
+    const all = await Promise.all(Array.from({ length: 20 }, () => api.signUp()));
+    const answers = await Promise.all(all.map(({ refresh_token }) => refresh(refresh_token)));
+    const users = await Promise.all(
+      answers.map(({ body }) => api.send('GET', '/me', { token: body.session_token as string })),
+    );
+    expect(users.map(({ id }) => id as string)).toEqual(all.map(({ user }) => user.id));
+    expect(await Promise.all(all.map(({ session_token }) => isLive(session_token)))).toEqual(
+      Array(20).fill(false),
+    );
+  });
+
+  it.runIf(onServer)(
+    'who has to wait for a session that is being written keeps no other waiting',
+    async () => {
+      const [written, ...others] = await Promise.all(Array.from({ length: 5 }, () => api.signUp()));
+      const { waiting } = await server.db.transaction(async (sql) => {
+        await sql`select from auth.sessions where user_id = ${written!.user.id} for update`;
+        const waiting = refresh(written!.refresh_token);
+        const answers = await Promise.all(others.map(({ refresh_token }) => refresh(refresh_token)));
+        expect(answers.map(({ status }) => status)).toEqual(Array(4).fill(200));
+        return { waiting };
+      });
+      expect((await waiting).status).toBe(200);
+    },
+  );
 
   it('a spent token that comes back later ends the session, once', async () => {
     const signedIn = await api.signUp();

@@ -1,12 +1,21 @@
 import type { Session } from '../../../generated/auth/types.ts';
 import type { Sql } from '../../db/index.ts';
+import { isLive } from './sessions.store.ts';
+
+/** One refresh token to look for: the tenant decides where, the hash (lower-case hex) what. */
+export interface WantedRefresh {
+  readonly tenant: string;
+  readonly hash: string;
+}
 
 /** The session whose next pair a refresh token can get. */
 export interface Refreshable extends Pick<Session, 'id' | 'app_id' | 'user_id' | 'kind'> {
-  readonly refresh_expires_at: string;
+  /** Of the token, in hex. */
+  readonly hash: string;
 }
 
 export interface Rotation {
+  readonly tenant: string;
   readonly id: string;
   readonly oldHash: Buffer;
   readonly tokenHash: Buffer;
@@ -15,10 +24,15 @@ export interface Rotation {
   readonly expiresIn: number;
   /** How long the session lives from now on; null where a refresh does not prolong it. */
   readonly refreshExpiresIn: number | null;
-  /** The longest that a session lives from its beginning. */
-  readonly longest: number;
   readonly retryKey: string | null;
   readonly retryBox: Buffer | null;
+}
+
+export interface Rotated {
+  readonly id: string;
+  readonly expires_at: string;
+  /** Of the new session token, in hex. */
+  readonly hash: string;
 }
 
 /** A refresh token that was exchanged before, and its session now. */
@@ -37,41 +51,66 @@ export interface Spent {
 
 /** Every statement about refresh tokens. */
 export const refreshStore = (sql: Sql) => ({
-  async current(tenant: string, hash: Buffer): Promise<Refreshable | undefined> {
-    const [session] = await sql<Refreshable[]>`
-      select id, app_id, user_id, kind, refresh_expires_at
-      from auth.sessions
-      where tenant_id = ${tenant} and refresh_hash = ${hash} and revoked_at is null and refresh_expires_at > now()`;
-    return session;
+  /** All that are asked for at once, by one statement. */
+  async current(wanted: readonly WantedRefresh[]): Promise<Refreshable[]> {
+    return await sql<Refreshable[]>`
+      select wanted.hash, sessions.id, sessions.app_id, sessions.user_id, sessions.kind
+      from unnest(
+        ${wanted.map(({ tenant }) => tenant)}::text[],
+        ${wanted.map(({ hash }) => hash)}::text[]
+      ) as wanted(tenant_id, hash)
+      join auth.sessions
+        on sessions.tenant_id = wanted.tenant_id and sessions.refresh_hash = decode(wanted.hash, 'hex')
+          and ${isLive(sql)}`;
   },
 
-  /** Replaces both tokens and notes the old one as spent. Of many who try at once one does; the row's lock decides. */
-  async rotate(tenant: string, rotation: Rotation): Promise<{ expires_at: string } | undefined> {
-    const { id, oldHash, tokenHash, refreshHash, expiresIn, refreshExpiresIn, longest, retryKey, retryBox } =
-      rotation;
-    const [rotated] = await sql<{ expires_at: string }[]>`
-      with held as (
-        select tenant_id, id, refresh_hash,
-          case when ${refreshExpiresIn}::float8 is null then refresh_expires_at
-            else least(now() + ${refreshExpiresIn}::float8 * ${millisecond(sql)}, created_at + ${longest} * ${millisecond(sql)})
+  /**
+   * Replaces both tokens of these sessions and notes the old ones as spent. Of many who try at once one does; the row's lock decides.
+   * `longest` is how long a session lives from its beginning at most. With `waiting` false sessions that somebody else is writing
+   * stay as they are: who waits for some while holding others may wait for each other for good.
+   */
+  async rotate(rotations: readonly Rotation[], longest: number, waiting: boolean): Promise<Rotated[]> {
+    const column = <T>(of: (rotation: Rotation) => T) => rotations.map(of);
+    return await sql<Rotated[]>`
+      with given as (
+        select distinct on (tenant_id, id) *
+        from unnest(
+          ${column(({ tenant }) => tenant)}::text[],
+          ${column(({ id }) => id)}::text[],
+          ${column(({ oldHash }) => oldHash.toString('hex'))}::text[],
+          ${column(({ tokenHash }) => tokenHash.toString('hex'))}::text[],
+          ${column(({ refreshHash }) => refreshHash.toString('hex'))}::text[],
+          ${column(({ expiresIn }) => expiresIn)}::float8[],
+          ${column(({ refreshExpiresIn }) => refreshExpiresIn)}::float8[],
+          ${column(({ retryKey }) => retryKey)}::text[],
+          ${column(({ retryBox }) => retryBox && retryBox.toString('hex'))}::text[]
+        ) as given(
+          tenant_id, id, old_hash, token_hash, refresh_hash, expires_in, refresh_expires_in, retry_key, retry_box
+        )
+      ), held as (
+        select given.*,
+          case when given.refresh_expires_in is null then sessions.refresh_expires_at
+            else least(
+              now() + given.refresh_expires_in * ${millisecond(sql)}, sessions.created_at + ${longest} * ${millisecond(sql)}
+            )
           end as over_at
-        from auth.sessions
-        where tenant_id = ${tenant} and id = ${id} and refresh_hash = ${oldHash}
-          and revoked_at is null and refresh_expires_at > now()
-        for update
+        from given
+        join auth.sessions
+          on sessions.tenant_id = given.tenant_id and sessions.id = given.id
+            and sessions.refresh_hash = decode(given.old_hash, 'hex') and ${isLive(sql)}
+        for update of sessions ${waiting ? sql`` : sql`skip locked`}
       ), spent as (
         insert into auth.spent_refresh (tenant_id, hash, session_id)
-        select tenant_id, refresh_hash, id from held
+        select tenant_id, decode(old_hash, 'hex'), id from held
       )
       update auth.sessions
       set
-        token_hash = ${tokenHash}, refresh_hash = ${refreshHash}, rotated_at = now(), last_active_at = now(),
-        expires_at = least(now() + ${expiresIn} * ${millisecond(sql)}, held.over_at), refresh_expires_at = held.over_at,
-        retry_key = ${retryKey}, retry_box = ${retryBox}
+        token_hash = decode(held.token_hash, 'hex'), refresh_hash = decode(held.refresh_hash, 'hex'), rotated_at = now(),
+        last_active_at = now(), expires_at = least(now() + held.expires_in * ${millisecond(sql)}, held.over_at),
+        refresh_expires_at = held.over_at, retry_key = held.retry_key, retry_box = decode(held.retry_box, 'hex')
       from held
       where sessions.tenant_id = held.tenant_id and sessions.id = held.id
-      returning sessions.expires_at`;
-    return rotated;
+      returning sessions.id, sessions.expires_at, held.token_hash as hash`;
   },
 
   async spent(tenant: string, hash: Buffer): Promise<Spent | undefined> {

@@ -1,73 +1,87 @@
 import type { TokenSet } from '../../../generated/auth/types.ts';
+import { batchedReads } from '../../db/batched-reads.ts';
 import { parseDuration } from '../../lib/durations.ts';
 import type { Deps } from './deps.ts';
 import type { KnownApp } from './directory.ts';
 import { InvalidCredentials, RefreshReused } from './errors.ts';
-import { refreshStore, type Refreshable, type Spent } from './refresh.store.ts';
-import { openPair, sealPair } from './retry-box.ts';
+import { impersonationTokenMs } from './impersonation.ts';
+import {
+  refreshStore,
+  type Refreshable,
+  type Rotation,
+  type Spent,
+  type WantedRefresh,
+} from './refresh.store.ts';
+import { openPair, sealPair, type Pair } from './retry-box.ts';
 import { endSessions } from './revocations.ts';
-import { longestSessionMs } from './session-start.ts';
+import { createRotate } from './rotations.ts';
 import { issueToken, readToken, type PresentedToken } from './tokens.ts';
 
-/** However long the sessions of the app live, the token of somebody who acts as another user lives this long. */
-const impersonationTokenMs = 15 * 60_000;
 /** Two that present the same token within this time raced; later it is in two hands. */
 const raceSeconds = 10;
+
+/** Exchanges a refresh token. @throws Unauthenticated */
+export type Refresh = (token: string, retryKey: string | null) => Promise<TokenSet>;
 
 /**
  * Replaces both tokens of a session. A request that is repeated with its key gets the same pair for a minute, so that a lost
  * answer signs nobody out.
- * @throws Unauthenticated
  */
-export async function refreshSession(deps: Deps, token: string, retryKey: string | null): Promise<TokenSet> {
-  const { db, directory } = deps;
-  const presented = readToken('prt', token);
-  const tenant = presented && (await directory.tenantOf(presented.tag));
-  if (!presented || tenant === undefined) throw InvalidCredentials();
-  const session = await refreshStore(db.sql).current(tenant, presented.hash);
-  const app = session && (await directory.app(session.app_id));
-  if (session && app) {
-    const rotated = await rotate(deps, app, session, token, presented, retryKey);
-    if (rotated) return rotated;
-  }
-  const spent = await refreshStore(db.sql).spent(tenant, presented.hash);
-  if (!spent || spent.ended) throw InvalidCredentials();
-  const kept = repeated(spent, token, retryKey);
-  if (kept) return kept;
-  if (spent.age > raceSeconds) await endReused(deps, tenant, spent);
-  throw RefreshReused();
+export function createRefresh(deps: Deps): Refresh {
+  const { db, directory, write } = deps;
+  const rotate = createRotate(write);
+  const current = batchedReads<WantedRefresh, Refreshable>(
+    async (wanted) =>
+      new Map((await refreshStore(db.sql).current(wanted)).map((session) => [session.hash, session])),
+    ({ hash }) => hash,
+    2,
+  );
+
+  return async (token, retryKey) => {
+    const presented = readToken('prt', token);
+    const tenant = presented && (await directory.tenantOf(presented.tag));
+    if (!presented || tenant === undefined) throw InvalidCredentials();
+    const session = await current({ tenant, hash: presented.hash.toString('hex') });
+    const app = session && (await directory.app(session.app_id));
+    if (session && app) {
+      const { pair, rotation } = nextPair(app, session, token, presented, retryKey);
+      const rotated = await rotate(app.id, rotation);
+      if (rotated) return { ...pair, expires_at: rotated.expires_at };
+    }
+    const spent = await refreshStore(db.sql).spent(tenant, presented.hash);
+    if (!spent || spent.ended) throw InvalidCredentials();
+    const kept = repeated(spent, token, retryKey);
+    if (kept) return kept;
+    if (spent.age > raceSeconds) await endReused(deps, tenant, spent);
+    throw RefreshReused();
+  };
 }
 
-/** Undefined where somebody else was faster. */
-async function rotate(
-  { write }: Deps,
-  app: KnownApp,
-  { id, user_id, kind }: Refreshable,
+/** New tokens of the session, and what is to be stored of them. */
+function nextPair(
+  { tenant, settings: { session_ttl, refresh_ttl } }: KnownApp,
+  { id, kind }: Refreshable,
   token: string,
   { tag, hash }: PresentedToken,
   retryKey: string | null,
-): Promise<TokenSet | undefined> {
-  const { session_ttl, refresh_ttl } = app.settings;
+): { pair: Pair; rotation: Rotation } {
   const [next, nextRefresh] = [issueToken('pst', tag), issueToken('prt', tag)];
   const pair = { session_token: next.token, refresh_token: nextRefresh.token };
   const impersonating = kind === 'impersonation';
-  return write({ tenant: app.tenant, app: app.id, actor: user_id }, async ({ sql, changed }) => {
-    const rotated = await refreshStore(sql).rotate(app.tenant, {
+  return {
+    pair,
+    rotation: {
+      tenant,
       id,
       oldHash: hash,
       tokenHash: next.hash,
       refreshHash: nextRefresh.hash,
       expiresIn: impersonating ? impersonationTokenMs : parseDuration(session_ttl),
       refreshExpiresIn: impersonating ? null : parseDuration(refresh_ttl),
-      longest: longestSessionMs,
       retryKey,
       retryBox: retryKey === null ? null : sealPair(token, id, pair),
-    });
-    if (!rotated) return undefined;
-    // The old session token is good no more, whoever has it in memory.
-    changed('session', id);
-    return { ...pair, expires_at: rotated.expires_at };
-  });
+    },
+  };
 }
 
 /** What the same request was answered. */

@@ -5,6 +5,7 @@ import type { Place, Window } from '../../http/lists.ts';
 import { NotFound } from '../../lib/errors.ts';
 import { constraints } from './errors.ts';
 import { scopeOf } from './scopes.store.ts';
+import { isAfter } from './lists.store.ts';
 
 export type NewRole = Pick<Role, 'id' | 'app_id' | 'name' | 'slug' | 'description' | 'parent_id'> & {
   readonly tenant_id: string;
@@ -30,7 +31,7 @@ export const roleStore = (sql: Sql) => ({
       select ${roleColumns(sql)}
       from auth.roles
       where tenant_id = ${tenant} and app_id = ${app}
-        ${after === null ? sql`` : isAfter(sql, after)}
+        ${after === null ? sql`` : isAfter(sql, 'roles', after)}
       order by created_at desc, id
       limit ${limit + 1}`;
   },
@@ -173,6 +174,3 @@ export const roleColumns = (sql: Sql) => sql`
 const permissionColumns = (sql: Sql) => sql`
   permissions.id, permissions.role_id, permissions.action, permissions.resource, ${scopeOf(sql)} as scope,
   permissions.created_at`;
-
-const isAfter = (sql: Sql, { created_at, id }: Place) =>
-  sql`and created_at <= ${created_at} and (created_at < ${created_at} or id > ${id})`;

@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js';
+import { redisUrl } from '../../db/redis.ts';
 import { choice, duration, integer, type Setting } from '../../lib/settings.ts';
 
 const text = (name: string, fallback: string, rule: string, form: RegExp): Setting<string> => ({
@@ -42,6 +43,16 @@ const allowNetworks: Setting<readonly string[]> = {
 
 /** What the service reads from the environment. Durations are milliseconds. */
 export const settings = {
+  /**
+   * Where the paths of the service begin. The SDK, and servers that ask this one (`PLINTH_AUTH_URL`), call the default: they
+   * need a proxy before another one, or the SDK a `fetch` that puts it into the address.
+   */
+  basePath: text(
+    'PLINTH_AUTH_BASE_PATH',
+    '/v1/auth',
+    'a path like /v1/auth, without a slash at its end',
+    /^(\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*){1,8}$/,
+  ),
   /** The public address of the service, without a slash at its end; unset it is where the server listens. */
   issuer: text('PLINTH_AUTH_ISSUER', '', 'an http:// or https:// URL', /^(https?:\/\/[^\s?#]+)?$/),
   /** What the platform's own services are called in access tokens. */
@@ -51,6 +62,8 @@ export const settings = {
   hashCost,
   /** Per-IP limits; the throttle of an account is always on. `auto` is `on` in production. */
   rateLimit: choice('PLINTH_AUTH_RATE_LIMIT', 'auto', ['auto', 'on', 'off']),
+  /** Where all processes count requests by address together; unset, each counts alone. */
+  redisUrl,
   /** Principals that are kept in memory at most. */
   cache: integer('PLINTH_AUTH_CACHE', 50_000, { min: 0, max: 1_000_000 }),
   /** How recent a sign-in has to be for what ends or changes an account; 0 asks for a session only. */

@@ -7,7 +7,7 @@ import type {
 import type { Context } from '../../http/context.ts';
 import { accountStore } from './accounts.store.ts';
 import { tryTextChallenge } from './challenge-codes.ts';
-import { challengeStore } from './challenges.store.ts';
+import { challengeStore, type Factors } from './challenges.store.ts';
 import type { Visit } from './device-recognition.ts';
 import type { KnownApp } from './directory.ts';
 import { EmailNotVerified, InvalidCredentials, UserBanned } from './errors.ts';
@@ -56,8 +56,10 @@ export const completeSignin: Complete<CompletedSignin> = async (deps, write, app
   const challenge = await admit(deps, write, app, userId, signin);
   if (challenge) return { result: challenge, deviceToken: undefined };
   const { tag, visit, method, isNewUser = false, newHash } = signin;
-  const { session, tokens, deviceToken } = await startSession(write, app, tag, { id: userId }, visit);
-  const user = await accountStore(write.sql).signedIn(write.tenant, app.id, userId, newHash);
+  const [{ session, tokens, deviceToken }, user] = await Promise.all([
+    startSession(write, app, tag, { id: userId }, visit),
+    accountStore(write.sql).signedIn(write.tenant, app.id, userId, newHash),
+  ]);
   write.emit('auth.signin', userId, { user_id: userId, session_id: session.id, method });
   return { result: { user, ...tokens, is_new_user: isNewUser }, deviceToken };
 };
@@ -76,13 +78,17 @@ export async function admit(
 ): Promise<MfaChallenge | undefined> {
   const { sql, tenant } = write;
   const { factorProven, isNewUser = false, addressProven = isNewUser, provenHash } = signin;
-  const account = await accountStore(sql).lock(tenant, app.id, userId);
+  // Sent in one go, and carried out in this order: the factors are those of the account once it is locked.
+  const [account, factors] = await Promise.all([
+    accountStore(sql).lock(tenant, app.id, userId),
+    factorProven || isNewUser ? undefined : challengeStore(sql).factorsOf(tenant, userId),
+  ]);
   if (!account || (provenHash !== undefined && account.password_hash !== provenHash))
     throw InvalidCredentials();
   if (account.banned) throw UserBanned();
   const unverified = account.email !== null && !account.email_verified;
   if (app.settings.require_verified_email && unverified && !addressProven) throw EmailNotVerified();
-  const due = factorProven || isNewUser ? [] : await dueFactors(write, app, userId, signin);
+  const due = factors ? await dueFactors(write, app, userId, signin, factors) : [];
   return due.length > 0 ? challenge(deps, write, app, userId, signin, due) : undefined;
 }
 
@@ -92,8 +98,8 @@ async function dueFactors(
   app: KnownApp,
   userId: string,
   { method, visit }: Signin,
+  { verified, recovery }: Factors,
 ): Promise<ChallengeMethod[]> {
-  const { verified, recovery } = await challengeStore(sql).factorsOf(tenant, userId);
   const due = challengeMethods(method, verified, recovery);
   if (due.length === 0 || !app.settings.mfa_trusted_devices) return due;
   const presented = visit.deviceToken === undefined ? undefined : readToken('dvt', visit.deviceToken);

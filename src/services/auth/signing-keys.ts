@@ -20,6 +20,8 @@ export interface KeySet {
 export interface SigningKeys {
   /** From memory where it is known; never older than a rotation that any process has answered for more than 1.5 seconds. */
   current(): KeySet | Promise<KeySet>;
+  /** From the database, for who meets a key that is not in the set that is remembered. */
+  latest(): Promise<KeySet>;
   /** Makes sure that the keys that are there can be read. @throws SettingError where the master key is another one. */
   check(): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import type { Signup } from '../../../generated/auth/types.ts';
 import { newId } from '../../lib/ids.ts';
 import { sendOneTime } from './account-messages.ts';
-import { accountStore } from './accounts.store.ts';
+import { assignDefaultRole } from './default-role.ts';
 import type { Deps } from './deps.ts';
 import type { Visit } from './device-recognition.ts';
 import type { KnownApp } from './directory.ts';
@@ -46,7 +46,7 @@ export async function signUp<Completed>(
       phone_verified: false,
       password_hash,
     });
-    await accountStore(sql).assignRole(tenant, app.id, id, settings.default_role);
+    await assignDefaultRole(write, app, id);
     emit('user.created', id, { user_id: id, email: profile.email });
     if (!body.email_verified)
       await sendOneTime(deps, write, app, tag, 'verify_email', { id, email: profile.email });

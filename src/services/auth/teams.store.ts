@@ -4,6 +4,7 @@ import type { Sql } from '../../db/index.ts';
 import type { Place, Window } from '../../http/lists.ts';
 import { NotFound } from '../../lib/errors.ts';
 import { constraints } from './errors.ts';
+import { isAfter } from './lists.store.ts';
 
 export interface NewTeam extends Pick<Team, 'id' | 'org_id' | 'name' | 'slug'> {
   readonly tenant_id: string;
@@ -38,7 +39,7 @@ export const teamStore = (sql: Sql) => ({
       select ${teamColumns(sql)}
       from auth.teams
       where tenant_id = ${tenant} and org_id = ${orgId}
-        ${after === null ? sql`` : isAfter(sql, after)}
+        ${after === null ? sql`` : isAfter(sql, 'teams', after)}
       order by created_at desc, id
       limit ${limit + 1}`;
   },
@@ -85,7 +86,7 @@ export const teamStore = (sql: Sql) => ({
       select ${memberColumns(sql)}
       from auth.team_members
       where tenant_id = ${tenant} and team_id = ${teamId}
-        ${after === null ? sql`` : isAfter(sql, after)}
+        ${after === null ? sql`` : isAfter(sql, 'team_members', after)}
       order by created_at desc, id
       limit ${limit + 1}`;
   },
@@ -102,10 +103,6 @@ export const teamStore = (sql: Sql) => ({
     if (count === 0) throw NotFound('member');
   },
 });
-
-/** Index first: a page that lies deep costs no more than the first. */
-const isAfter = (sql: Sql, { created_at, id }: Place) =>
-  sql`and created_at <= ${created_at} and (created_at < ${created_at} or id > ${id})`;
 
 const teamColumns = (sql: Sql) => sql`
   teams.id, teams.org_id, teams.name, teams.slug, teams.member_count, teams.created_at, teams.updated_at`;

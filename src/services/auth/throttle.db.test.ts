@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { testServer, type TestServer } from '../../testing/server.ts';
 import { newEmail, newSlug, tools } from './testing.ts';
+import { messagesTo } from './testing-messages.store.ts';
 
 const password = 'correct horse battery staple';
 
@@ -121,10 +122,10 @@ describe('failed sign-ins', () => {
       token: null,
       body: { email: other.email, app_id: 'default' },
     });
-    const sent = () => server.db.sql<{ token: string }[]>`
-      select token from auth.messages where recipient = ${other.email} and kind = 'reset_password'`;
-    await expect.poll(async () => (await sent()).length).toBe(1);
-    const [{ token } = { token: '' }] = await sent();
+    const sent = async () =>
+      (await messagesTo(server.db.sql, other.email)).find(({ kind }) => kind === 'reset_password')?.token;
+    await expect.poll(sent).toBeTruthy();
+    const token = await sent();
     await api.send('POST', '/reset-password', { token: null, body: { token, new_password: password } });
     expect((await signin({ email: other.email, password })).status).toBe(200);
     expect((await signin({ email, password })).status).toBe(429);

@@ -152,6 +152,7 @@ describe('the stream of changes', () => {
     const { permissions } = await api.send('GET', `/roles/${role.id}/permissions`);
     await api.send('DELETE', `/roles/${role.id}/permissions/${permissions[0].id}`);
     await api.send('PATCH', '/me', { ...api.as(own), body: { name: 'Ada' } });
+    await api.send('POST', '/signing-keys/rotate');
     await api.send('DELETE', `/sessions/${own.session_id}`, api.as(own));
     const heard = (kind: string, id: string) =>
       [...text.matchAll(/^data: (.*)$/gm)]
@@ -159,6 +160,8 @@ describe('the stream of changes', () => {
         .find((change) => change.kind === kind && change.id === id);
     await expect.poll(() => heard('session', own.session_id)).toMatchObject({ effect: 'refuse' });
     await expect.poll(() => heard('scope', 'default docs:read')).toMatchObject({ effect: 'reload' });
+    // That is between the processes of this service.
+    expect(text).not.toContain('signing_key');
     // A new name takes no rights: no token is refused because of it.
     await expect
       .poll(() => heard('user', own.user.id))

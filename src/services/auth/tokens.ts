@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { base62Bytes, checkDigits } from '../../lib/base62.ts';
 
 /**
@@ -30,11 +30,19 @@ export function issueToken(head: TokenHead, tag: string, body: Uint8Array = rand
 
 /** Undefined where the text cannot be such a token: garbage and typos never reach the database. */
 export function readToken(head: TokenHead, text: string): PresentedToken | undefined {
-  const random = text.slice(head.length + 1);
-  if (!text.startsWith(`${head}_`) || !randomForm.test(random)) return undefined;
-  if (!text.endsWith(checkDigits(text.slice(0, -6)))) return undefined;
-  return { tag: random.slice(0, 6), hash: sha256(text) };
+  const tag = readTag(head, text);
+  return tag === undefined ? undefined : { tag, hash: sha256(text) };
 }
 
+/** The tenant's tag in a token; undefined where the text cannot be such a token. */
+export function readTag(head: TokenHead, text: string): string | undefined {
+  const random = text.slice(head.length + 1);
+  if (!text.startsWith(`${head}_`) || !randomForm.test(random)) return undefined;
+  return text.endsWith(checkDigits(text.slice(0, -6))) ? random.slice(0, 6) : undefined;
+}
+
+/** The same hash in hex, which is made several times as fast: for what is looked up in memory with each request. */
+export const sha256Hex = (text: string): string => hash('sha256', text, 'hex');
+
 /** 256 random bits need no slow hash. */
-export const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
+export const sha256 = (text: string): Buffer => hash('sha256', text, 'buffer');

@@ -7,10 +7,15 @@ export const userEndings = (sql: Sql) => ({
     await sql`delete from auth.oidc where tenant_id = ${tenant} and user_id = ${userId}`;
   },
 
+  /** Ends the sign-ins that wait for a factor: what they began with counts no more. */
+  async endChallenges(tenant: string, userId: string): Promise<void> {
+    await sql`delete from auth.challenges where tenant_id = ${tenant} and user_id = ${userId}`;
+  },
+
   /** Removes second factors, recovery codes and sign-ins that wait for a factor; answers the methods that counted. */
   async endFactors(tenant: string, userId: string): Promise<string[]> {
     await sql`delete from auth.recovery_codes where tenant_id = ${tenant} and user_id = ${userId}`;
-    await sql`delete from auth.challenges where tenant_id = ${tenant} and user_id = ${userId}`;
+    await userEndings(sql).endChallenges(tenant, userId);
     const removed = await sql<{ method: string; verified: boolean }[]>`
       delete from auth.enrollments where tenant_id = ${tenant} and user_id = ${userId} returning method, verified`;
     return removed.filter(({ verified }) => verified).map(({ method }) => method);

@@ -4,6 +4,7 @@ import type { Sql } from '../../db/index.ts';
 import type { Place, Window } from '../../http/lists.ts';
 import { NotFound } from '../../lib/errors.ts';
 import { constraints } from './errors.ts';
+import { isAfter } from './lists.store.ts';
 
 /** What a new account is stored with. */
 export interface NewUser extends Pick<
@@ -73,7 +74,7 @@ export const userStore = (sql: Sql) => ({
         ${email === undefined ? sql`` : sql`and email = ${email}`}
         ${search === undefined ? sql`` : sql`and ${beginsWith(sql, search)}`}
         ${banned === undefined ? sql`` : sql`and ${isBanned(sql)} = ${banned}`}
-        ${after === null ? sql`` : isAfter(sql, after)}
+        ${after === null ? sql`` : isAfter(sql, 'users', after)}
       order by created_at desc, id
       limit ${limit + 1}`;
   },
@@ -142,6 +143,3 @@ function beginsWith(sql: Sql, text: string) {
     email like lower(${pattern}) or lower(username) like lower(${pattern}) or lower(name) like lower(${pattern})
   )`;
 }
-
-const isAfter = (sql: Sql, { created_at, id }: Place) =>
-  sql`and created_at <= ${created_at} and (created_at < ${created_at} or id > ${id})`;

@@ -100,6 +100,7 @@ export const users = ({ db, directory, write, passwords }: Deps) => {
         });
         await endSessionsOfUser(tx, userId, 'banned');
         await userEndings(tx.sql).endGrants(tx.tenant, userId);
+        await userEndings(tx.sql).endChallenges(tx.tenant, userId);
         tx.changed('user', userId, 'refuse');
         tx.emit('user.banned', userId, { user_id: userId, reason: ban_reason });
         return user;

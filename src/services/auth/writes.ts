@@ -41,7 +41,11 @@ export interface WriterDeps {
   readonly db: Database;
   readonly changes: Changes;
   /** Makes deliveries of events for the webhooks that want them, in the transaction of the events. */
-  readonly deliver: (sql: Sql, events: readonly (Event & Written)[]) => Promise<void>;
+  readonly deliver: (
+    sql: Sql,
+    events: readonly [Event, ...Event[]],
+    written: Promise<readonly Written[]>,
+  ) => Promise<void>;
 }
 
 /**
@@ -76,14 +80,11 @@ export const createWriter =
         },
       });
       const [first, ...rest] = events;
-      if (first !== undefined) {
-        const written = await emitEvents(sql, first, ...rest);
-        await deliver(
-          sql,
-          events.map((event, at) => ({ ...event, ...written[at]! })),
-        );
-      }
-      if (noted.length > 0) await changes.record(sql, ...noted);
+      // Sent in one go: each would cost a round trip of its own.
+      await Promise.all([
+        first && deliver(sql, [first, ...rest], emitEvents(sql, first, ...rest)),
+        noted.length > 0 && changes.record(sql, ...noted),
+      ]);
       if (noted.some(({ reach }) => reach === reachOfRights)) await checkInTime(sql);
       return result;
     });

@@ -1,24 +1,8 @@
-import { connect } from 'node:net';
 import { describe, expect, inject, it } from 'vitest';
 import { testDatabase } from '../../testing/database.ts';
+import { redisAnswers, redisUrl } from '../../testing/redis.ts';
 import { childServer } from '../../testing/server.ts';
 import { tools } from './testing.ts';
-
-const [host, port] = ['127.0.0.1', 6379];
-
-/** Whether a Redis answers where development machines have one. */
-function redisAnswers(): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(port, host, () => socket.write('PING\r\n'));
-    socket.setTimeout(1_000, () => socket.destroy());
-    socket.once('data', (answer) => {
-      resolve(answer.toString().startsWith('+PONG'));
-      socket.destroy();
-    });
-    socket.once('error', () => socket.destroy());
-    socket.once('close', () => resolve(false));
-  });
-}
 
 const answers = await redisAnswers();
 
@@ -28,7 +12,7 @@ describe.skipIf(!answers || inject('engine') === 'pglite')(
   () => {
     it('count the uses of a key together, in Redis and not in the database', async () => {
       const db = await testDatabase({ services: ['authz', 'keys'] });
-      const env = { DATABASE_URL: db.options.url ?? '', PLINTH_REDIS_URL: `redis://${host}:${port}` };
+      const env = { DATABASE_URL: db.options.url ?? '', PLINTH_REDIS_URL: redisUrl };
       const start = () => childServer({ services: ['authz', 'keys'], env });
       const servers = await Promise.all([start(), start()]);
       try {

@@ -1,12 +1,5 @@
-import { choice, duration, integer, type Setting } from '../../lib/settings.ts';
-
-/** Where rate units are counted when processes share more than a database; empty is nowhere. */
-const redisUrl: Setting<string> = {
-  name: 'PLINTH_REDIS_URL',
-  default: '',
-  rule: 'a redis:// or rediss:// URL',
-  parse: (text) => (text === '' || /^rediss?:$/.test(URL.parse(text)?.protocol ?? '') ? text : undefined),
-};
+import { redisUrl } from '../../db/redis.ts';
+import { choice, duration, integer } from '../../lib/settings.ts';
 
 /** What the service reads from the environment. Durations are milliseconds. */
 export const settings = {
@@ -24,5 +17,6 @@ export const settings = {
   usageBacklog: integer('PLINTH_KEYS_USAGE_BACKLOG', 20_000, { min: 1_000, max: 1_000_000 }),
   /** `off`: batches of usage do not wait for the disk of the database. */
   commit: choice('PLINTH_KEYS_COMMIT', 'on', ['on', 'off']),
+  /** Where rate units are counted instead of in the database. */
   redisUrl,
 };

@@ -34,7 +34,8 @@ export interface Phone {
   ) => Answer<T.CodeSent, T.Error>;
 
   /**
-   * Signs in by a code that was sent to a phone. A number that is new in the app opens an account.
+   * Signs in by a code that was sent to a phone. A number that is new in the app opens an account. Where
+   * that one is missing what the app's active form asks for, the answer is 400 `form_invalid` and the code is still good.
    *
    * `POST /v1/auth/phone/verify`, which needs no credentials
    *

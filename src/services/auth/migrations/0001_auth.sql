@@ -71,8 +71,9 @@ create index users_newest on auth.users (tenant_id, app_id, created_at desc, id)
 create index users_email_prefix on auth.users (tenant_id, app_id, email text_pattern_ops);
 create index users_name_prefix on auth.users (tenant_id, app_id, lower(name) text_pattern_ops);
 
--- A revoked session keeps its row for 30 days, without hashes. A `hosted` session is a browser's at the OAuth pages: it has no
--- tokens of its own and `expires_at` is its end. `retry_…` is the last answer of a refresh, for its repeat with the same key.
+-- A session that ended, as `revoked_at` notes, keeps its row for 30 days, without hashes. A `hosted` session is a browser's at the
+-- OAuth pages: it has no tokens of its own and `expires_at` is its end. `retry_…` is the last answer of a refresh, for its repeat
+-- with the same key.
 create table auth.sessions (
   id text collate "C" not null,
   tenant_id text collate "C" not null,
@@ -109,7 +110,8 @@ create index sessions_of_impersonator on auth.sessions (tenant_id, impersonator_
   where impersonator_session_id is not null;
 create index sessions_impersonated_by on auth.sessions (tenant_id, impersonated_by) where impersonated_by is not null;
 create index sessions_oidc on auth.sessions (oidc_uid) where oidc_uid is not null;
-create index sessions_end on auth.sessions (refresh_expires_at);
+create index sessions_end on auth.sessions (refresh_expires_at) where revoked_at is null;
+create index sessions_ended on auth.sessions (revoked_at) where revoked_at is not null;
 
 create table auth.spent_refresh (
   tenant_id text collate "C" not null,
@@ -434,10 +436,8 @@ create table auth.messages (
   kind text collate "C" not null,
   user_id text collate "C",
   subject text not null,
-  text text not null,
-  html text,
-  token text,
-  code text,
+  -- Text, token and code, sealed; null once they were handed over.
+  content_box bytea,
   state text collate "C" not null default 'queued',
   attempts integer not null default 0,
   next_attempt_at timestamptz(3) not null default now(),

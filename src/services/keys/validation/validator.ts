@@ -1,4 +1,3 @@
-import { Redis } from 'ioredis';
 import type {
   Key,
   RateLimit,
@@ -7,6 +6,7 @@ import type {
 } from '../../../../generated/keys/types.ts';
 import { batchedReads } from '../../../db/batched-reads.ts';
 import type { Changes } from '../../../db/changes.ts';
+import { openRedis } from '../../../db/redis.ts';
 import type { Database, Log } from '../../../db/index.ts';
 import { createKeyCache } from './cache.ts';
 import { createFold, type Fold } from './fold.ts';
@@ -57,8 +57,7 @@ export function createValidator({ db, changes, settings, redisUrl, log }: Valida
     changes,
     read: async (wanted) => new Map((await store.secrets(wanted)).map((row) => [row.hash, knownKeyOf(row)])),
   });
-  const redis = redisUrl === undefined ? undefined : new Redis(redisUrl, { maxRetriesPerRequest: 1 });
-  redis?.on('error', (error) => log.warn({ err: error }, 'redis is not reachable'));
+  const redis = redisUrl === undefined ? undefined : openRedis(redisUrl, log);
   const leases = createLeases(redis === undefined ? leaseStore(db.sql) : redisLeaseStore(redis));
   const recorder = createRecorder({
     append: (records, counts) => journalStore(db.sql).append(records, counts, settings.commit === 'off'),

@@ -1,0 +1,41 @@
+/** What several tests of this folder begin with. */
+import { randomBytes, randomInt } from 'node:crypto';
+import { expect } from 'vitest';
+import type { Message } from '../../generated/auth/types.ts';
+import type { Api, SignedUp, Tenant } from '../harness.ts';
+
+/** Has the form of one, and is nobody's. */
+export const absentUser = 'user_01m7w6qgepfq9s8v7qdkvzwn99';
+export const newEmail = () => `user-${randomBytes(6).toString('hex')}@example.com`;
+/** A number that nobody else has, valid in its region. */
+export const newPhone = () => `+49151${String(randomInt(100_000_000)).padStart(8, '0')}`;
+
+/** A tenant with an app. */
+export async function tenantWithApp(api: Api): Promise<Tenant> {
+  const tenant = api.tenant();
+  await tenant.plinth.auth.apps.create({ body: { name: 'Default app', slug: 'default' } });
+  return tenant;
+}
+
+export interface Organized {
+  readonly tenant: Tenant;
+  readonly ada: SignedUp;
+  readonly orgId: string;
+}
+
+/** A tenant with a user, who owns an organization. */
+export async function organized(api: Api): Promise<Organized> {
+  const tenant = await tenantWithApp(api);
+  const ada = await tenant.withUser();
+  const { id } = await ada.plinth.auth.organizations.create({
+    body: { name: 'Analytical Engines', slug: 'analytical-engines' },
+  });
+  return { tenant, ada, orgId: id };
+}
+
+/** The newest message to an address or a number, once there is one. */
+export async function messageTo(tenant: Tenant, to: string, kind: Message['kind']): Promise<Message> {
+  const newest = async () => (await tenant.plinth.auth.outbox.list({ to, kind })).messages[0];
+  await expect.poll(newest, { timeout: 10_000, interval: 20 }).toBeDefined();
+  return (await newest())!;
+}

@@ -1,0 +1,31 @@
+import express from 'express';
+import * as oidc from 'openid-client';
+
+const home = process.env.RELYING_PARTY ?? 'http://127.0.0.1:4300';
+const issuer = new URL(`${process.env.PLINTH_URL ?? 'http://127.0.0.1:4000'}/auth/v1/auth`);
+const { CLIENT_ID = '', CLIENT_SECRET = '' } = process.env;
+const execute = [oidc.allowInsecureRequests]; // Plain http is for the own machine only.
+const provider = await oidc.discovery(issuer, CLIENT_ID, CLIENT_SECRET, undefined, { execute });
+const verifiers = new Map<string, string>(); // Of the sign-ins under way, by their state.
+const app = express();
+
+app.get('/', async (_request, response) => {
+  const [state, verifier] = [oidc.randomState(), oidc.randomPKCECodeVerifier()];
+  verifiers.set(state, verifier);
+  const code_challenge = await oidc.calculatePKCECodeChallenge(verifier);
+  const wanted = { redirect_uri: `${home}/callback`, scope: 'openid profile email' };
+  const proof = { state, code_challenge, code_challenge_method: 'S256' };
+  response.redirect(303, oidc.buildAuthorizationUrl(provider, { ...wanted, ...proof }).href);
+});
+
+app.get('/callback', async (request, response) => {
+  const callback = new URL(request.url, home);
+  const expectedState = callback.searchParams.get('state') ?? '';
+  const checks = { expectedState, pkceCodeVerifier: verifiers.get(expectedState) ?? '' };
+  verifiers.delete(expectedState);
+  const tokens = await oidc.authorizationCodeGrant(provider, callback, checks);
+  const user = await oidc.fetchUserInfo(provider, tokens.access_token, tokens.claims()?.sub ?? '');
+  response.type('text').send(`Welcome, ${user.name}! Your address is ${user.email}.\n`);
+});
+
+app.listen(Number(new URL(home).port), () => console.log(`Open ${home} in a browser`));
