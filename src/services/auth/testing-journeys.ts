@@ -103,8 +103,9 @@ export const journeys: Readonly<Record<string, (journey: Journey) => Promise<voi
     await page.getByLabel('Just me').check();
     await page.getByLabel('Send me news').check();
     await press(page, 'Create account');
-    await stop('sign-up-refused');
+    await page.getByText('Is too common.').waitFor();
     await expectFocus(page, 'Password');
+    await stop('sign-up-refused');
     await page.getByLabel('Password').fill(password);
     await press(page, 'Create account');
     await arrive(page, 'Allow Reports?');
