@@ -46,7 +46,6 @@ import { createOAuthClients } from './oauth-clients.ts';
 import { encodeErrorOf } from './oauth-errors.ts';
 import { oauth } from './oauth.ts';
 import { createOidcProvider } from './oidc-provider.ts';
-import { startOidcSweep } from './oidc-sweep.ts';
 import { organizations } from './organizations.ts';
 import { createOrigins } from './origins.ts';
 import { outbox } from './outbox.ts';
@@ -185,7 +184,6 @@ export const auth: ServiceModule<typeof settings> = {
           startSweep(deps),
           startAppRemoval({ db, log }),
           startKeyRotation(deps),
-          startOidcSweep(deps),
         );
       },
       async stop() {

@@ -62,7 +62,7 @@ it('forgets the tokens that a session spent once it has ended', async () => {
   expect((await api.refusal('POST', '/refresh', { token: null, body: { refresh_token } }))[0]).toBe(401);
 });
 
-it('deletes failures, tokens, challenges, unverified factors, counts of texts and messages when they are over', async () => {
+it('deletes failures, tokens, challenges, unverified factors, counts of texts, messages and what OAuth kept when they are over', async () => {
   const { user, session_token } = await api.signUp();
   const phone = newPhone();
   await api.send('POST', '/mfa/enroll', { token: session_token, body: { method: 'sms', phone } });
@@ -74,6 +74,10 @@ it('deletes failures, tokens, challenges, unverified factors, counts of texts an
   await sql`
     insert into auth.challenges (tenant_id, hash, app_id, user_id, method, expires_at)
     values ('default', ${Buffer.alloc(32, 1)}, 'default', ${user.id}, 'password', now() + interval '5 minutes')`;
+  await sql`
+    insert into auth.oidc (model, id_hash, payload, expires_at)
+    values ('Interaction', ${Buffer.alloc(32, 1)}, ${{}}::jsonb, now() + interval '5 minutes'),
+      ('Interaction', ${Buffer.alloc(32, 2)}, ${{}}::jsonb, now() + interval '5 minutes')`;
   const tables = [
     ['throttles', 'last_at', '1 hour'],
     ['one_time', 'expires_at', '0'],
@@ -81,6 +85,7 @@ it('deletes failures, tokens, challenges, unverified factors, counts of texts an
     ['enrollments', 'created_at', '1 hour'],
     ['text_sends', 'updated_at', '1 day'],
     ['messages', 'created_at', '7 days'],
+    ['oidc', 'expires_at', '0'],
   ] as const;
   const counts = async () => {
     const rows = tables.map(

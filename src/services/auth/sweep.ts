@@ -5,6 +5,7 @@ import type { Deps } from './deps.ts';
 import { endedSessionStore } from './ended-sessions.store.ts';
 import { enrollmentStore } from './enrollments.store.ts';
 import { messageStore } from './messages.store.ts';
+import { oidcStore } from './oidc.store.ts';
 import { oneTimeStore } from './one-time.store.ts';
 import { longestQuotaSeconds } from './text-quota.ts';
 import { textSendStore } from './text-sends.store.ts';
@@ -19,7 +20,8 @@ export const startSweep = ({ db, log }: Pick<Deps, 'db' | 'log'>): { stop(): Pro
 
 /**
  * Deletes failures of long ago, tokens and challenges that expired, factors that nobody verified, counts of texts, messages of last
- * week, what is secret of sessions that ended, and those sessions after 30 days. It may be cut off anywhere, and repeated.
+ * week, what the OAuth provider kept until now, what is secret of sessions that ended, and those sessions after 30 days. It may be
+ * cut off anywhere, and repeated.
  */
 export async function sweep(
   db: Pick<Database, 'sql'>,
@@ -32,6 +34,7 @@ export async function sweep(
     () => enrollmentStore(db.sql).forget(batch),
     () => textSendStore(db.sql).forget(batch, longestQuotaSeconds),
     () => messageStore(db.sql).prune(batch),
+    () => oidcStore(db.sql).forget(batch),
     () => endedSessionStore(db.sql).endExpired(batch),
     () => endedSessionStore(db.sql).forgetSpent(batch),
     () => endedSessionStore(db.sql).prune(batch),
