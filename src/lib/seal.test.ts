@@ -49,4 +49,19 @@ it('a mac differs by purpose, tenant, text and master key', () => {
   expect(sealer.mac('p', 't', 'x').toString('hex')).toBe(macs[0]);
 });
 
+it('a mac is verified under its master key and as the previous one, for its purpose, tenant and text only', () => {
+  const mac = sealer.mac('p', 't', 'x');
+  const next = createSealer(randomBytes(32), master);
+  for (const knowing of [sealer, next]) {
+    expect(knowing.verifies('p', 't', 'x', mac)).toBe(true);
+    expect(knowing.verifies('q', 't', 'x', mac)).toBe(false);
+    expect(knowing.verifies('p', 'u', 'x', mac)).toBe(false);
+    expect(knowing.verifies('p', 't', 'y', mac)).toBe(false);
+    expect(knowing.verifies('p', 't', 'x', mac.subarray(1))).toBe(false);
+    expect(knowing.verifies('p', 't', 'x', Buffer.alloc(0))).toBe(false);
+  }
+  expect(next.mac('p', 't', 'x').equals(mac)).toBe(false);
+  expect(createSealer(randomBytes(32)).verifies('p', 't', 'x', mac)).toBe(false);
+});
+
 it('a master key has 32 bytes', () => expect(() => createSealer(randomBytes(31))).toThrow('32 bytes'));

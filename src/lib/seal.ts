@@ -1,4 +1,11 @@
-import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  hkdfSync,
+  randomBytes,
+  timingSafeEqual,
+} from 'node:crypto';
 
 /** Encrypts what has to be read again, such as TOTP secrets and private keys, before it reaches the database. */
 export interface Sealer {
@@ -8,6 +15,8 @@ export interface Sealer {
   open(purpose: string, tenant: string, box: Uint8Array): Buffer;
   /** HMAC-SHA-256 under the purpose's key, for short codes that a plain hash would not hide. */
   mac(purpose: string, tenant: string, text: string): Buffer;
+  /** Whether it is the text's `mac`, also under the previous master key. The time it takes tells nothing of the right one. */
+  verifies(purpose: string, tenant: string, text: string, mac: Uint8Array): boolean;
   /** By which the master key is known again, and that tells nothing of it. */
   readonly fingerprint: Buffer;
   /** The same of the previous master key, where there is one. */
@@ -18,9 +27,11 @@ export interface Sealer {
 const version = 1;
 const headLength = 1 + 4 + 12 + 16;
 
-/** `master` seals; it and `previous` open. Both are 32 bytes. */
+/** `master` seals; it and `previous` open and verify. Both are 32 bytes. */
 export function createSealer(master: Uint8Array, previous?: Uint8Array): Sealer {
   const keys = [master, ...(previous ? [previous] : [])].map(keyRing);
+  const macOf = (ring: KeyRing, purpose: string, tenant: string, text: string) =>
+    createHmac('sha256', ring.key(purpose, tenant)).update(text).digest();
   return {
     seal(purpose, tenant, plain) {
       const ring = keys[0]!;
@@ -38,11 +49,18 @@ export function createSealer(master: Uint8Array, previous?: Uint8Array): Sealer 
       decipher.setAuthTag(bytes.subarray(17, headLength));
       return Buffer.concat([decipher.update(bytes.subarray(headLength)), decipher.final()]);
     },
-    mac: (purpose, tenant, text) => createHmac('sha256', keys[0]!.key(purpose, tenant)).update(text).digest(),
+    mac: (purpose, tenant, text) => macOf(keys[0]!, purpose, tenant, text),
+    verifies: (purpose, tenant, text, mac) =>
+      keys.map((ring) => isSame(macOf(ring, purpose, tenant, text), mac)).includes(true),
     fingerprint: keys[0]!.fingerprint,
     previousFingerprint: keys[1]?.fingerprint,
   };
 }
+
+const isSame = (right: Uint8Array, given: Uint8Array): boolean =>
+  right.byteLength === given.byteLength && timingSafeEqual(right, given);
+
+type KeyRing = ReturnType<typeof keyRing>;
 
 /** The keys that follow from one master key. */
 function keyRing(master: Uint8Array) {

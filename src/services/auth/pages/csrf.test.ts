@@ -2,7 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { createSealer } from '../../../lib/seal.ts';
 import { createCsrf } from './csrf.ts';
 
-const csrf = createCsrf(createSealer(Buffer.alloc(32, 7)), { path: '/auth', secure: true });
+const master = Buffer.alloc(32, 7);
+const scope = { path: '/auth', secure: true };
+const csrf = createCsrf(createSealer(master), scope);
 const shown = csrf.issue(undefined, 'one');
 const cookie = shown.cookies[0]!.split(';')[0]!;
 
@@ -23,6 +25,13 @@ describe('a form is refused', () => {
   ])('%s', (_, header, subject, given) => {
     expect(() => csrf.check(header, subject, given)).toThrow('csrf: not of this page');
   });
+});
+
+test('a page shown before the master key was replaced stays good as long as the previous one is known', () => {
+  const next = Buffer.alloc(32, 8);
+  const knowing = createCsrf(createSealer(next, master), scope);
+  expect(() => knowing.check(cookie, 'one', shown.csrf)).not.toThrow();
+  expect(() => createCsrf(createSealer(next), scope).check(cookie, 'one', shown.csrf)).toThrow('csrf');
 });
 
 test('a cookie of ours that nobody was given is replaced', () => {
