@@ -53,6 +53,30 @@ const events = (userId: string, type: string) =>
   server.db.sql<{ data: Record<string, unknown> }[]>`
     select data from auth.outbox where type = ${type} and data->>'user_id' = ${userId} order by id`;
 
+describe('an answer sent twice at once', () => {
+  /** What two answers lead to, each followed by itself. */
+  const both = (own: TestBrowser, page: Seen, form: string, fields: Readonly<Record<string, string>> = {}) =>
+    Promise.all([1, 2].map(async () => own.follow(await own.submit(page, form, fields))));
+  const statuses = (seen: readonly Seen[]) => seen.map(({ status }) => status).sort((a, b) => a - b);
+
+  it.each([1, 2, 3, 4, 5])('goes on once, and never fails: consent, round %i', async () => {
+    const { user } = await api.signUp();
+    const { own, page } = await asked();
+    const [first, second] = statuses(await both(own, await signIn(own, page, user), '/consent'));
+    expect(first).toBe(303);
+    expect([400, 410]).toContain(second);
+  });
+
+  it.each([1, 2, 3])('goes on once, and never fails: sign-in, round %i', async () => {
+    const { user } = await api.signUp();
+    const { own, page } = await asked();
+    const fields = { identifier: user.email!, password };
+    const [first, second] = statuses(await both(own, page, '/signin', fields));
+    expect(first).toBe(200);
+    expect([400, 410]).toContain(second);
+  });
+});
+
 describe('a sign-in', () => {
   it('leads through consent back to the client', async () => {
     const { user } = await api.signUp();

@@ -9,7 +9,9 @@ import { endHostedSession } from './hosted-sessions.ts';
 import type { OAuthClient } from './oauth-clients.ts';
 import type { OidcProvider } from './oidc-provider.ts';
 import { OidcIncoming, OidcOutgoing } from './oidc-requests.ts';
+import { oidcStore } from './oidc.store.ts';
 import { scopeStore } from './scopes.store.ts';
+import { sha256 } from './tokens.ts';
 
 /** An authorization that waits for a person. */
 export interface Interaction {
@@ -71,11 +73,14 @@ export function createInteractions(deps: Deps, oidc: OidcProvider): Interactions
   }
 
   /** Keeps what the person decided; the provider reads it when the browser comes back. */
-  async function goOn(uid: string, decide: (pending: Pending) => InteractionResults): Promise<GoesOn> {
+  async function goOn(
+    uid: string,
+    decide: (pending: Pending) => InteractionResults,
+    asOther: (pending: Pending) => boolean = () => false,
+  ): Promise<GoesOn> {
     const pending = await (await oidc.current()).Interaction.find(uid);
     if (!pending) throw Over();
-    pending.result = decide(pending);
-    await pending.persist();
+    if (!(await oidcStore(deps.db.sql).decide(sha256(uid), decide(pending), asOther(pending)))) throw Over();
     return { location: pending.returnTo, cookies: [] };
   }
 
@@ -89,11 +94,11 @@ export function createInteractions(deps: Deps, oidc: OidcProvider): Interactions
       const pending = await (await oidc.current()).Interaction.find(uid);
       const before = pending?.session;
       if (before !== undefined && before.accountId !== userId) await endHostedSession(deps, before.uid);
-      return goOn(uid, (waiting) => {
-        // Whoever was signed in before is not the one who goes on.
-        if (before?.accountId !== userId) waiting.session = undefined;
-        return { login: { accountId: userId, amr: [...methods], ts: Math.floor(Date.now() / 1000) } };
-      });
+      return goOn(
+        uid,
+        () => ({ login: { accountId: userId, amr: [...methods], ts: Math.floor(Date.now() / 1000) } }),
+        ({ session }) => session?.accountId !== userId,
+      );
     },
 
     async consented({ uid, client, tenant, userId, scopes, app }) {

@@ -1,9 +1,12 @@
 import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { IssuedClient, User } from '../../../generated/auth/types.ts';
-import { testServer, type TestServer } from '../../testing/server.ts';
+import { createSealer } from '../../lib/seal.ts';
+import { masterKey, testServer, type TestServer } from '../../testing/server.ts';
+import { oidcStore } from './oidc.store.ts';
 import { otherApp } from './testing.ts';
-import { Browser, callback, issuer, oauthTools, pkce } from './testing-oauth.ts';
+import { Browser, callback, interactionsOf, issuer, oauthTools, pkce } from './testing-oauth.ts';
+import { sha256 } from './tokens.ts';
 
 let server: TestServer;
 let api: ReturnType<typeof oauthTools>;
@@ -11,14 +14,7 @@ let client: IssuedClient;
 let user: User;
 
 beforeAll(async () => {
-  server = await testServer({
-    services: ['auth'],
-    log: {
-      write: (line: string) => {
-        if (line.includes('err')) console.log(line.slice(0, 900));
-      },
-    },
-  });
+  server = await testServer({ services: ['auth'] });
   api = oauthTools(server);
   client = await api.client();
   user = await api.newUser({ name: 'Ada' });
@@ -174,6 +170,32 @@ describe('an authorization', () => {
     expect(await api.interactions.find(uid, forged)).toBeUndefined();
     const { location: back } = await api.interactions.signedIn(waiting!, user.id, ['pwd']);
     expect(await errorPage(back)).toContain('expired');
+  });
+
+  it('goes on after the master key was replaced, as long as the previous one is known', async () => {
+    const browser = new Browser(server);
+    const { location, uid } = await waits(browser, api.authorizeUrl(client));
+    const cookie = browser.cookieFor(location);
+    const replaced = interactionsOf(server, createSealer(Buffer.alloc(32, 8), masterKey));
+    expect(await replaced.find(uid, cookie)).toMatchObject({ uid });
+    const changed = cookie.replace(/(plinth_interaction\.sig=)./, '$1~');
+    expect(await replaced.find(uid, changed)).toBeUndefined();
+  });
+
+  it('that ended after it was looked at is gone, whatever is decided, and stays so', async () => {
+    const { waiting } = await waits(new Browser(server), api.authorizeUrl(client));
+    const { uid } = waiting!;
+    await server.db.sql`delete from auth.oidc where model = 'Interaction' and id_hash = ${sha256(uid)}`;
+    const { interactions } = api;
+    for (const late of [
+      () => interactions.signedIn(waiting!, user.id, ['pwd']),
+      () => interactions.consented({ ...waiting!, userId: user.id }),
+      () => interactions.aborted(waiting!),
+    ])
+      await expect(late()).rejects.toMatchObject({ kind: 'gone' });
+    const store = oidcStore(server.db.sql);
+    expect(await store.decide(sha256(uid), {}, false)).toBe(false);
+    expect(await server.db.sql`select from auth.oidc where id_hash = ${sha256(uid)}`).toEqual([]);
   });
 
   it('tells the client that the user did not want it', async () => {

@@ -59,7 +59,10 @@ class StoredModel implements Adapter {
 
   async destroy(id: string): Promise<void> {
     if (this.#model === 'Grant') return this.#endGrant(id);
-    await oidcStore(this.#deps.db.sql).delete(this.#model, sha256(id));
+    const found = await oidcStore(this.#deps.db.sql).delete(this.#model, sha256(id));
+    // Of two browsers' tabs that come back at once, one goes on.
+    if (!found && this.#model === 'Interaction')
+      throw new errors.SessionNotFound('the authorization is over');
   }
 
   /** All that comes of a grant ends with it, when the library destroys it. */

@@ -71,6 +71,17 @@ export const oidcStore = (sql: Sql) => ({
         tenant_id = excluded.tenant_id, expires_at = excluded.expires_at`;
   },
 
+  /** Keeps what a person decided of an authorization; false where it is over. `anew`: as nobody whom the browser knew before. */
+  async decide(hash: Buffer, result: object, anew: boolean): Promise<boolean> {
+    const { count } = await sql`
+      update auth.oidc
+      set payload = case when ${anew}::boolean then payload - 'session' else payload end
+          || jsonb_build_object('result', ${result}::jsonb),
+        user_id = case when ${anew}::boolean then null else user_id end
+      where model = 'Interaction' and id_hash = ${hash} and ${isLive(sql)}`;
+    return count > 0;
+  },
+
   /** False for all but the first who uses it up. */
   async consume(model: string, hash: Buffer): Promise<boolean> {
     const { count } = await sql`
@@ -79,8 +90,10 @@ export const oidcStore = (sql: Sql) => ({
     return count > 0;
   },
 
-  async delete(model: string, hash: Buffer): Promise<void> {
-    await sql`delete from auth.oidc where model = ${model} and id_hash = ${hash}`;
+  /** False where it was not there. */
+  async delete(model: string, hash: Buffer): Promise<boolean> {
+    const { count } = await sql`delete from auth.oidc where model = ${model} and id_hash = ${hash}`;
+    return count > 0;
   },
 
   /**

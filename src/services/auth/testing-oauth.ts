@@ -2,9 +2,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import { pino } from 'pino';
 import type { IssuedClient, User } from '../../../generated/auth/types.ts';
 import { changes as createChanges } from '../../db/changes.ts';
-import { createSealer } from '../../lib/seal.ts';
 import { readSettings } from '../../lib/settings.ts';
-import type { TestServer } from '../../testing/server.ts';
+import { testSealer, type TestServer } from '../../testing/server.ts';
 import type { Deps } from './deps.ts';
 import { createDirectory } from './directory.ts';
 import { createInteractions, type Interaction, type Interactions } from './interactions.ts';
@@ -186,11 +185,10 @@ export function oauthTools(server: TestServer) {
 }
 
 /** What the hosted pages would use, on the server's database. It keeps nothing in memory, so nothing of it is out of date. */
-function interactionsOf({ db }: Pick<TestServer, 'db'>): Interactions {
+export function interactionsOf({ db }: Pick<TestServer, 'db'>, sealer = testSealer): Interactions {
   const log = pino({ level: 'silent' });
   const changes = createChanges({ db, schema: 'auth', detailed: true, log });
   const write = createWriter({ db, changes, deliver: async () => {} });
-  const sealer = createSealer(Buffer.alloc(32, 7));
   const deps = {
     db,
     changes,
