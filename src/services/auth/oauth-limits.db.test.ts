@@ -54,6 +54,6 @@ describe('requests a minute from one address', { timeout: 60_000 }, () => {
   it('are not counted where a token is revoked', async () => {
     const ip = '198.18.0.4';
     await exhaust('/token', ip);
-    expect((await ask('/revoke', ip)).status).not.toBe(429);
+    expect((await ask('/revoke', ip)).status).toBe(200);
   });
 });
