@@ -87,7 +87,7 @@ describe.skipIf(!targetOf('server'))('every operation', () => {
 
   /** Streams that begin although they should not have would never end. */
   const send = (credential: Credential, { path, init }: WireRequest) =>
-    credential.fetch(path, { ...init, signal: AbortSignal.timeout(20_000) });
+    credential.fetch(path, { ...init, redirect: 'manual', signal: AbortSignal.timeout(20_000) });
 
   async function answers(status: number, credential: Credential, request: WireRequest): Promise<void> {
     const response = await send(credential, request);
