@@ -29,9 +29,9 @@ describe.skipIf(process.env['TARGET'] === 'mock')('coverage of the contract', ()
     expect(listed.filter((pair) => seen.has(pair) || !promised.includes(pair))).toEqual([]);
   });
 
-  it('lists nothing of authz and keys, which are complete', () => {
-    for (const service of ['authz', 'keys'])
+  it('lists nothing of auth, authz and keys, which are complete', () => {
+    for (const service of ['auth', 'authz', 'keys'])
       expect(operations.filter((one) => one.service === service && !served.has(nameOf(one)))).toEqual([]);
-    expect(listed.filter((pair) => /^(authz|keys)\./.test(pair))).toEqual([]);
+    expect(listed.filter((pair) => /^(auth|authz|keys)\./.test(pair))).toEqual([]);
   });
 });

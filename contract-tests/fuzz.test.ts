@@ -9,11 +9,14 @@ import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { App, AuthResult } from '../generated/auth/types.ts';
 import type { Operation } from '../generated/operations.ts';
-import { broken, hostile, valid } from './arbitraries.ts';
+import { shownPages } from './auth/shown.ts';
+import { tenantWithApp } from './auth/people.ts';
 import { sentenceOf } from './coherence.ts';
 import { breaches } from './conformance.ts';
-import { nameOf, parametersOf, type Schema } from './contract.ts';
-import { bodySchema, pathOf } from './requests.ts';
+import { nameOf } from './contract.ts';
+import { requests, type Generated } from './generated-requests.ts';
+import { connect } from './harness.ts';
+import { contentTypeOf, pathOf, type WireRequest } from './requests.ts';
 import { servedBy, targetOf } from './targets.ts';
 
 const seconds = Number(process.env['FUZZ_SECONDS'] || 60);
@@ -42,7 +45,7 @@ describe.skipIf(!server)('generated requests', () => {
     'are answered as documented by %s',
     async (_, operation) => {
       const answered = fc.asyncProperty(requests(operation), async (request) => {
-        const response = await send(operation, request, caller);
+        const response = await send(operation, request, caller, page);
         const wrong =
           response.status >= 500 ? [`status ${response.status}: ${await response.clone().text()}`] : [];
         const unnamed = response.status === 400 ? await nameless(response) : [];
@@ -50,10 +53,12 @@ describe.skipIf(!server)('generated requests', () => {
         await remember(response);
       });
       let caller: Record<string, string> = {};
+      let page: WireRequest | undefined;
       // Small batches, at least one: the seed that a failure prints, as FUZZ_SEED, repeats it at once.
       const until = Date.now() + limit;
       for (let batch = 0; batch === 0 || Date.now() < until; batch++) {
         caller = await callerOf(operation, batch);
+        if (operation.resource === 'Pages') page = await shownBefore(operation);
         await fc.assert(answered, { seed: seed + batch, numRuns: 20, endOnFailure: true });
       }
     },
@@ -62,18 +67,23 @@ describe.skipIf(!server)('generated requests', () => {
 
   async function send(
     operation: Operation,
-    { parameters, query, headers, body }: Generated,
+    { parameters, query, headers, body, shown }: Generated,
     caller: Record<string, string>,
+    page: WireRequest | undefined,
   ): Promise<Response> {
-    const path = `/${operation.service}${pathOf(operation, replaced(parameters))}`;
+    const ofPage = shown && body !== undefined ? page : undefined;
+    const path = ofPage?.path ?? `/${operation.service}${pathOf(operation, replaced(parameters))}`;
     return fetch(`${server!.url}${path}${query}`, {
       method: operation.verb,
       headers: {
         ...caller,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(body === undefined ? {} : { 'content-type': contentTypeOf(operation) }),
+        ...ofPage?.init.headers,
         ...headers,
       },
-      body: body === undefined ? null : inApp(operation, replacedIn(body)),
+      body: body === undefined ? null : guarded(ofPage, inApp(operation, replacedIn(body))),
+      // Where a browser goes next is the answer.
+      redirect: 'manual',
       signal: AbortSignal.timeout(20_000),
     });
   }
@@ -110,6 +120,15 @@ describe.skipIf(!server)('generated requests', () => {
     return asked<AuthResult>('/signin', { 'x-publishable-key': app.key }, account);
   }
 
+  /** The request of a browser that was shown the page: a form of any other one is not looked at. */
+  async function shownBefore(operation: Operation): Promise<WireRequest> {
+    const { url, rootToken } = server!;
+    const tenant = await tenantWithApp(
+      connect({ target: 'server', url, rootToken, onBreach: (breach) => expect.fail(breach) }),
+    );
+    return (await shownPages(tenant, await tenant.withUser()))(operation);
+  }
+
   /** Ids of the examples stand for whatever of their kind exists by now. */
   const replacedIn = (text: string): string =>
     text.replaceAll(
@@ -133,111 +152,24 @@ describe.skipIf(!server)('generated requests', () => {
   }
 });
 
-/** The sentence of a 400 that says what is wrong without saying where. */
+/** The sentence of a 400 that says what is wrong without saying where. In OAuth's own envelope the standards say it. */
 async function nameless(response: Response): Promise<string[]> {
   const text = await response.clone().text();
   if (response.headers.get('content-type') !== 'application/json') return [];
-  const sentence = String(sentenceOf(JSON.parse(text)));
+  const envelope = JSON.parse(text) as object;
+  if ('error_description' in envelope) return [];
+  const sentence = String(sentenceOf(envelope));
   return /^[^:]*: ./s.test(sentence) || /\b(app_id|publishable key)\b/.test(sentence) ? [] : [text];
 }
 
-/** A segment that is empty or a dot would be another path. */
-const isSegment = (text: string) => !/^\.{0,2}$/.test(text);
-
-/** A request before the ids of what exists are put in. */
-interface Generated {
-  readonly parameters: Record<string, string>;
-  /** With its question mark. */
-  readonly query: string;
-  readonly headers: Record<string, string>;
-  /** Sent as it is. */
-  readonly body: string | undefined;
-}
-
-function requests(operation: Operation): fc.Arbitrary<Generated> {
-  const parameters = (place: 'path' | 'query', required: boolean, fits: (text: string) => boolean) => {
-    const own = parametersOf(operation).filter((parameter) => parameter.in === place);
-    const texts = own.map(
-      ({ name, schema }) => [name, parameterText(operation, schema).filter(fits)] as const,
-    );
-    return fc.record(Object.fromEntries(texts), {
-      requiredKeys: required ? own.map(({ name }) => name) : [],
-    });
-  };
-  return fc.record({
-    parameters: parameters('path', true, isSegment),
-    query: fc
-      .tuple(
-        parameters('query', false, () => true),
-        fc.oneof({ weight: 4, arbitrary: fc.constant('') }, { weight: 1, arbitrary: oddQuery }),
-      )
-      .map(([known, odd]) => queryText(known, odd)),
-    headers: fc.oneof({ weight: 3, arbitrary: fc.constant({}) }, { weight: 1, arbitrary: oddHeaders }),
-    body: bodies(operation),
-  });
-}
-
-const oddHeaders: fc.Arbitrary<Record<string, string>> = fc.record(
-  {
-    'idempotency-key': fc.constantFrom('a', 'b', 'x'.repeat(255), 'x'.repeat(256), '\u00e9', ' ', 'a b'),
-    'x-publishable-key': fc.constantFrom('pk_0000000000000000000000', 'x', ' '),
-    'x-device-token': fc.constantFrom('x', 'x'.repeat(5000), '\u00e9'),
-    'last-event-id': fc.constantFrom('0', '1', '999999999999999', '-1', 'x', ''),
-    'content-type': fc.constantFrom(
-      'application/json; charset=utf-8',
-      'application/json; charset=latin1',
-      'text/json',
-      '/',
-    ),
-    'content-encoding': fc.constantFrom('gzip', 'identity', 'x'),
-    'x-request-id': fc.constantFrom('mine', 'x'.repeat(500), '<script>'),
-    accept: fc.constantFrom('*/*', 'text/html', 'nothing'),
-  },
-  { requiredKeys: [] },
-);
-
-const oddQuery = fc.constantFrom('bogus=1', '%', '=', '&&', 'limit=1&limit=2', '__proto__=1', '%00=%ff');
-
-/** A parameter's value as text: mostly one that its schema allows. */
-const parameterText = ({ service }: Operation, schema: Schema): fc.Arbitrary<string> =>
-  fc
-    .oneof(
-      { weight: 8, arbitrary: valid(service, schema) },
-      { weight: 1, arbitrary: fc.constantFrom(...hostile) },
-    )
-    .map((value) => (typeof value === 'string' ? value : JSON.stringify(value)).slice(0, 4_000));
-
-function queryText(known: Record<string, string>, odd: string): string {
-  const text = [...Object.entries(known).map(([name, value]) => `${name}=${encoded(value)}`), odd]
-    .filter(Boolean)
-    .join('&');
-  return text === '' ? '' : `?${text}`;
-}
-
-/** Lone surrogates have no place in a URL; what a browser would send for them is U+FFFD. */
-const encoded = (text: string) => encodeURIComponent(text.toWellFormed());
-
-function bodies(operation: Operation): fc.Arbitrary<string | undefined> {
-  const schema = bodySchema(operation);
-  if (!schema) return fc.constant(undefined);
-  const values = fc.oneof(valid(operation.service, schema), broken(operation.service, schema));
-  const text = values.map((value) => JSON.stringify(value));
-  return fc.oneof(
-    { weight: 30, arbitrary: text },
-    { weight: 1, arbitrary: text.map((json) => json.slice(0, -1)) },
-    {
-      weight: 1,
-      arbitrary: fc.constantFrom(
-        '',
-        ' ',
-        'null',
-        '{',
-        '[1e999]',
-        '{"a":1,"a":2}',
-        '\ufeff{}',
-        '{"__proto__":1}',
-      ),
-    },
-    { weight: 1, arbitrary: fc.constant(undefined) },
-  );
+/** The form with what the page carries of its own accord. */
+function guarded(page: WireRequest | undefined, text: string): string {
+  if (!page) return text;
+  const carried = new URLSearchParams(page.init.body);
+  const form = new URLSearchParams(text);
+  for (const name of ['csrf', 'token', 'app_id']) {
+    const value = carried.get(name);
+    if (value !== null) form.set(name, value);
+  }
+  return form.toString();
 }

@@ -1,6 +1,7 @@
 /** Valid requests, made from the examples of the contract; and what can be wrong with any request. */
 import { typeidUnboxed } from 'typeid-js';
 import type { Operation } from '../generated/operations.ts';
+import { isObject } from './coherence.ts';
 import { documented, parametersOf, type ParameterObject, type Schema } from './contract.ts';
 import { exampleOf, requestExample } from './examples.ts';
 
@@ -68,8 +69,23 @@ export function bodySchema(operation: Operation): Schema | undefined {
 
 const form = 'application/x-www-form-urlencoded';
 
+export const takesForm = ({ body }: Operation): boolean => body?.contentTypes[0] === form;
+
+/** What a form can carry of a value. */
+export const formMembers = (value: unknown): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(isObject(value) ? value : {}).map(([name, member]) => [
+      name.toWellFormed(),
+      textOf(member),
+    ]),
+  );
+
+/** A value where there is nothing but text. */
+export const textOf = (value: unknown): string =>
+  (typeof value === 'string' ? value : JSON.stringify(value)).toWellFormed();
+
 /** That any type is taken says nothing about which one to send. */
-function contentTypeOf(operation: Operation): string {
+export function contentTypeOf(operation: Operation): string {
   const { contentType = '*/*' } = requestExample(operation) ?? {};
   return contentType === '*/*' ? 'application/octet-stream' : contentType;
 }

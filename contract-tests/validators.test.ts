@@ -18,10 +18,9 @@ import {
   type Operation,
   type ServiceName,
 } from '../generated/operations.ts';
-import { isObject } from './coherence.ts';
 import { broken, hostile, valid } from './arbitraries.ts';
 import { documentOf, nameOf, parametersOf, type Document, type Schema } from './contract.ts';
-import { bodySchema, pathOf } from './requests.ts';
+import { bodySchema, formMembers, pathOf, takesForm, textOf } from './requests.ts';
 
 const seed = Number(process.env['FUZZ_SEED'] || Date.now() % 2 ** 31);
 const numRuns = Number(process.env['FUZZ_RUNS'] || 20);
@@ -122,14 +121,12 @@ function sent(operation: Operation, body: unknown): Pick<RequestInit, 'headers' 
   if (takesBytes(operation))
     return { headers: { 'content-type': 'application/octet-stream' }, body: 'some bytes' };
   if (body === undefined) return {};
-  return isForm(operation)
+  return takesForm(operation)
     ? { body: new URLSearchParams(body as Record<string, string>) }
     : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
 }
 
 const takesBytes = ({ body }: Operation): boolean => body?.contentTypes.includes('*/*') ?? false;
-const isForm = ({ body }: Operation): boolean =>
-  body?.contentTypes[0] === 'application/x-www-form-urlencoded';
 
 /** A greedy parameter in one segment, since the document does not know that it may have several. */
 const segmentsOf = (operation: Operation, path: Record<string, string>): string =>
@@ -179,14 +176,8 @@ function bodies(operation: Operation): fc.Arbitrary<unknown> {
   const schema = bodySchema(operation);
   if (!schema) return fc.constant(undefined);
   const values = fc.oneof(valid(operation.service, schema), broken(operation.service, schema));
-  return isForm(operation) ? values.map(formMembers) : values;
+  return takesForm(operation) ? values.map(formMembers) : values;
 }
-
-/** What a form can carry of a value. */
-const formMembers = (value: unknown): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(isObject(value) ? value : {}).map(([name, member]) => [name, textOf(member)]),
-  );
 
 /** Empty texts, dots and texts that are no UTF-8 are judged before the validators. */
 const parameterText = ({ service }: Operation, schema: Schema): fc.Arbitrary<string> =>
@@ -197,9 +188,6 @@ const parameterText = ({ service }: Operation, schema: Schema): fc.Arbitrary<str
     )
     .map((value) => textOf(value).slice(0, 2_000))
     .filter((text) => !/^\.{0,2}$/.test(text));
-
-const textOf = (value: unknown): string =>
-  (typeof value === 'string' ? value : JSON.stringify(value)).toWellFormed();
 
 /** The document's judge takes what encodeURIComponent leaves for reserved. */
 const escaped = (text: string): string =>

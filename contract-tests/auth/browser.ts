@@ -15,6 +15,8 @@ export interface Browser {
   submit(page: Shown, action: string, fields?: Readonly<Record<string, string>>): Promise<Shown>;
   /** Goes where redirects lead, as long as that is the service. */
   follow(shown: Shown): Promise<Shown>;
+  /** The header by which it sends to this path what it was told to keep. */
+  cookieFor(path: string): string;
 }
 
 const base = '/auth/v1/auth';
@@ -22,9 +24,14 @@ const base = '/auth/v1/auth';
 export function openBrowser(visitor: Credential): Browser {
   const cookies = new Map<string, { path: string; value: string }>();
 
+  const cookieFor = (path: string): string =>
+    [...cookies]
+      .filter(([, cookie]) => path.startsWith(cookie.path))
+      .map(([name, { value }]) => `${name}=${value}`)
+      .join('; ');
+
   async function go(path: string, init: RequestInit = {}): Promise<Shown> {
-    const sent = [...cookies].filter(([, cookie]) => path.startsWith(cookie.path));
-    const cookie = sent.map(([name, { value }]) => `${name}=${value}`).join('; ');
+    const cookie = cookieFor(path);
     const response = await visitor.fetch(path, { ...init, redirect: 'manual', headers: { cookie } });
     for (const line of response.headers.getSetCookie()) {
       const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
@@ -42,6 +49,7 @@ export function openBrowser(visitor: Credential): Browser {
     go(path, { method: 'POST', body: new URLSearchParams(fields) });
 
   return {
+    cookieFor,
     open: (path) => go(base + path),
     post: (path, fields) => post(base + path, fields),
     submit(page, action, fields = {}) {

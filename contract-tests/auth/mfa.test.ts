@@ -82,16 +82,17 @@ contract('Mfa', (api) => {
   });
 
   describe('challenge and sendCode', () => {
-    it('403 for who was banned meanwhile', async () => {
+    it('403 where the app has come to ask for a verified address', async () => {
       const tenant = api.tenant();
-      const { id, email, password, appId: app_id, ...user } = await tenant.withUser();
+      const { email, password, appId: app_id, ...user } = await tenant.withUser();
       const { accounts, mfa } = user.plinth.auth;
       const { secret, recovery_codes } = await mfa.enroll({ body: {} });
       await mfa.verify({ body: { code: codeOf(secret) } });
       const challenge = await accounts.signin({ body: { email, password, app_id } });
       const challenge_token = 'challenge_token' in challenge ? challenge.challenge_token : unknownChallenge;
-      await tenant.plinth.auth.users.ban({ userId: id });
-      await user.refused(403, 'user is banned', ({ auth }) =>
+      const settings = { require_verified_email: true };
+      await tenant.plinth.auth.apps.update({ appId: app_id, body: { settings } });
+      await user.refused(403, 'email is not verified', ({ auth }) =>
         auth.mfa.challenge({ body: { challenge_token, method: 'recovery', code: recovery_codes[0]! } }),
       );
     });

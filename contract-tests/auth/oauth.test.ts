@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { behaviour, contract, type Api } from '../harness.ts';
-import { openBrowser } from './browser.ts';
+import { consented } from './consented.ts';
 import { tenantWithApp } from './people.ts';
 
 const callback = 'https://reports.example.com/callback';
@@ -178,37 +178,13 @@ behaviour('auth OAuth', (api) => {
   it('userinfo: 200 for who signed in on the pages, whom a sign-out asks first', async () => {
     const tenant = await tenantWithApp(api);
     const ada = await tenant.withUser();
-    const { id, client_secret } = await tenant.plinth.auth.clients.create({
-      body: { name: 'Reports', redirect_uris: [callback] },
-    });
-    const browser = openBrowser(tenant.anonymous());
-    const query = new URLSearchParams({
-      client_id: id,
-      response_type: 'code',
-      redirect_uri: callback,
-      scope: 'openid email',
-    });
-    const signin = await browser.follow(await browser.open(`/oauth2/authorize?${query.toString()}`));
-    const fields = { identifier: ada.email, password: ada.password };
-    const consent = await browser.follow(await browser.submit(signin, '/signin', fields));
-    const { location = '' } = await browser.follow(await browser.submit(consent, '/consent'));
-    const code = new URL(location).searchParams.get('code') ?? '';
-
+    const { browser, clientId, accessToken: access_token } = await consented(tenant, ada);
     const { auth } = tenant.anonymous().plinth;
-    const { access_token } = await auth.oauth.token({
-      body: {
-        grant_type: 'authorization_code',
-        code,
-        redirect_uri: callback,
-        client_id: id,
-        client_secret: client_secret ?? '',
-      },
-    });
     const options = { headers: { authorization: `Bearer ${access_token}` } };
     expect(await auth.oauth.userinfo({}, options)).toMatchObject({ sub: ada.id, email: ada.email });
     expect(await auth.oauth.postUserinfo({ body: { access_token } })).toMatchObject({ sub: ada.id });
-    expect((await ada.plinth.auth.me.consents()).consents).toMatchObject([{ client_id: id }]);
-    expect(await ada.plinth.auth.me.revokeConsent({ clientId: id })).toEqual({ status: 'revoked' });
+    expect((await ada.plinth.auth.me.consents()).consents).toMatchObject([{ client_id: clientId }]);
+    expect(await ada.plinth.auth.me.revokeConsent({ clientId })).toEqual({ status: 'revoked' });
 
     const asks = await browser.open('/oauth2/logout');
     expect(asks.status).toBe(200);

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { behaviour, type Api } from '../harness.ts';
 import { openBrowser, type Shown } from './browser.ts';
-import { messageTo, newEmail, organized, tenantWithApp } from './people.ts';
+import { messageTo, newEmail, newPhone, organized, tenantWithApp } from './people.ts';
 
 const callback = 'https://reports.example.com/callback';
 const unknownUid = 'xU4pYQm7nV2kR9sTbC1dE';
@@ -50,6 +50,22 @@ behaviour('auth Pages', (api) => {
       const left = await browser.submit(signin, '/abort');
       expect(left.status).toBe(303);
       expect(told(await browser.follow(left))).toMatchObject({ error: 'access_denied' });
+    });
+
+    it('303 when a code is texted, and when it is the second factor', async () => {
+      const { tenant, ada, browser, signin } = await asked(api);
+      const { mfa } = ada.plinth.auth;
+      const phone = newPhone();
+      const { recovery_codes } = await mfa.enroll({ body: { method: 'sms', phone } });
+      const { code } = await messageTo(tenant, phone, 'mfa_code');
+      await mfa.verify({ body: { method: 'sms', code: code ?? '000000' } });
+      const fields = { identifier: ada.email, password: ada.password };
+      const factor = await browser.follow(await browser.submit(signin, '/signin', fields));
+      expect((await browser.submit(factor, '/mfa/send')).status).toBe(303);
+      const answer = { method: 'recovery', code: recovery_codes[0]! };
+      const entered = await browser.submit(factor, '/mfa', answer);
+      expect(entered.status).toBe(303);
+      expect((await browser.follow(entered)).text).toContain('/consent');
     });
 
     it('410 for a form that is sent once it is over', async () => {
@@ -111,6 +127,7 @@ behaviour('auth Pages', (api) => {
       expect(declined.status).toBe(200);
       const again = await browser.submit(shown, '/pages/invitation', { decision: 'decline' });
       expect(again.status).toBe(410);
+      expect((await browser.open(`/pages/invitation?token=${token}`)).status).toBe(410);
     });
 
     it('forgot-password: 200 whoever has the address', async () => {

@@ -1,6 +1,6 @@
 /** What several tests of this folder begin with. */
 import { randomBytes, randomInt } from 'node:crypto';
-import { expect } from 'vitest';
+import { vi } from 'vitest';
 import type { Message } from '../../generated/auth/types.ts';
 import type { Api, SignedUp, Tenant } from '../harness.ts';
 
@@ -35,7 +35,10 @@ export async function organized(api: Api): Promise<Organized> {
 
 /** The newest message to an address or a number, once there is one. */
 export async function messageTo(tenant: Tenant, to: string, kind: Message['kind']): Promise<Message> {
-  const newest = async () => (await tenant.plinth.auth.outbox.list({ to, kind })).messages[0];
-  await expect.poll(newest, { timeout: 10_000, interval: 20 }).toBeDefined();
-  return (await newest())!;
+  const newest = async () => {
+    const [message] = (await tenant.plinth.auth.outbox.list({ to, kind })).messages;
+    if (!message) throw new Error(`no ${kind} to ${to}`);
+    return message;
+  };
+  return vi.waitFor(newest, { timeout: 10_000, interval: 20 });
 }

@@ -202,6 +202,7 @@ export interface Branding<Call = unknown> {
    * `GET /v1/auth/branding`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
+   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
    * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
    * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
    * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
@@ -262,6 +263,7 @@ export interface Accounts<Call = unknown> {
    * `GET /v1/auth/client-config`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
+   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
    * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
    * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
    */
@@ -536,6 +538,7 @@ export interface Forms<Call = unknown> {
    * `GET /v1/auth/forms/active`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
+   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
    * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
    * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
    * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
@@ -1143,7 +1146,7 @@ export interface Pages<Call = unknown> {
    * - 429: A page that says when the next try is heard.
    * - 500: A page that says what is wrong.
    */
-  interaction(request: { uid: T.InteractionId; switch_account?: boolean | undefined }, call: Call): Promise<string | Uint8Array | AsyncIterable<Uint8Array> | void>;
+  interaction(request: { uid: T.InteractionId; switch_account?: boolean | undefined }, call: Call): Promise<string | Uint8Array | AsyncIterable<Uint8Array>>;
 
   /**
    * Ends an authorization; the client is told `access_denied`.
@@ -1247,7 +1250,6 @@ export interface Pages<Call = unknown> {
    * `GET /v1/auth/pages/forgot-password`
    *
    * - 400: A page that says what is wrong.
-   * - 410: A page that says that what it was for is over: used, replaced, expired or decided.
    * - 429: A page that says when the next try is heard.
    * - 500: A page that says what is wrong.
    */
@@ -1259,7 +1261,6 @@ export interface Pages<Call = unknown> {
    * `POST /v1/auth/pages/forgot-password`
    *
    * - 400: A page that says what is wrong.
-   * - 410: A page that says that what it was for is over: used, replaced, expired or decided.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
    * - 429: A page that says when the next try is heard.

@@ -39,6 +39,7 @@ export interface Accounts {
    * `GET /v1/auth/client-config`, which needs no credentials
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
+   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
    * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
    * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
    *

@@ -66,6 +66,7 @@ export interface Forms {
    * `GET /v1/auth/forms/active`, which needs no credentials
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
+   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
    * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
    * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
    * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.

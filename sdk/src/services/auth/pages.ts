@@ -210,7 +210,6 @@ export interface Pages {
    * `GET /v1/auth/pages/forgot-password`, which needs no credentials
    *
    * - 400: A page that says what is wrong.
-   * - 410: A page that says that what it was for is over: used, replaced, expired or decided.
    * - 429: A page that says when the next try is heard.
    * - 500: A page that says what is wrong.
    *
@@ -233,7 +232,6 @@ export interface Pages {
    * `POST /v1/auth/pages/forgot-password`, which needs no credentials
    *
    * - 400: A page that says what is wrong.
-   * - 410: A page that says that what it was for is over: used, replaced, expired or decided.
    * - 413: The body is larger than the operation takes.
    * - 415: The body is not of a content type that the operation reads.
    * - 429: A page that says when the next try is heard.

@@ -1,0 +1,116 @@
+/** Requests that the contract allows and requests with something wrong, made from its schemas. */
+import fc from 'fast-check';
+import type { Operation } from '../generated/operations.ts';
+import { broken, hostile, valid } from './arbitraries.ts';
+import { parametersOf, type Schema } from './contract.ts';
+import { bodySchema, formMembers, takesForm } from './requests.ts';
+
+/** A segment that is empty or a dot would be another path. */
+const isSegment = (text: string) => !/^\.{0,2}$/.test(text);
+
+/** A request before the ids of what exists are put in. */
+export interface Generated {
+  readonly parameters: Record<string, string>;
+  /** With its question mark. */
+  readonly query: string;
+  readonly headers: Record<string, string>;
+  /** Sent as it is. */
+  readonly body: string | undefined;
+  /** As the form of a page that the browser was shown, where it is a page's. */
+  readonly shown: boolean;
+}
+
+/** Requests of the operation: what is allowed, and what is wrong in one place. */
+export function requests(operation: Operation): fc.Arbitrary<Generated> {
+  const parameters = (place: 'path' | 'query', required: boolean, fits: (text: string) => boolean) => {
+    const own = parametersOf(operation).filter((parameter) => parameter.in === place);
+    const texts = own.map(
+      ({ name, schema }) => [name, parameterText(operation, schema).filter(fits)] as const,
+    );
+    return fc.record(Object.fromEntries(texts), {
+      requiredKeys: required ? own.map(({ name }) => name) : [],
+    });
+  };
+  return fc.record({
+    parameters: parameters('path', true, isSegment),
+    query: fc
+      .tuple(
+        parameters('query', false, () => true),
+        fc.oneof({ weight: 4, arbitrary: fc.constant('') }, { weight: 1, arbitrary: oddQuery }),
+      )
+      .map(([known, odd]) => queryText(known, odd)),
+    headers: fc.oneof({ weight: 3, arbitrary: fc.constant({}) }, { weight: 1, arbitrary: oddHeaders }),
+    body: bodies(operation),
+    shown: fc.boolean(),
+  });
+}
+
+const oddHeaders: fc.Arbitrary<Record<string, string>> = fc.record(
+  {
+    'idempotency-key': fc.constantFrom('a', 'b', 'x'.repeat(255), 'x'.repeat(256), '\u00e9', ' ', 'a b'),
+    'x-publishable-key': fc.constantFrom('pk_0000000000000000000000', 'x', ' '),
+    'x-device-token': fc.constantFrom('x', 'x'.repeat(5000), '\u00e9'),
+    'last-event-id': fc.constantFrom('0', '1', '999999999999999', '-1', 'x', ''),
+    'content-type': fc.constantFrom(
+      'application/json; charset=utf-8',
+      'application/json; charset=latin1',
+      'text/json',
+      '/',
+    ),
+    'content-encoding': fc.constantFrom('gzip', 'identity', 'x'),
+    'x-request-id': fc.constantFrom('mine', 'x'.repeat(500), '<script>'),
+    accept: fc.constantFrom('*/*', 'text/html', 'nothing'),
+  },
+  { requiredKeys: [] },
+);
+
+const oddQuery = fc.constantFrom('bogus=1', '%', '=', '&&', 'limit=1&limit=2', '__proto__=1', '%00=%ff');
+
+/** A parameter's value as text: mostly one that its schema allows. */
+const parameterText = ({ service }: Operation, schema: Schema): fc.Arbitrary<string> =>
+  fc
+    .oneof(
+      { weight: 8, arbitrary: valid(service, schema) },
+      { weight: 1, arbitrary: fc.constantFrom(...hostile) },
+    )
+    .map((value) => (typeof value === 'string' ? value : JSON.stringify(value)).slice(0, 4_000));
+
+function queryText(known: Record<string, string>, odd: string): string {
+  const text = [...Object.entries(known).map(([name, value]) => `${name}=${encoded(value)}`), odd]
+    .filter(Boolean)
+    .join('&');
+  return text === '' ? '' : `?${text}`;
+}
+
+/** Lone surrogates have no place in a URL; what a browser would send for them is U+FFFD. */
+const encoded = (text: string) => encodeURIComponent(text.toWellFormed());
+
+function bodies(operation: Operation): fc.Arbitrary<string | undefined> {
+  const schema = bodySchema(operation);
+  if (!schema) return fc.constant(undefined);
+  const values = fc.oneof(valid(operation.service, schema), broken(operation.service, schema));
+  const text = values.map((value) =>
+    takesForm(operation) ? new URLSearchParams(formMembers(value)).toString() : JSON.stringify(value),
+  );
+  return fc.oneof(
+    { weight: 30, arbitrary: text },
+    { weight: 1, arbitrary: text.map((whole) => whole.slice(0, -1)) },
+    {
+      weight: 1,
+      arbitrary: fc.constantFrom(
+        '',
+        ' ',
+        'null',
+        '{',
+        '[1e999]',
+        '{"a":1,"a":2}',
+        '\ufeff{}',
+        '{"__proto__":1}',
+        '__proto__=1',
+        'token=1&token=2',
+        '%00=%ff&%=',
+      ),
+    },
+    { weight: 1, arbitrary: fc.constant(undefined) },
+  );
+}
