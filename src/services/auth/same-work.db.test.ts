@@ -48,11 +48,15 @@ async function workOf(path: string, body: object) {
   return {
     answer: `${status} ${text}`,
     hashes: work.hashes.slice(since.hashes),
-    statements: work.statements.slice(since.statements).filter((text) => accountTables.test(text)),
+    statements: work.statements
+      .slice(since.statements)
+      .filter((text) => accountTables.test(text) && !ofBackground.test(text)),
   };
 }
 const accountTables =
   /auth\.(users|throttles|outbox|devices|sessions|challenges|enrollments|requests|one_time|messages)\b/;
+/** What goes on besides takes what there is in batches. */
+const ofBackground = / limit \$\d/;
 
 it('an unknown user, one without a password and a wrong password', async () => {
   const done = [];
