@@ -2,7 +2,7 @@
  * The failures that every operation has in common, provoked at every operation that documents them: the operations table says
  * which. The server under test has a database of its own, which is taken away from it and broken.
  */
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Operation } from '../generated/operations.ts';
 import { consented } from './auth/consented.ts';
 import { shownPages } from './auth/shown.ts';
@@ -173,8 +173,9 @@ describe.skipIf(!targetOf('server'))('every operation', () => {
       for (const name of schemas) await database.run(`alter schema ${name}_gone rename to ${name}`);
     });
 
-    it.each(documenting(500).filter(([name]) => !decisions.test(name)))('500: %s', (_, operation) =>
-      fails(...reading(operation)),
+    it.each(documenting(500).filter(([name]) => !decisions.test(name) && !remembered.test(name)))(
+      '500: %s',
+      (_, operation) => fails(...reading(operation)),
     );
   });
 
@@ -228,7 +229,8 @@ describe.skipIf(!targetOf('server'))('every operation', () => {
 
     it.each(documenting(500, (operation) => !documents(operation, 503)))(
       '500 where 503 is not documented: %s',
-      (_, operation) => fails(...reading(operation)),
+      // What is remembered counts for a moment yet.
+      (_, operation) => vi.waitFor(() => fails(...reading(operation)), { timeout: 10_000, interval: 100 }),
     );
   });
 
@@ -264,6 +266,9 @@ const highestLimit = 1_300;
 const atOnce = 20;
 
 const decisions = /^authz\.Decisions_/;
+
+/** What was read a moment ago is answered from memory while the database says that nothing has changed. */
+const remembered = /^auth\.Discovery_/;
 
 /** A stream reads its tables only when it goes on from somewhere. */
 const resumed = { parameters: { 'Last-Event-ID': '1' } };
