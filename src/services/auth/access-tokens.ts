@@ -26,6 +26,8 @@ export interface AccessTokens {
   readonly resolve: (token: string) => Later<AccessPrincipal>;
   /** The claims of a token that is good, whatever audience it is for. */
   readonly verify: (token: string) => Later<AccessClaims>;
+  /** The claims of a token that was signed here and has not expired, revoked or not. */
+  readonly signed: (token: string) => Promise<AccessClaims | undefined>;
 }
 
 export interface AccessTokensDeps {
@@ -67,7 +69,7 @@ export function createAccessTokens({
     changes,
     width: Infinity,
     async read(presented) {
-      const read = await Promise.all(presented.map(({ token }) => claimsOf(token)));
+      const read = await Promise.all(presented.map(({ token }) => signed(token)));
       const refused = await denylist.refused(read.filter((claims) => claims !== undefined));
       return new Map(
         presented.flatMap(({ hash }, at) => {
@@ -80,7 +82,8 @@ export function createAccessTokens({
     subjectsOf: subjectsOfClaims,
   });
 
-  async function claimsOf(token: string): Promise<AccessClaims | undefined> {
+  async function signed(token: string): Promise<AccessClaims | undefined> {
+    if (token.length > longest || !form.test(token)) return undefined;
     try {
       const { payload } = await jwtVerify(token, keyOf, { algorithms: ['ES256'], typ: 'at+jwt', issuer });
       return readClaims(payload);
@@ -108,6 +111,7 @@ export function createAccessTokens({
 
   return {
     verify,
+    signed,
     resolve(token) {
       const claims = verify(token);
       return claims instanceof Promise ? claims.then(judge) : judge(claims);

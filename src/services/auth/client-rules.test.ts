@@ -37,7 +37,7 @@ describe('a redirect URI', () => {
   it('of a public client may have a scheme that is a reversed domain name', () => {
     expect(refusal({ redirect_uris: ['com.example.app:/callback'], public: true })).toBeUndefined();
     expect(refusal({ redirect_uris: ['com.example.app:/callback'] })).toBe(
-      'redirect_uris: must be https, http on a loopback host',
+      'redirect_uris: must be https, or http on a loopback host',
     );
   });
 

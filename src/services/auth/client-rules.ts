@@ -35,8 +35,10 @@ function checkRedirectUri(field: string, text: string, isPublic: boolean): void 
   if (uri.protocol === 'https:' && !(isPublic && loopbacks.has(uri.hostname))) return;
   if (uri.protocol === 'http:' && loopbacks.has(uri.hostname)) return;
   if (isPublic && isReverseDomain(uri)) return;
-  const own = isPublic ? ', or a scheme like com.example.app' : '';
-  throw Invalid(`${field}: must be https, http on a loopback host${own}`);
+  const allowed = isPublic
+    ? 'https, http on a loopback host, or a scheme like com.example.app'
+    : 'https, or http on a loopback host';
+  throw Invalid(`${field}: must be ${allowed}`);
 }
 
 /** The machine that the browser runs on. */

@@ -1,8 +1,9 @@
 import type { RevocationRequest } from '../../../generated/auth/types.ts';
 import type { Context } from '../../http/context.ts';
+import type { AccessClaims } from './access-claims.ts';
 import { presentedClient } from './client-authentication.ts';
 import type { Deps } from './deps.ts';
-import { readAccessToken, recordId, type AccessTokenClaims } from './issued-tokens.ts';
+import { recordId } from './issued-tokens.ts';
 import { endGrant } from './oauth-grants.ts';
 import { isSecretOf } from './oidc-provider.ts';
 import { oidcStore } from './oidc.store.ts';
@@ -18,7 +19,7 @@ export async function revoke(
   context: Context,
 ): Promise<void> {
   if (body?.token === undefined) return;
-  const claims = await readAccessToken(deps, body.token);
+  const claims = await deps.accessTokens.signed(body.token);
   const found = claims ? ofAccessToken(claims) : await ofRefreshToken(deps, body.token);
   const client = found && (await deps.oauthClients.find(found.clientId));
   if (!client) return;
@@ -43,8 +44,10 @@ type FoundToken =
     }
   | { readonly clientId: string; readonly grantId?: undefined; readonly jti: string };
 
-const ofAccessToken = ({ client_id, sub, gid, jti }: AccessTokenClaims): FoundToken =>
-  gid === undefined ? { clientId: client_id, jti } : { clientId: client_id, userId: sub, grantId: gid };
+const ofAccessToken = ({ client, user, grant, id }: AccessClaims): FoundToken =>
+  grant === null || user === null
+    ? { clientId: client, jti: id }
+    : { clientId: client, userId: user, grantId: grant };
 
 /** One that was used before counts, too: who presents it holds the grant's first one. */
 async function ofRefreshToken({ db }: Pick<Deps, 'db'>, token: string): Promise<FoundToken | undefined> {
