@@ -7,7 +7,9 @@ import { findPostgres } from './src/testing/postgres.ts';
  *
  *     *.test.ts             pure: no database. Runs once, in the project `unit`.
  *     *.db.test.ts          opens a database with `testDatabase` or a server with `testServer`. Runs in `pglite`, and in `postgres`
- *                           where a PostgreSQL answers (TEST_DATABASE_URL, else 127.0.0.1:5432); the run says which.
+ *                           where a PostgreSQL answers (TEST_DATABASE_URL, else 127.0.0.1:5432); the run says which. The files share
+ *                           the modules of their worker.
+ *     *.isolated.db.test.ts replaces modules, so it shares none: `pglite-isolated` and `postgres-isolated`
  *     contract-tests/       project `contract`; `coverage` runs after it and judges what it saw
  *     examples/             project `examples`
  *     sdk/test/             project `sdk`
@@ -15,7 +17,18 @@ import { findPostgres } from './src/testing/postgres.ts';
  * One project: `npx vitest run --project pglite`. One file: `npx vitest run src/db/migrate.db.test.ts`.
  */
 const url = await findPostgres();
-const database = { include: ['src/**/*.db.test.ts'], testTimeout: 30_000, hookTimeout: 60_000 };
+const isolated = '**/*.isolated.db.test.ts';
+
+/** The projects of one engine. What files share is above all the compiled engine and the validators made from the contracts. */
+const onEngine = (engine: 'pglite' | 'postgres', databaseUrl: string) => {
+  const common = { testTimeout: 30_000, hookTimeout: 60_000, provide: { engine, databaseUrl } };
+  const shared = { name: engine, include: ['src/**/*.db.test.ts'], exclude: [isolated], isolate: false };
+  const apart = { name: `${engine}-isolated`, include: [isolated] };
+  return [
+    { extends: true as const, test: { ...common, ...shared } },
+    { extends: true as const, test: { ...common, ...apart } },
+  ];
+};
 
 export default defineConfig({
   test: {
@@ -32,22 +45,8 @@ export default defineConfig({
           exclude: ['**/node_modules/**', 'src/**/*.db.test.ts'],
         },
       },
-      {
-        extends: true,
-        test: { name: 'pglite', ...database, provide: { engine: 'pglite', databaseUrl: '' } },
-      },
-      ...(url === undefined
-        ? []
-        : [
-            {
-              extends: true as const,
-              test: {
-                name: 'postgres',
-                ...database,
-                provide: { engine: 'postgres' as const, databaseUrl: url },
-              },
-            },
-          ]),
+      ...onEngine('pglite', ''),
+      ...(url === undefined ? [] : onEngine('postgres', url)),
       ...contractProjects,
       {
         extends: true,

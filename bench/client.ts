@@ -1,7 +1,7 @@
-/** Single requests to a server, for measurements of what happens between two of them. */
+/** Single requests to a server, for measuring what happens between two of them. */
 import { headers } from './place.ts';
 
-/** Sends one request as root and answers its body; throws unless it succeeds. */
+/** Sends one request as root and returns the answer's body. @throws Error unless it succeeds */
 export async function call<Answer>(
   port: number,
   method: string,
@@ -18,7 +18,7 @@ export async function call<Answer>(
   return JSON.parse(text) as Answer;
 }
 
-/** Milliseconds until `holds` answers true, asked again at once. Gives up after ten seconds. */
+/** Returns the milliseconds until `holds` returns true, polling without a pause. Gives up after ten seconds. */
 export async function until(holds: () => Promise<boolean>): Promise<number> {
   const started = performance.now();
   while (!(await holds()))

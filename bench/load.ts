@@ -1,6 +1,6 @@
 /**
- * A load generator that costs little: keep-alive connections over raw sockets, one request in flight on each, the bytes
- * of the requests made before. Every answer is checked, so that fast errors do not pass for speed.
+ * A cheap load generator: keep-alive connections over raw sockets, one request in flight on each, and request bytes prepared in
+ * advance. Every answer is checked, so that fast errors do not count as speed.
  */
 import { connect, type Socket } from 'node:net';
 import { scale } from './scale.ts';
@@ -10,34 +10,34 @@ export interface Request {
   method?: string;
   path: string;
   headers?: Record<string, string>;
-  /** Text is a form, anything else is sent as JSON. */
+  /** Text is sent as a form, anything else as JSON. */
   body?: unknown;
 }
 
 export interface LoadOptions {
   port: number;
-  /** One request, or many that take turns over all connections. */
+  /** One request, or many that rotate over all connections. */
   requests: Request | readonly Request[];
   connections?: number;
   seconds?: number;
   /** Sends each request once, however long that takes. */
   once?: boolean;
-  /** What every answer with status 200 must contain. */
+  /** The text that every answer with status 200 must contain. */
   contains?: string;
-  /** Who is refused with 429 comes back when the answer says; without it a refusal is a failure. */
+  /** Whether a client that gets a 429 retries when the answer says. Without it, a refusal is a failure. */
   comesBack?: boolean;
 }
 
 export interface LoadResult {
   /** Answers per second. */
   rate: number;
-  /** Milliseconds. */
+  /** In milliseconds. */
   p50: number;
   p99: number;
   answers: number;
-  /** Milliseconds that each of the answers took. */
+  /** Milliseconds of each answer. */
   latencies: readonly number[];
-  /** Answers 429, which do not count as answers; milliseconds that each of them took. */
+  /** Milliseconds of each 429. These do not count as answers. */
   refusals: readonly number[];
 }
 
@@ -68,7 +68,7 @@ export async function load(options: LoadOptions): Promise<LoadResult> {
 
 const ready = new WeakMap<object, { port: number; bytes: Buffer[] }>();
 
-/** The bytes of the requests, made once for all runs against one server. */
+/** Returns the bytes of the requests, built once for all runs against one server. */
 function prepared(requests: LoadOptions['requests'], port: number): readonly Buffer[] {
   const known = ready.get(requests);
   if (known?.port === port) return known.bytes;
@@ -77,7 +77,7 @@ function prepared(requests: LoadOptions['requests'], port: number): readonly Buf
   return bytes;
 }
 
-/** Repeated runs begin anywhere, so that they do not all send the same few. */
+/** Returns the next request at each call. Repeated runs begin at a random request, so that they do not all send the same few. */
 function turns(requests: readonly Buffer[], once: boolean): () => Buffer | undefined {
   let turn = once ? 0 : Math.floor(Math.random() * requests.length);
   return once ? () => requests[turn++] : () => requests[turn++ % requests.length];
@@ -94,11 +94,11 @@ function serialise({ method = 'POST', path, headers = {}, body }: Request, port:
 }
 
 interface Run {
-  /** The next request; undefined when the run is over. */
+  /** Returns the next request, or undefined when the run is over. */
   next: () => Buffer | undefined;
   contains: Buffer;
   seen: (milliseconds: number) => void;
-  /** Undefined where nobody may be refused. */
+  /** Undefined when no request may be refused. */
   refused: ((milliseconds: number) => void) | undefined;
 }
 
@@ -142,7 +142,7 @@ function fail(socket: Socket, reject: (reason: Error) => void, received: Buffer)
   socket.destroy();
 }
 
-/** What the answer says about when to come back. */
+/** Returns the seconds in the answer's `Retry-After` header. */
 function secondsToWait(received: Buffer): number | undefined {
   const said = /^retry-after: (\d+)\r$/im.exec(
     received.toString('latin1', 0, received.indexOf('\r\n\r\n') + 2),
@@ -150,7 +150,7 @@ function secondsToWait(received: Buffer): number | undefined {
   return said === undefined ? undefined : Number(said);
 }
 
-/** Where the first answer ends in what was received, or -1 while it is not complete. */
+/** Returns where the first received answer ends, or -1 while it is incomplete. */
 function endOfAnswer(received: Buffer): number {
   const head = received.indexOf('\r\n\r\n');
   if (head < 0) return -1;

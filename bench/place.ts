@@ -1,4 +1,4 @@
-/** Databases of the benchmark's own: on the PostgreSQL of this machine where one answers, else embedded. */
+/** Databases for the benchmark: on this machine's PostgreSQL if one answers, else embedded. */
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -15,13 +15,13 @@ export const token = 'root-token-of-the-benchmark-0123456789';
 export const headers = { Authorization: `Bearer ${token}` };
 export const log = pino({ level: 'error' }, process.stderr);
 
-/** A database with the tables of all services. The embedded one can be open in one process at a time. */
+/** A database with the tables of all services. Only one process at a time can open an embedded one. */
 export interface Place {
-  /** Undefined: embedded. */
+  /** Undefined when embedded. */
   readonly url: string | undefined;
-  /** Opens it in this process for as long as `work` takes. */
+  /** Opens the database in this process while `work` runs. */
   use<Result>(work: (db: Database) => Promise<Result>): Promise<Result>;
-  /** Starts a server on it. */
+  /** Starts a server on the database. */
   serve(env?: Record<string, string>): Promise<Running>;
   remove(): Promise<void>;
 }
@@ -66,7 +66,7 @@ export async function createPlace(): Promise<Place> {
   return place;
 }
 
-/** Runs `use` on a new database, and removes it whatever happens. */
+/** Runs `use` on a new database, and always removes it afterwards. */
 export async function* withPlace<Value>(use: (place: Place) => AsyncIterable<Value>): AsyncGenerator<Value> {
   const place = await createPlace();
   try {
@@ -76,10 +76,10 @@ export async function* withPlace<Value>(use: (place: Place) => AsyncIterable<Val
   }
 }
 
-/** Removes what is left when the run is interrupted. */
+/** Removes the remaining databases when the run is interrupted. */
 export const removePlaces = () => Promise.allSettled([...places].map((place) => place.remove()));
 
-/** Drops the databases of runs that were killed: their process is gone and nobody is connected. */
+/** Drops the databases of killed runs: their process no longer exists, and they have no connections. */
 async function removeOrphans(server: string): Promise<void> {
   await onServer(server, async (sql) => {
     const rows = await sql<{ name: string }[]>`

@@ -1,4 +1,4 @@
-/** Servers to measure run as processes of their own, so that the load generator does not compete inside theirs. */
+/** Measured servers run in separate processes, so that the load generator does not compete with them. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -10,8 +10,8 @@ export interface Running {
 }
 
 /**
- * Starts `bench/servers/<name>.ts`, which says `{ "port": … }` when it listens. It ends when its standard input does, so
- * it cannot outlive this process, however that ends.
+ * Starts `bench/servers/<name>.ts`, which prints `{ "port": … }` when it listens. It ends when its standard input closes, so it
+ * cannot outlive this process, however that ends.
  */
 export async function start(
   name: string,
@@ -21,7 +21,7 @@ export async function start(
   const file = fileURLToPath(new URL(`servers/${name}.ts`, import.meta.url));
   const child = spawn(process.execPath, [file, ...args], {
     stdio: ['pipe', 'pipe', 'inherit'],
-    env: { PATH: process.env['PATH'], NODE_ENV: 'production', ...env },
+    env: { PATH: process.env['PATH'], NODE_ENV: 'production', PLINTH_PUBLIC_URL: 'http://127.0.0.1', ...env },
   });
   const ended = once(child, 'exit');
   child.stdin.on('error', () => {});
@@ -41,7 +41,7 @@ export async function start(
   throw new Error(`${name} ended before it listened, with ${child.exitCode ?? child.signalCode}`);
 }
 
-/** Runs `use` while these servers run, and stops them whatever happens. */
+/** Runs `use` while these servers run, and always stops them afterwards. */
 export async function* withServers<Value, const Starts extends readonly Promise<Running>[]>(
   starts: Starts,
   use: (...servers: { [Index in keyof Starts]: Running }) => AsyncIterable<Value>,

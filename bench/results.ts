@@ -1,4 +1,4 @@
-/** How rows are written: as lines while they come, as tables in bench/RESULTS.md. */
+/** The output of rows: as lines while they arrive, and as tables in bench/RESULTS.md. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus, release, totalmem, type } from 'node:os';
 import { round, type Row } from './row.ts';
@@ -23,7 +23,7 @@ export function table(rows: readonly Row[]): string {
   return [...head, ...lines, ''].join('\n');
 }
 
-/** Writes the results; sections that were not measured this time keep what the last run wrote of them. */
+/** Writes the results. Sections that were not measured this time keep their last results. */
 export function write(all: readonly string[], sections: ReadonlyMap<string, readonly Row[]>): void {
   const machine = `${cpus().length} × ${cpus()[0]?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB, ${type()} ${release()}, Node ${process.version}`;
   const date = new Date().toISOString().slice(0, 10);

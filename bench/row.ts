@@ -1,20 +1,20 @@
-/** One line of the table: a figure and what it has to be, usually a ratio to a baseline measured in the same run. */
+/** One line of the table: a figure and its target, usually a ratio to a baseline measured in the same run. */
 export interface Row {
   path: string;
   baseline: string;
-  /** What was measured, with its unit, for orientation only: absolute figures depend on the machine. */
+  /** The measured values with their units, for orientation only: absolute figures depend on the machine. */
   measured: string;
   ratio: number | null;
-  /** What the figure has to be, as printed: `≥ 0.85`; empty for a figure without one. */
+  /** The target of the figure, as printed: `≥ 0.85`; empty when there is none. */
   target: string;
-  /** Null where there is nothing to meet, or where it could not be measured. */
+  /** Null when there is no target, or when it could not be measured. */
   met: boolean | null;
 }
 
 /** Yields its rows as soon as they are known. */
 export type Measurement = () => AsyncIterable<Row>;
 
-/** What a benchmark file exports, in the order of the table. */
+/** The exports of a benchmark file, in the order of the table. */
 export type Measurements = Readonly<Record<string, Measurement>>;
 
 interface Compared {
@@ -23,7 +23,7 @@ interface Compared {
   measured: string;
 }
 
-/** A ratio that has to reach `least`. */
+/** A ratio that has to be at least `least`. */
 export const atLeast = (ratio: number, least: number, compared: Compared): Row => ({
   ...compared,
   ratio,
@@ -60,7 +60,7 @@ export const atMost = (
   met: figure <= most,
 });
 
-/** A figure that has to reach `least`. */
+/** A figure that has to be at least `least`. */
 export const figureAtLeast = (
   figure: number,
   least: number,
@@ -74,7 +74,7 @@ export const figureAtLeast = (
   met: figure >= least,
 });
 
-/** A ratio that is only told. */
+/** A ratio without a target. */
 export const forOrientation = (ratio: number, compared: Compared): Row => ({
   ...compared,
   ratio,
@@ -82,7 +82,7 @@ export const forOrientation = (ratio: number, compared: Compared): Row => ({
   met: null,
 });
 
-/** A row that this machine cannot have, and why. */
+/** A row that this machine cannot measure, with the reason. */
 export const notMeasured = (path: string, target: string, why: string): Row => ({
   path,
   baseline: '–',

@@ -1,7 +1,7 @@
 /**
- * `npm run bench [name …]`: measures the hot paths against their baselines in the same run, prints a row as soon as it is
- * known and writes all to bench/RESULTS.md. A name is that of a file, or of one of its measurements: `keys`, `keys/fold`.
- * Ratios are what to compare; absolute figures belong to the machine.
+ * `npm run bench [name …]`: measures the hot paths against their baselines in the same run, prints each row as soon as it is
+ * known and writes all rows to bench/RESULTS.md. A name is that of a file or of one of its measurements: `keys`, `keys/fold`.
+ * Compare the ratios: absolute figures depend on the machine.
  */
 import { readdirSync } from 'node:fs';
 import { removePlaces } from './place.ts';
@@ -37,7 +37,7 @@ console.log(
     : `${missed.length} targets are missed: ${missed.map((row) => row.path).join('; ')}.`,
 );
 console.log(`${Math.round((performance.now() - started) / 1000)} s`);
-// Whatever a library still holds open must not keep a finished run waiting.
+// Handles that a library still holds open must not delay a finished run.
 process.exit(0);
 
 async function chosen(): Promise<Map<string, [string, Measurement][]>> {
@@ -54,7 +54,7 @@ async function chosen(): Promise<Map<string, [string, Measurement][]>> {
   return files;
 }
 
-/** A measurement that fails is a row that is missed; the others go on. */
+/** Runs a measurement. A failed measurement is a missed row, and the others continue. */
 async function run(name: string, measure: Measurement): Promise<Row[]> {
   const rows: Row[] = [];
   const seen = (row: Row) => {

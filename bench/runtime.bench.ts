@@ -1,4 +1,4 @@
-/** What the runtime costs: beside bare Express and bare `node:http`, and from the first to the last operation. */
+/** The cost of the runtime: against bare Express and bare `node:http`, and for the first and the last operation. */
 import { operations } from '../generated/operations.ts';
 import { load, type Request } from './load.ts';
 import { headers, token } from './place.ts';
@@ -41,7 +41,7 @@ function besideBareServers(): AsyncIterable<Row> {
   });
 }
 
-/** The cost of a request does not grow with the number of operations. */
+/** Measures that the cost of a request does not grow with the number of operations. */
 function firstAndLast(): AsyncIterable<Row> {
   const service = largestService();
   const gets = operations.filter(

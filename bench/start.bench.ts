@@ -30,7 +30,12 @@ async function secondsToAnswer(data: string): Promise<number> {
   const port = await freePort();
   const started = performance.now();
   const child = spawn(process.execPath, [main, 'serve', '--port', String(port), '--data', data], {
-    env: { ...process.env, DATABASE_URL: '', NODE_ENV: 'production' },
+    env: {
+      ...process.env,
+      DATABASE_URL: '',
+      NODE_ENV: 'production',
+      PLINTH_PUBLIC_URL: `http://127.0.0.1:${port}`,
+    },
     stdio: 'ignore',
   });
   const ended = new Promise((resolve) => child.once('exit', resolve));

@@ -1,15 +1,15 @@
 import { scale } from './scale.ts';
 
 export interface Paired {
-  /** The median of a / b, pair by pair. */
+  /** The median of a / b over all pairs. */
   ratio: number;
   a: number;
   b: number;
 }
 
 /**
- * Runs two measurements in turn, A B A B …, after one of each that does not count, and answers the median of the ratios
- * pair by pair: the speed of a shared machine drifts, its ratios much less.
+ * Runs two measurements alternately, A B A B …, after a warm-up of each, and returns the median of the pairs' ratios: the speed
+ * of a shared machine drifts, but its ratios drift much less.
  */
 export async function paired(
   a: () => Promise<number>,
@@ -27,7 +27,7 @@ export async function paired(
   };
 }
 
-/** The value below which this share of them lies; NaN of none. */
+/** Returns the value below which this share of the values lies, or NaN for no values. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = Float64Array.from(values).sort();
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN;
@@ -35,7 +35,7 @@ export function quantile(values: readonly number[], share: number): number {
 
 export const median = (values: readonly number[]): number => quantile(values, 0.5);
 
-/** Milliseconds that each call takes, one after the other; the first tenth warms up and does not count. */
+/** Returns the milliseconds of each call, one after the other. The first tenth is a warm-up and does not count. */
 export async function latencies(calls: number, call: (turn: number) => unknown): Promise<number[]> {
   const warm = Math.ceil(calls / 10);
   const times: number[] = [];
@@ -47,14 +47,14 @@ export async function latencies(calls: number, call: (turn: number) => unknown):
   return times;
 }
 
-/** Milliseconds that one call takes. */
+/** Returns the milliseconds of one call. */
 export async function timed(call: () => unknown): Promise<number> {
   const started = performance.now();
   await call();
   return performance.now() - started;
 }
 
-/** Milliseconds per call of many in a row, for what is too short to be timed one by one. */
+/** Returns the mean milliseconds per call of many in a row, for calls that are too short to be timed one by one. */
 export async function mean(calls: number, call: (turn: number) => unknown): Promise<number> {
   const started = performance.now();
   for (let turn = 0; turn < calls; turn++) await call(turn);

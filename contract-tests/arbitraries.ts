@@ -1,9 +1,9 @@
-/** Generated inputs: values that a schema allows, and the same values with one thing wrong. */
+/** Generated inputs: values that a schema allows, and the same values with one error. */
 import fc from 'fast-check';
 import type { ServiceName } from '../generated/operations.ts';
 import { resolve, type Schema } from './contract.ts';
 
-/** Values that the schema allows, often its examples and the bounds. Recursion ends at `depth`. */
+/** Generates values that the schema allows, often its examples and bounds. Recursion ends at `depth`. */
 export function valid(service: ServiceName, reference: Schema, depth = 4): fc.Arbitrary<unknown> {
   const schema = resolve(service, reference);
   const known = [
@@ -44,7 +44,7 @@ function fromKeywords(service: ServiceName, schema: Schema, depth: number): fc.A
   }
 }
 
-/** What may stand where the contract says nothing; keys are such that only a prototype would know them. */
+/** Values for places where the contract sets no rule. The keys include names that exist on prototypes. */
 const json = fc.jsonValue({ maxDepth: 3, depthSize: 'small' });
 const openKeys = fc.oneof(
   fc.string({ maxLength: 20 }),
@@ -87,7 +87,7 @@ const moments = fc
   .date({ min: new Date('1970-01-01'), max: new Date('2100-01-01'), noInvalidDate: true })
   .map((date) => date.toISOString());
 
-/** fast-check cannot build texts for look-aheads. */
+/** fast-check cannot generate texts for look-arounds. */
 function matching(pattern: string): fc.Arbitrary<string> | undefined {
   return /\(\?[!=<]/.test(pattern) ? undefined : fc.stringMatching(new RegExp(pattern, 'u'));
 }
@@ -114,7 +114,7 @@ function record(service: ServiceName, schema: Schema, depth: number): fc.Arbitra
   return fc.record(model, { requiredKeys: required.filter((name) => name in model) });
 }
 
-/** Takes a valid value and breaks it in one place, or leaves it whole where nothing can be put in. */
+/** Takes a valid value and breaks it in one place, or leaves it unchanged when nothing can be inserted. */
 export function broken(service: ServiceName, schema: Schema): fc.Arbitrary<unknown> {
   const edges = edgesOf(service, schema);
   return fc
@@ -132,7 +132,7 @@ export function broken(service: ServiceName, schema: Schema): fc.Arbitrary<unkno
 
 const deep = (levels: number): unknown => (levels === 0 ? 0 : [deep(levels - 1)]);
 
-/** What clients send by mistake or on purpose: other types, numbers at the edges, texts that databases choke on. */
+/** Values that clients send by mistake or on purpose: wrong types, extreme numbers, texts on which databases fail. */
 export const hostile: readonly unknown[] = [
   null,
   true,
@@ -172,7 +172,7 @@ export const hostile: readonly unknown[] = [
   Array.from({ length: 1_001 }, () => 'x'),
 ];
 
-/** One more and one less than every bound of a schema and what it contains. */
+/** Returns values one above and one below every bound of a schema and of the schemas within it. */
 function edgesOf(service: ServiceName, schema: Schema, seen = new Set<Schema>()): unknown[] {
   const found = resolve(service, schema);
   if (seen.has(found)) return [];
@@ -198,7 +198,7 @@ function edgesOf(service: ServiceName, schema: Schema, seen = new Set<Schema>())
 
 type Place = readonly (string | number)[];
 
-/** Every place in a value, as the way to it; the first is the value itself. */
+/** Returns the path of every place in a value. The first is the value itself. */
 function placesOf(value: unknown, path: Place = []): Place[] {
   if (typeof value !== 'object' || value === null) return [path];
   return [path, ...Object.entries(value).flatMap(([name, part]) => placesOf(part, [...path, name]))];

@@ -1,6 +1,6 @@
 /**
- * The examples of the contract, held against each other and against their schemas: the mock lives from them, and what a page
- * shows of one answer has to fit what it shows of the next.
+ * Compares the contract's examples with each other and with their schemas: the mock answers with them, and what a page shows of
+ * one answer has to match what it shows of the next.
  */
 import { describe, expect, it } from 'vitest';
 import { operations, services, type Operation, type ServiceName } from '../generated/operations.ts';
@@ -11,13 +11,13 @@ import { otherIds } from './other-ids.ts';
 import { requiredParameters } from './requests.ts';
 import { misfit } from './schemas.ts';
 
-/** An example of a body, and what it is an example of. */
+/** An example of a body, and what it illustrates. */
 interface Shown {
   readonly of: string;
   readonly operation: Operation;
   /** Undefined for a request. */
   readonly status: number | undefined;
-  /** Where its schema stands in the document, as parts of a JSON pointer. */
+  /** The place of its schema in the document, as parts of a JSON pointer. */
   readonly place: readonly string[];
   readonly contentType: string;
   readonly value: unknown;
@@ -191,7 +191,7 @@ function shownParameters(operation: Operation) {
   const { path, verb, entry } = documented(operation);
   return parametersOf(operation).flatMap(({ name, schema }, at) => {
     const value = exampleOf(operation.service, schema);
-    // Those that are shared stand elsewhere, and are judged with their schemas.
+    // Shared parameters are defined elsewhere and checked with their schemas.
     if (value === undefined || entry.parameters?.[at]?.$ref !== undefined) return [];
     const place = ['paths', path, verb, 'parameters', String(at), 'schema'];
     return [{ of: `${nameOf(operation)} ${name}`, place, value }];
@@ -217,7 +217,10 @@ function eventsOf(own: readonly Operation[]) {
   });
 }
 
-/** Operations that answer one thing, with the one that lists such things and the example of the parameter that tells them apart. */
+/**
+ * Returns operations that read one resource, with the operation that lists such resources and the example of the parameter that
+ * identifies one.
+ */
 function pairs(own: readonly Operation[]) {
   return own.flatMap((get) => {
     const [, collection, name] = /^(.*)\/\{\+?([^}]+)\}$/.exec(get.path) ?? [];
@@ -228,21 +231,21 @@ function pairs(own: readonly Operation[]) {
   });
 }
 
-/** The members of an item that have this value; a number in a path is text. */
+/** Returns the members of an item with this value. A number in a path is text. */
 const membersWith = (item: Record<string, unknown>, value: string): string[] =>
   Object.keys(item).filter((member) => item[member] === value || JSON.stringify(item[member]) === value);
 
-/** The items of a list, bare or in an envelope. */
+/** Returns the items of a list, bare or in an envelope. */
 function itemsOf(answer: unknown): unknown[] {
   if (Array.isArray(answer)) return answer;
   return isObject(answer) ? (Object.values(answer).find((member) => Array.isArray(member)) ?? []) : [];
 }
 
-/** The kind of thing that an id names: what stands before its UUID. */
+/** Returns the kind of resource that an id names: the prefix before its UUID. */
 const kindOf = (text: unknown): string | undefined =>
   typeof text === 'string' ? /^([a-z]+(?:_[a-z]+)*)_[0-7][0-9a-hjkmnp-tv-z]{25}$/.exec(text)?.[1] : undefined;
 
-/** Moments of an object that are before its first one. */
+/** Returns the times of an object that are earlier than its first one. */
 function backwards(object: Record<string, unknown>, first: string, later: RegExp): string[] {
   const start = momentOf(object[first]);
   return Object.entries(object)

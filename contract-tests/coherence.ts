@@ -1,28 +1,31 @@
-/** How examples are taken apart and compared. */
+/** Functions that take examples apart and compare them. */
 
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A value, if it is an object, and all objects in it. */
+/** Returns a value, if it is an object, and all objects within it. */
 export function objectsIn(value: unknown): Record<string, unknown>[] {
   if (Array.isArray(value)) return value.flatMap(objectsIn);
   return isObject(value) ? [value, ...Object.values(value).flatMap(objectsIn)] : [];
 }
 
-/** A value, if it is a text, and all texts in it. */
+/** Returns a value, if it is a text, and all texts within it. */
 export function textsIn(value: unknown): string[] {
   if (typeof value === 'string') return [value];
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
 }
 
-/** Where the envelopes of the services have what they say to people. */
+/** Returns the message for people in an error envelope of any service. */
 export function sentenceOf(envelope: unknown): unknown {
   if (!isObject(envelope)) return undefined;
   const { error, message } = envelope;
   return isObject(error) ? sentenceOf(error) : (error ?? message);
 }
 
-/** Where two values differ in what both have. What was sent as null was left to the server, and moments have several spellings. */
+/**
+ * Returns the differences of two values in the members that both have. A null that was sent left the value to the server, and
+ * times have several spellings.
+ */
 export function overlap(sent: unknown, answered: unknown, path = ''): string[] {
   if (sent === null || answered === undefined) return [];
   if (isObject(sent) && isObject(answered)) {

@@ -2,7 +2,7 @@ import type { Operation } from '../generated/operations.ts';
 import { documented, nameOf } from './contract.ts';
 import { misfit, textMisfit, type Place } from './schemas.ts';
 
-/** What is wrong with a response, as sentences: its status, content type, headers and body against the document. */
+/** Returns what is wrong with a response, as sentences: compares its status, content type, headers and body with the document. */
 export async function breaches(operation: Operation, response: Response): Promise<string[]> {
   const { status, headers } = response;
   const name = `${nameOf(operation)} ${status}`;
@@ -25,7 +25,7 @@ async function bodyBreaches(
   response: Response,
   types: readonly string[],
 ): Promise<string[]> {
-  // What a HEAD would have answered is in its headers.
+  // The answer to a HEAD request has only headers.
   if (operation.verb === 'HEAD') return [];
   const name = `${nameOf(operation)} ${response.status}`;
   const type = response.headers.get('content-type');
@@ -35,7 +35,7 @@ async function bodyBreaches(
   }
   if (type === null || !(types.includes(type.replace(charset, '')) || types.includes('*/*')))
     return [`${name}: content type ${type}, not ${types.join(' or ')}`];
-  // Other bodies may never end, and say nothing that a schema could judge.
+  // Other bodies may never end, and no schema describes them.
   if (type !== 'application/json') return [];
   const text = await response.clone().text();
   const place = [...placeOf(operation, response.status), 'content', type, 'schema'];
@@ -43,7 +43,7 @@ async function bodyBreaches(
   return wrong ? [`${name}: body${wrong}: ${text.slice(0, 500)}`] : [];
 }
 
-/** Text may say how it is written; the document names its kind. */
+/** A text type may include its charset; the document names only the type. */
 const charset = /(?<=^text\/\w+); charset=utf-8$/;
 
 export interface ServerEvent {
@@ -51,7 +51,7 @@ export interface ServerEvent {
   readonly data: unknown;
 }
 
-/** What is wrong with an event of a stream, as the SDK hands it out. */
+/** Returns what is wrong with an event of a stream, as the SDK delivers it. */
 export function eventBreaches(operation: Operation, { event, data }: ServerEvent): string[] {
   const { path, verb, entry } = documented(operation);
   if (!entry['x-events']?.[event]) return [`${nameOf(operation)}: the event ${event} is not documented`];
@@ -59,7 +59,7 @@ export function eventBreaches(operation: Operation, { event, data }: ServerEvent
   return wrong ? [`${nameOf(operation)}: ${event} data${wrong}`] : [];
 }
 
-/** Where the document describes a response. */
+/** Returns the place of a response in the document. */
 function placeOf(operation: Operation, status: number): Place {
   const { path, verb } = documented(operation);
   return ['paths', path, verb, 'responses', String(status)];

@@ -1,4 +1,4 @@
-/** The OpenAPI documents as tests see them: which operation a request meant, and what its answers have to look like. */
+/** The OpenAPI documents as tests see them: which operation a request belongs to, and which form its answers must have. */
 import { readFileSync } from 'node:fs';
 import { operations, services, type Operation, type ServiceName } from '../generated/operations.ts';
 
@@ -11,7 +11,7 @@ export interface Schema {
 
 export interface MediaType {
   readonly schema?: Schema;
-  /** Where this answer looks other than its schema's example. */
+  /** The example of this answer, if it differs from its schema's example. */
   readonly example?: unknown;
 }
 
@@ -50,7 +50,7 @@ export interface Document {
   };
 }
 
-/** `authz.Roles_create`: unique over all services. */
+/** Returns a name that is unique across all services: `authz.Roles_create`. */
 export const nameOf = ({ service, id }: Operation): string => `${service}.${id}`;
 
 const documents = new Map<ServiceName, Document>();
@@ -72,7 +72,7 @@ interface Documented {
 }
 const entries = new Map<ServiceName, Map<string, Documented>>();
 
-/** Where an operation is in its document, and what it says there. */
+/** Returns the place of an operation in its document, and its entry. */
 export function documented(operation: Operation): Documented {
   const { service, id } = operation;
   let own = entries.get(service);
@@ -109,7 +109,8 @@ export function parametersOf(operation: Operation): ParameterObject[] {
 const routes = operations
   .map((operation) => ({
     operation,
-    // A segment that is written out sorts before a parameter, and what goes on after a greedy one before what ends there.
+    // A literal segment sorts before a parameter, and a path that continues after a greedy parameter sorts before one that ends
+    // with it.
     order: `${operation.path.replaceAll(/\{[^}]+\}/g, '~')}~`,
     pattern: new RegExp(
       `^/${operation.service}${operation.path
@@ -120,7 +121,7 @@ const routes = operations
   }))
   .sort((a, b) => (a.order < b.order ? -1 : 1));
 
-/** The operation that a request means, by its method and its path in the all-in-one server. */
+/** Returns the operation of a request, by its method and its path in the all-in-one server. */
 export function operationAt(method: string, path: string): Operation | undefined {
   const found = routes.filter(({ pattern }) => pattern.test(path));
   return found.find(({ operation, order }) => order === found[0]?.order && operation.verb === method)

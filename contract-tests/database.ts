@@ -5,20 +5,20 @@ import { once } from 'node:events';
 import postgres from 'postgres';
 import { pgliteServer } from './pglite-server.ts';
 
-/** A database server of a test's own, between which and the server under test the wire can be cut. */
+/** A separate database server for a test. Its connection to the server under test can be cut. */
 export interface OwnDatabase {
-  /** For DATABASE_URL. */
+  /** The value of DATABASE_URL. */
   readonly url: string;
-  /** Breaks every connection and takes no new ones. */
+  /** Breaks every connection and accepts no new ones. */
   cut(): Promise<void>;
-  /** Takes connections again. */
+  /** Accepts connections again. */
   heal(): Promise<unknown>;
-  /** Runs a statement, past the wire that can be cut. */
+  /** Runs a statement over a connection that cannot be cut. */
   run(statement: string): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** PGlite in memory behind a port: a machine without PostgreSQL can run these tests, too. */
+/** Starts PGlite in memory behind a port, so that a machine without PostgreSQL can also run these tests. */
 export async function startDatabase(): Promise<OwnDatabase> {
   const pg = await PGlite.create({ extensions: { vector } });
   const server = pgliteServer(pg);
@@ -48,7 +48,7 @@ export async function startDatabase(): Promise<OwnDatabase> {
   };
 }
 
-/** A port that passes everything on to another one, as long as it is whole. */
+/** Opens a port that forwards everything to another one until it is cut. */
 async function startWire(to: number) {
   const sockets = new Set<Socket>();
   const server = createServer((near) => {

@@ -1,4 +1,4 @@
-/** What the three documents state against what the contract has. */
+/** Compares the facts in the three documents with the contract. */
 import { describe, expect, it } from 'vitest';
 import { services, type ServiceName } from '../generated/operations.ts';
 import { documentOf } from './contract.ts';
@@ -44,7 +44,7 @@ describe.each(Object.keys(services) as ServiceName[])('the contract of %s', (ser
     const pathOf = (path: string) => exceptions.find((exception) => exception.path === path)?.contract;
     const { missing, renamed } = compare(facts, documentOf(service), pathOf);
     expect(missing).toEqual([]);
-    // An exception that no operation needs hides what it was made for.
+    // An unused exception would hide a later difference.
     expect(exceptions.filter(({ path }) => !renamed.includes(path))).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 /**
- * Every operation of all services, called through the SDK with the example of the contract, against the mock: what it is answered
- * fits its schema, and each documented failure reaches the caller as the error that it stands for.
+ * Calls every operation of all services through the SDK with the contract's example, against the mock: the answer matches its
+ * schema, and each documented failure reaches the caller as the right error.
  */
 import { afterEach, describe, expect, it } from 'vitest';
 import { isPlinthError, PlinthError } from '../sdk/src/index.ts';
@@ -44,11 +44,11 @@ const statusesOf = ({ responses }: Operation): number[] => [
   ...new Set(responses.map(({ status }) => status)),
 ];
 const failures = (operation: Operation) => statusesOf(operation).filter((status) => status >= 400);
-/** What an operation answers when nothing is wrong, the usual first. */
+/** Returns the success statuses of an operation, the usual one first. */
 const successes = (operation: Operation) => statusesOf(operation).filter((status) => status < 400);
 const otherStatuses = (operation: Operation) => successes(operation).slice(1);
 
-/** `roles.create: 201, 400 401 403 404` */
+/** Returns a test title such as `roles.create: 201, 400 401 403 404`. */
 function titleOf(operation: Operation): string {
   const resource = operation.resource.charAt(0).toLowerCase() + operation.resource.slice(1);
   return `${resource}.${operation.method}: ${successes(operation).join(' or ')}, ${failures(operation).join(' ')}`;
@@ -70,7 +70,7 @@ async function succeeds(operation: Operation, call: Call): Promise<void> {
   }
 }
 
-/** A status that is asked for; how the SDK hands out a redirect or a 304 is its own matter. */
+/** Checks that a requested status is answered. How the SDK delivers a redirect or a 304 is not checked. */
 async function answers(status: number, call: Call): Promise<void> {
   const answered = await call.response().then(
     ({ response }) => response.status,

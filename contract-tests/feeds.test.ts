@@ -1,4 +1,4 @@
-/** The WebSockets of the contract, opened as a browser does, against the mock. */
+/** Tests the contract's WebSockets, opened as a browser does, against the mock. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { isFeed } from './calls.ts';
 import { documented, nameOf } from './contract.ts';
@@ -46,7 +46,7 @@ describe.skipIf(!mock).each(feeds.map((operation) => [nameOf(operation), operati
   },
 );
 
-/** The first messages of a WebSocket. */
+/** Returns the first messages of a WebSocket. */
 function received(url: string, count: number): Promise<{ type: string }[]> {
   const socket = new WebSocket(url.replace(/^http/, 'ws'), [
     'plinth',

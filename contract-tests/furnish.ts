@@ -1,4 +1,4 @@
-/** Things of every kind in a tenant, made by the examples of the contract, for tests that try what others may see of them. */
+/** Creates things of every kind in a tenant from the contract's examples, for tests of what others can see of them. */
 import { expect } from 'vitest';
 import type { Operation } from '../generated/operations.ts';
 import { nameOf } from './contract.ts';
@@ -7,19 +7,19 @@ import { idPlaces, idsIn, requestWith, type Pool } from './ids.ts';
 import type { WireRequest } from './requests.ts';
 import { servedBy } from './targets.ts';
 
-/** What a tenant has, and who is at home there. */
+/** The things of a tenant, and the callers that belong to it. */
 export interface Furnished {
-  /** One thing of every kind, the user and the app among them. */
+  /** One thing of every kind, including the user and the app. */
   readonly pool: Pool;
   readonly root: Credential;
-  /** Missing where the server has no users. */
+  /** Undefined when the server has no users. */
   readonly user: SignedUp | undefined;
 }
 
 const operations = servedBy('server');
 const hasUsers = operations.some(({ service }) => service === 'auth');
 
-/** Makes one thing of every kind. What needs another thing first succeeds in a later round. */
+/** Creates one thing of every kind. An operation that needs another thing first succeeds in a later round. */
 export async function furnish(tenant: Tenant, appId?: string): Promise<Furnished> {
   const user = hasUsers ? await tenant.withUser(appId) : undefined;
   const pool = new Map<string, string>();
@@ -47,26 +47,26 @@ export async function furnish(tenant: Tenant, appId?: string): Promise<Furnished
   return { pool, root, user };
 }
 
-/** Whether an operation brings something into being in the tenant of the caller, and ends nothing. */
+/** Whether an operation creates something in the caller's tenant and deletes nothing. */
 const makes = ({ access, method, verb, responses }: Operation): boolean =>
   access !== 'public' &&
   access !== 'user' &&
   verb === 'POST' &&
   (responses.some(({ status }) => status === 201) || method === 'rotate' || method === 'test');
 
-/** Messages are made by what they tell of. */
+/** Whether an operation lists messages, which are created by the events that they report. */
 const listsMessages = (operation: Operation): boolean => nameOf(operation) === 'auth.Outbox_list';
 
-/** The kinds of things that the path of an operation names. */
+/** Returns the kinds of things that the path of an operation names. */
 export const pathKinds = (operation: Operation): string[] =>
   idPlaces(operation)
     .filter((place) => place.in === 'path')
     .map(({ prefix }) => prefix);
 
-/** When its owner was last there is written down some time after. */
+/** The server stores the time of the owner's last activity with a delay. */
 const lastSeen = /"last_(seen|active)_at":"[^"]*"/g;
 
-/** What the owner reads of all its things. */
+/** Returns everything that the owner reads of its things. */
 export async function readAll({ pool, root, user }: Furnished): Promise<Map<string, string>> {
   const seen = new Map<string, string>();
   const reads = operations.filter(
@@ -85,7 +85,7 @@ export async function readAll({ pool, root, user }: Furnished): Promise<Map<stri
 export const send = (credential: Credential, { path, init }: WireRequest): Promise<Response> =>
   credential.fetch(path, init);
 
-/** All that a caller can see of an answer, with the id that was asked for made the same. */
+/** Returns everything that a caller can see of an answer, with the requested id replaced. */
 export async function said(response: Response, id: string) {
   const headers = Object.fromEntries(response.headers);
   delete headers['x-request-id'];

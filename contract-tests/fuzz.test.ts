@@ -1,6 +1,6 @@
 /**
- * Requests that the contract allows and requests with something wrong, made from its schemas, against the real server. Whatever
- * they say, the answer is documented, fits its schema and is no 5xx.
+ * Sends valid and invalid requests, generated from the contract's schemas, to the real server. Whatever they contain, the
+ * answer is documented, matches its schema and is not a 5xx.
  *
  *     FUZZ_SECONDS=600 FUZZ_SEED=42 npx vitest run contract-tests/fuzz.test.ts
  */
@@ -21,11 +21,13 @@ import { servedBy, targetOf } from './targets.ts';
 
 const seconds = Number(process.env['FUZZ_SECONDS'] || 60);
 const seed = Number(process.env['FUZZ_SEED'] || Date.now() % 2 ** 31);
+/** The address of these requests: they use up the attempts of one network, and the other tests share another. */
+const network = '203.0.113.66';
 const server = targetOf('server');
 const operations = servedBy('server');
 const hasUsers = operations.some(({ service }) => service === 'auth');
 
-/** What makes things first, so that the ids of those that exist can be tried with everything else. */
+/** Creating operations come first, so that the ids of existing things can be tried everywhere else. */
 const order = (['POST', 'GET', 'PATCH', 'PUT', 'HEAD', 'DELETE'] as const).map(String);
 const ordered = [...operations].sort((a, b) => order.indexOf(a.verb) - order.indexOf(b.verb));
 const limit = (seconds * 1000) / operations.length;
@@ -54,7 +56,7 @@ describe.skipIf(!server)('generated requests', () => {
       });
       let caller: Record<string, string> = {};
       let page: WireRequest | undefined;
-      // Small batches, at least one: the seed that a failure prints, as FUZZ_SEED, repeats it at once.
+      // Small batches, at least one: the seed that a failure prints repeats it at once when given as FUZZ_SEED.
       const until = Date.now() + limit;
       for (let batch = 0; batch === 0 || Date.now() < until; batch++) {
         caller = await callerOf(operation, batch);
@@ -80,15 +82,16 @@ describe.skipIf(!server)('generated requests', () => {
         ...(body === undefined ? {} : { 'content-type': contentTypeOf(operation) }),
         ...ofPage?.init.headers,
         ...headers,
+        'x-forwarded-for': network,
       },
       body: body === undefined ? null : guarded(ofPage, inApp(operation, replacedIn(body))),
-      // Where a browser goes next is the answer.
+      // The redirect itself is the answer to check.
       redirect: 'manual',
       signal: AbortSignal.timeout(20_000),
     });
   }
 
-  /** Whoever the operation is for: root, or a user in this tenant, by their session and by root in their name. */
+  /** Returns a caller that the operation admits: root, or a user of this tenant with their session or through root. */
   async function callerOf({ access, service }: Operation, batch: number): Promise<Record<string, string>> {
     if (access === 'operator') return { authorization: root.authorization };
     if (access === 'public') return service === 'auth' ? { 'x-publishable-key': app.key } : root;
@@ -107,20 +110,20 @@ describe.skipIf(!server)('generated requests', () => {
     return (await response.json()) as Answer;
   };
 
-  /** The app in this tenant, and the key by which visitors say that they are there. */
+  /** Creates the app of this tenant, and the key with which visitors identify it. */
   async function firstApp() {
     const { id, publishable_keys } = await asked<App>('/apps', root, { name: 'Fuzz', slug: 'fuzz' });
     return { id, key: publishable_keys[0]!.key };
   }
 
-  /** Root makes the account: by now the app may ask more of those who sign up than can be guessed. */
+  /** Root creates the account: the app may by now demand more at sign-up than can be guessed. */
   async function signIn(): Promise<AuthResult> {
     const account = { email: `fuzz-${randomUUID()}@example.com`, password: 'seven brass wheels '.repeat(4) };
     await asked('/users', root, { ...account, email_verified: true });
     return asked<AuthResult>('/signin', { 'x-publishable-key': app.key }, account);
   }
 
-  /** The request of a browser that was shown the page: a form of any other one is not looked at. */
+  /** Returns the request of a browser that was shown the page. A form from any other browser is not read. */
   async function shownBefore(operation: Operation): Promise<WireRequest> {
     const { url, rootToken } = server!;
     const tenant = await tenantWithApp(
@@ -129,13 +132,13 @@ describe.skipIf(!server)('generated requests', () => {
     return (await shownPages(tenant, await tenant.withUser()))(operation);
   }
 
-  /** Ids of the examples stand for whatever of their kind exists by now. */
+  /** Replaces the ids of the examples by existing ones of the same kind. */
   const replacedIn = (text: string): string =>
     text.replaceAll(
       /\b([a-z]+)_01m7w[0-9a-hjkmnp-tv-z]{21}/g,
       (id, prefix: string) => existing.get(prefix)?.at(-1) ?? id,
     );
-  /** The app of the examples is another tenant's. */
+  /** Replaces the app of the examples, which belongs to another tenant. */
   const inApp = ({ ownApps }: Operation, text: string): string =>
     ownApps ? text.replaceAll('"app_id":"default"', `"app_id":"${app.id}"`) : text;
   const replaced = (values: Record<string, string>): Record<string, string> =>
@@ -152,7 +155,7 @@ describe.skipIf(!server)('generated requests', () => {
   }
 });
 
-/** The sentence of a 400 that says what is wrong without saying where. In OAuth's own envelope the standards say it. */
+/** Returns the message of a 400 that says what is wrong but not where. In OAuth's own envelope the standards define the message. */
 async function nameless(response: Response): Promise<string[]> {
   const text = await response.clone().text();
   if (response.headers.get('content-type') !== 'application/json') return [];
@@ -162,7 +165,7 @@ async function nameless(response: Response): Promise<string[]> {
   return /^[^:]*: ./s.test(sentence) || /\b(app_id|publishable key)\b/.test(sentence) ? [] : [text];
 }
 
-/** The form with what the page carries of its own accord. */
+/** Adds the page's own hidden values to the form. */
 function guarded(page: WireRequest | undefined, text: string): string {
   if (!page) return text;
   const carried = new URLSearchParams(page.init.body);

@@ -1,26 +1,26 @@
-/** Requests that the contract allows and requests with something wrong, made from its schemas. */
+/** Valid and invalid requests, generated from the contract's schemas. */
 import fc from 'fast-check';
 import type { Operation } from '../generated/operations.ts';
 import { broken, hostile, valid } from './arbitraries.ts';
 import { parametersOf, type Schema } from './contract.ts';
 import { bodySchema, formMembers, takesForm } from './requests.ts';
 
-/** A segment that is empty or a dot would be another path. */
+/** An empty or dot segment would make another path. */
 const isSegment = (text: string) => !/^\.{0,2}$/.test(text);
 
-/** A request before the ids of what exists are put in. */
+/** A request before existing ids are filled in. */
 export interface Generated {
   readonly parameters: Record<string, string>;
-  /** With its question mark. */
+  /** Including its question mark. */
   readonly query: string;
   readonly headers: Record<string, string>;
-  /** Sent as it is. */
+  /** Sent unchanged. */
   readonly body: string | undefined;
-  /** As the form of a page that the browser was shown, where it is a page's. */
+  /** Whether to send it like a form of a page that the browser was shown, if the operation is a page. */
   readonly shown: boolean;
 }
 
-/** Requests of the operation: what is allowed, and what is wrong in one place. */
+/** Generates requests of the operation: valid ones, and ones with a single error. */
 export function requests(operation: Operation): fc.Arbitrary<Generated> {
   const parameters = (place: 'path' | 'query', required: boolean, fits: (text: string) => boolean) => {
     const own = parametersOf(operation).filter((parameter) => parameter.in === place);
@@ -66,7 +66,7 @@ const oddHeaders: fc.Arbitrary<Record<string, string>> = fc.record(
 
 const oddQuery = fc.constantFrom('bogus=1', '%', '=', '&&', 'limit=1&limit=2', '__proto__=1', '%00=%ff');
 
-/** A parameter's value as text: mostly one that its schema allows. */
+/** Generates a parameter's value as text: mostly one that its schema allows. */
 const parameterText = ({ service }: Operation, schema: Schema): fc.Arbitrary<string> =>
   fc
     .oneof(
@@ -82,7 +82,7 @@ function queryText(known: Record<string, string>, odd: string): string {
   return text === '' ? '' : `?${text}`;
 }
 
-/** Lone surrogates have no place in a URL; what a browser would send for them is U+FFFD. */
+/** A lone surrogate cannot occur in a URL. A browser would send U+FFFD instead. */
 const encoded = (text: string) => encodeURIComponent(text.toWellFormed());
 
 function bodies(operation: Operation): fc.Arbitrary<string | undefined> {

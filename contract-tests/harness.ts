@@ -1,5 +1,5 @@
 /**
- * The contract tests' own words:
+ * The vocabulary of the contract tests:
  *
  *     contract('Roles', (api) => …)     the cases hold on the mock and on the server: what the documents promise
  *     behaviour('Roles', (api) => …)    the cases hold on the server only: what has to be remembered or computed
@@ -9,7 +9,7 @@
  *     tenant.withKey(['authz:read'])               the same tenant with an API key of these scopes
  *     tenant.withUser()                            a user who has just signed up there
  *
- * Every answer is judged by the OpenAPI document whatever a case looks at, and counted for the coverage of the contract.
+ * Every answer is checked against the OpenAPI document, whatever a case looks at, and counts for the coverage of the contract.
  */
 import { randomBytes } from 'node:crypto';
 import { afterEach, describe, expect, inject, it } from 'vitest';
@@ -20,24 +20,24 @@ import { recordingFetch } from './wire.ts';
 export interface Api {
   readonly target: Target;
   tenant(): Tenant;
-  /** Root that names no tenant: it acts in the operator's tenant, and where the contract says so across all of them. */
+  /** Root without a tenant: it acts in the operator's tenant, and across all tenants where the contract says so. */
   operator(): Tenant;
 }
 
 /** One tenant of the target, and one credential in it. */
 export interface Tenant extends Credential {
   readonly id: string;
-  /** The same tenant through an API key that holds these scopes and nothing else, under a policy if one is named. */
+  /** The same tenant with an API key that holds only these scopes, under a policy if one is given. */
   withKey(scopes: string[], policyId?: string): Promise<Credential>;
-  /** Root in the name of one of its users. */
+  /** Root on behalf of one of its users. */
   asUser(userId: string): Credential;
   /** Root in one of its apps. */
   inApp(appId: string): Credential;
-  /** A session of one of its users, by its token. */
+  /** The session of one of its users, by token. */
   withSession(token: string): Credential;
-  /** An OAuth client of its default app, which acts for itself. */
+  /** An OAuth client of its default app that acts for itself. */
   withClient(): Promise<Credential>;
-  /** Somebody who has just signed up: in this app, or in its default one, which is made where there is none. */
+  /** A user who has just signed up: in this app, or in the default app, which is created if necessary. */
   withUser(appId?: string): Promise<SignedUp>;
   /** The same tenant without any credentials. */
   anonymous(): Credential;
@@ -45,9 +45,9 @@ export interface Tenant extends Credential {
 
 export interface Credential {
   readonly plinth: Plinth;
-  /** Sends what it is given to a path of the all-in-one server. */
+  /** Sends the request unchanged to a path of the all-in-one server. */
   fetch(path: string, init?: RequestInit): Promise<Response>;
-  /** Expects the call to fail with this status; on the server also with this message. Answers the error's body. */
+  /** Expects the call to fail with this status and, on the server, with this message. Returns the error's body. */
   refused(
     status: number,
     message: string | RegExp,
@@ -55,7 +55,7 @@ export interface Credential {
   ): Promise<unknown>;
 }
 
-/** A user of a tenant, by the session that the sign-up began. */
+/** A user of a tenant, with the session that the sign-up began. */
 export interface SignedUp extends Credential {
   readonly id: string;
   readonly email: string;
@@ -65,7 +65,7 @@ export interface SignedUp extends Credential {
   readonly refreshToken: string;
 }
 
-/** Runs the cases against every target of this run that has the service whose folder they are in. */
+/** Runs the cases against every target of this run that has the service in whose folder they are. */
 export function contract(name: string, cases: (api: Api) => void): void {
   const targets = inject('contract')
     .targets.map((target) => target.name)
@@ -74,7 +74,7 @@ export function contract(name: string, cases: (api: Api) => void): void {
   if (targets.length === 0) it.skip(`${name}: no target of this run has the service`);
 }
 
-/** Tests in no folder of a service are about all of them. */
+/** Whether a target has the service of the test's folder. Tests outside such folders concern all services. */
 function serves(name: Target): boolean {
   const target = targetOf(name);
   const [, service] = /contract-tests\/([a-z]+)\//.exec(expect.getState().testPath ?? '') ?? [];
@@ -96,7 +96,7 @@ function suite(name: string, target: Target, cases: (api: Api) => void): void {
   });
 }
 
-/** How a test reaches a target, for suites that start one of their own. */
+/** How a test reaches a target, for suites that start their own. */
 export interface Connection {
   readonly target: Target;
   readonly url: string;
@@ -152,7 +152,7 @@ function credential(connection: Connection, headers: Readonly<Record<string, str
     plinth: client({}),
     fetch: (path, init) => own(`${url}${path}`, init),
     async refused(status, message, call) {
-      // The mock knows nothing that could be missing or taken: it is asked for the answer.
+      // The mock stores nothing that could be missing or taken, so the test requests the status.
       const error = await failureOf(call(client(target === 'mock' ? { prefer: `code=${status}` } : {})));
       expect(error.status, JSON.stringify(error.body)).toBe(status);
       if (target === 'server') expect(error.message).toEqual(said(message));
@@ -161,7 +161,7 @@ function credential(connection: Connection, headers: Readonly<Record<string, str
   };
 }
 
-/** The default app of a tenant, made where there is none. */
+/** Returns the default app of a tenant, and creates it if necessary. */
 async function defaultApp({ auth }: Plinth): Promise<string> {
   for await (const { id, is_default } of auth.apps.list()) if (is_default) return id;
   const { id } = await auth.apps.create({ body: { name: 'Default app', slug: 'default' } });

@@ -1,13 +1,13 @@
-/** Ids in requests: where they stand, which things they name, and ids of things that do not exist. */
+/** Ids in requests: their places, the things they name, and ids of things that do not exist. */
 import { typeidUnboxed } from 'typeid-js';
 import type { Operation } from '../generated/operations.ts';
 import { parametersOf, resolve, type Schema } from './contract.ts';
 import { bodySchema, exampleBody, exampleRequest, type WireRequest } from './requests.ts';
 
-/** Ids of things that exist in a tenant, by prefix. */
+/** Ids of existing things in a tenant, by prefix. */
 export type Pool = ReadonlyMap<string, string>;
 
-/** A place in the requests of an operation where an id of a stored thing belongs. */
+/** A place for the id of a stored thing in the requests of an operation. */
 export interface IdPlace {
   readonly in: 'path' | 'query' | 'body';
   readonly name: string;
@@ -16,7 +16,7 @@ export interface IdPlace {
 
 const typeId = /^([a-z]+)_[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 
-/** The id of something that does not exist, and was never made. */
+/** Returns the id of a thing that does not exist and never did. */
 export const absentId = (prefix: string): string => typeidUnboxed(prefix);
 
 export function idPlaces(operation: Operation): IdPlace[] {
@@ -32,14 +32,14 @@ export function idPlaces(operation: Operation): IdPlace[] {
   return [...parameters, ...memberPlaces(service, schema), ...app];
 }
 
-/** Where apps are things that are stored, though not all of their ids look like it. */
+/** Whether a parameter names a stored app. Not all ids of apps have the usual form. */
 const namesApp = ({ ownApps }: Operation, name: string): boolean =>
   ownApps === true && (name === 'appId' || name === 'app_id');
 
 const propertiesOf = (service: Operation['service'], schema: Schema) =>
   (resolve(service, schema)['properties'] ?? {}) as Record<string, Schema>;
 
-/** The places in a body, the first item standing for all of a list: `records.0.key_id`. */
+/** Returns the places in a body. The first item stands for all items of a list: `records.0.key_id`. */
 function memberPlaces(
   service: Operation['service'],
   schema: Schema,
@@ -55,7 +55,7 @@ function memberPlaces(
   );
 }
 
-/** The prefix that a schema demands of an id, also of one that may be null. */
+/** Returns the prefix that a schema demands of an id, even if the id may be null. */
 function prefixOf(service: Operation['service'], schema: Schema): string | undefined {
   const found = resolve(service, schema);
   const forms = (found['anyOf'] ?? []) as Schema[];
@@ -64,8 +64,8 @@ function prefixOf(service: Operation['service'], schema: Schema): string | undef
 }
 
 /**
- * The example request of an operation whose ids all name what exists in the pool; members whose kind the pool does not have are
- * left out. `placed` puts one id of one's own into one place.
+ * Builds the example request of an operation with only existing ids from the pool. Members whose kind is not in the pool are
+ * omitted. `placed` puts one given id into one place.
  */
 export function requestWith(
   operation: Operation,
@@ -84,7 +84,7 @@ export function requestWith(
   return exampleRequest(operation, example === undefined ? { parameters } : { parameters, body });
 }
 
-/** The app of the examples is the first one of the operator's, which is not where others are at home. */
+/** Replaces the app of the examples, the operator's first app, to which other callers do not belong. */
 const inApp = (example: unknown, pool: Pool): unknown =>
   isObject(example) && 'app_id' in example ? { ...example, app_id: pool.get('app') } : example;
 
@@ -98,10 +98,10 @@ function inPool(value: unknown, pool: Pool): unknown {
   return prefix === undefined || madeByClients.has(prefix) ? value : pool.get(prefix);
 }
 
-/** Usage records get their ids from who reports them; nothing is looked up by them. */
+/** The reporters of usage records choose their ids; nothing is looked up by these ids. */
 const madeByClients = new Set(['kuse']);
 
-/** The value with one member set, and what leads to it. */
+/** Returns the value with one member set, and the containers on its path created. */
 function withMember(value: unknown, [step, ...rest]: readonly string[], member: unknown): unknown {
   if (step === undefined) return member;
   if (Array.isArray(value))
@@ -111,7 +111,7 @@ function withMember(value: unknown, [step, ...rest]: readonly string[], member: 
   return { ...(value as object), [step]: withMember((value as Record<string, unknown>)[step], rest, member) };
 }
 
-/** Every id in a text, with its prefix. */
+/** Returns every id in a text, with its prefix. */
 export const idsIn = (text: string): [id: string, prefix: string][] =>
   [...text.matchAll(/\b([a-z]+)_[0-7][0-9a-hjkmnp-tv-z]{25}\b/g)].map(([id, prefix]) => [id, prefix!]);
 

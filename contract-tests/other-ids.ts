@@ -1,4 +1,4 @@
-/** Ids in examples that no example shows as a thing of its own, and what they stand for. */
+/** Ids in the examples that no example defines, and what they stand for. */
 export const otherIds: Readonly<Record<string, string>> = {
   evt_01m7w6qgeqfq9s8vcv2enpf2xs: 'auth: what its webhooks tell is no resource there',
   role_01m7w4n5e0ew4spajdpe9q9ptk: 'authz: the parent of the role',

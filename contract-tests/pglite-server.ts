@@ -2,12 +2,12 @@ import type { PGlite } from '@electric-sql/pglite';
 import { createServer, type Server, type Socket } from 'node:net';
 
 /**
- * Speaks the PostgreSQL protocol for one PGlite. A connection has the backend to itself from its first message until the backend
- * is ready and in no transaction, so that statements of different connections never mix.
+ * Serves the PostgreSQL protocol for one PGlite. A connection has the backend to itself from its first message until the
+ * backend is ready and outside a transaction, so that statements of different connections never mix.
  */
 export function pgliteServer(pg: PGlite): Server {
   let last = Promise.resolve();
-  /** Waits for its turn; what it answers ends the turn. */
+  /** Waits for its turn. The returned function ends the turn. */
   async function turn(): Promise<() => void> {
     const before = last;
     let end = () => {};
@@ -37,7 +37,7 @@ function serve(socket: Socket, pg: PGlite, turn: () => Promise<() => void>): voi
     if (messages.length > 0) work = work.then(() => answer(messages)).catch(() => void socket.destroy());
   });
   socket.on('error', () => {});
-  // A connection that is lost in the middle must not leave its transaction to the next one.
+  // A connection that breaks off must not leave its transaction to the next one.
   socket.on('close', () => {
     work = work.then(async () => {
       if (!endTurn) return;
@@ -47,7 +47,7 @@ function serve(socket: Socket, pg: PGlite, turn: () => Promise<() => void>): voi
   });
 }
 
-/** Whole messages only, without the farewell: PGlite has one session, which outlives its connections. */
+/** Splits the stream into whole messages and drops the termination: PGlite has one session, which outlives its connections. */
 function framer(): (chunk: Buffer) => Buffer {
   let rest = Buffer.alloc(0);
   let started = false;
@@ -69,9 +69,9 @@ function framer(): (chunk: Buffer) => Buffer {
 }
 
 const terminate = 0x58;
-/** ReadyForQuery with status I: not in a transaction. */
+/** ReadyForQuery with status I: outside a transaction. */
 const ready = Buffer.from([0x5a, 0, 0, 0, 5, 0x49]);
-/** Sync, which ends a statement that was cut off, then a simple query. */
+/** Sync, which ends a cut-off statement, followed by a simple query. */
 const rollback = Buffer.concat([
   Buffer.from([0x53, 0, 0, 0, 4, 0x51, 0, 0, 0, 13]),
   Buffer.from('rollback\0'),

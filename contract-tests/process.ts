@@ -4,31 +4,33 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A mock or a server in a process of its own: the tests see of it what any client sees. */
+/** A mock or a server in a separate process: the tests see only what any client sees. */
 export interface Running {
-  /** Without a slash at the end. */
+  /** Without a trailing slash. */
   readonly url: string;
   readonly rootToken: string;
-  /** What it wrote so far, for the message of a failed test. */
-  output(): string;
-  /** Ends it in order and removes its data. */
+  /** Its output so far, for the message of a failed test. */
+  readonly output: () => string;
+  /** Stops it cleanly and removes its data. */
   stop(): Promise<void>;
 }
 
 export const startMock = () => start(['mock'], {});
 
 export interface ServerOptions {
-  /** Without it the server has a database of its own. */
+  /** Without it, the server has a separate database. */
   readonly databaseUrl?: string;
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-/** A server on a new data directory, or on the database of `databaseUrl`; strict, so that it judges its own answers too. */
+/** Starts a server on a new data directory, or on the database of `databaseUrl`. It is strict, so that it checks its own answers too. */
 export async function startServer({ databaseUrl, environment = {} }: ServerOptions = {}): Promise<Running> {
   const data = await mkdtemp(join(tmpdir(), 'plinth-contract-'));
   const server = await start(['serve', '--data', data], {
     PLINTH_CONTRACT: 'strict',
     PLINTH_AUTH_ARGON2: cheapHashes,
+    // A test that uses up the attempts of its network names another network in `X-Forwarded-For`.
+    PLINTH_TRUSTED_PROXY: '127.0.0.1',
     ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
     ...environment,
   });
@@ -41,12 +43,12 @@ export async function startServer({ databaseUrl, environment = {} }: ServerOptio
   };
 }
 
-/** What a password hash may cost at least: the contract does not depend on how strong it is. */
+/** The lowest allowed cost of a password hash: the contract does not depend on its strength. */
 const cheapHashes = 'm=7168,t=1,p=1';
 
 const startTimeoutMs = 60_000;
 
-/** Runs `node src/main.ts …` on a free port and waits for the address that it prints. */
+/** Runs `node src/main.ts …` on a free port and waits for the address in its output. */
 async function start(args: readonly string[], environment: Record<string, string>): Promise<Running> {
   const rootToken = `contract-${randomBytes(24).toString('hex')}`;
   const child = spawn(process.execPath, ['src/main.ts', ...args, '--port', '0', '--host', '127.0.0.1'], {
@@ -63,7 +65,7 @@ async function start(args: readonly string[], environment: Record<string, string
     };
     const timer = setTimeout(fail, startTimeoutMs, 'did not start in time');
     const read = (chunk: Buffer) => {
-      // Only the end is of interest, and a run may be long.
+      // Only the end matters, and a run may be long.
       output = (output + chunk.toString()).slice(-20_000);
       const found = /http:\/\/127\.0\.0\.1:\d+/.exec(output)?.[0];
       if (found === undefined) return;

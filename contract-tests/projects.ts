@@ -1,4 +1,4 @@
-/** The vitest projects of this folder: the tests, and after all of them what they have covered. */
+/** The vitest projects of this folder: the tests, and after them their coverage. */
 const common = { testTimeout: 60_000, hookTimeout: 90_000 };
 
 export const contractProjects = [
@@ -10,6 +10,7 @@ export const contractProjects = [
       include: ['contract-tests/**/*.test.ts'],
       exclude: ['contract-tests/coverage.test.ts'],
       globalSetup: './contract-tests/setup.ts',
+      setupFiles: './contract-tests/note-file.ts',
     },
   },
   {
@@ -18,7 +19,7 @@ export const contractProjects = [
       ...common,
       name: 'coverage',
       include: ['contract-tests/coverage.test.ts'],
-      // Groups run one after the other: this one when everything else is done.
+      // Groups run one after the other; this one runs after everything else.
       sequence: { groupOrder: 1 },
     },
   },

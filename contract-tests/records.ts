@@ -1,22 +1,29 @@
-/** What went over the wire in the last run, noted by every process that tests in a file of its own. */
+/** The answers in the last run, recorded by every test process in its own file. */
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 /** One answer of one operation. */
 export interface Seen {
   readonly target: string;
-  /** `authz.Roles_create` */
+  /** For example `authz.Roles_create`. */
   readonly operation: string;
   readonly status: number;
 }
 
-/** Outlives the run, so that the coverage can be computed again without it. */
+/** Kept after the run, so that the coverage can be computed again without it. */
 const folder = fileURLToPath(new URL('../node_modules/.cache/contract/', import.meta.url));
 
 export function forgetRecords(): void {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
 }
+
+/** Records that a test file runs. */
+export const noteFile = (path: string): void => appendFileSync(`${folder}files.txt`, `${path}\n`);
+
+/** Returns the test files of the last run, as absolute paths. */
+export const readFiles = (): ReadonlySet<string> =>
+  new Set(readFileSync(`${folder}files.txt`, 'utf8').split('\n'));
 
 const noted = new Set<string>();
 
@@ -33,11 +40,11 @@ export function readRecords(): Seen[] {
   return lines.filter(Boolean).map((line) => JSON.parse(line) as Seen);
 }
 
-/** Which operations a target of the run has. */
+/** Records the operations of a target. */
 export function noteServed(target: string, operations: readonly string[]): void {
   writeFileSync(`${folder}${target}.json`, JSON.stringify(operations));
 }
 
-/** Throws when the target was not part of the last run. */
+/** Returns the operations of a target. @throws Error when the target was not part of the last run */
 export const readServed = (target: string): string[] =>
   JSON.parse(readFileSync(`${folder}${target}.json`, 'utf8')) as string[];

@@ -1,11 +1,11 @@
-/** Valid requests, made from the examples of the contract; and what can be wrong with any request. */
+/** Valid requests, built from the contract's examples, and ways to break any request. */
 import { typeidUnboxed } from 'typeid-js';
 import type { Operation } from '../generated/operations.ts';
 import { isObject } from './coherence.ts';
 import { documented, parametersOf, type ParameterObject, type Schema } from './contract.ts';
 import { exampleOf, requestExample } from './examples.ts';
 
-/** A request as it goes over the wire, but for the credentials. */
+/** A request in its wire form, without credentials. */
 export interface WireRequest {
   readonly path: string;
   readonly init: {
@@ -16,13 +16,13 @@ export interface WireRequest {
 }
 
 export interface Parts {
-  /** Path, query and header parameters by name; the examples of the required ones without them. */
+  /** Path, query and header parameters by name. Without them, the required ones have their examples. */
   readonly parameters?: Readonly<Record<string, string>>;
-  /** The body as JSON; the example without it. */
+  /** The body as JSON. Defaults to the example. */
   readonly body?: unknown;
 }
 
-/** A request of the operation that the contract allows. It names things that need not exist. */
+/** Returns a request that the contract allows. The things that it names need not exist. */
 export function exampleRequest(
   operation: Operation,
   { parameters = {}, body = exampleBody(operation) }: Parts = {},
@@ -49,8 +49,8 @@ export function exampleRequest(
 }
 
 /**
- * The example of the request body; undefined where there is none, a few bytes where it may be any. Ids that clients make carry
- * the time at which they were made, and those of the examples grow too old.
+ * Returns the example of the request body: undefined when there is none, a few bytes when it may be anything. Ids that clients
+ * create contain their creation time, so those of the examples would be too old.
  */
 export function exampleBody(operation: Operation): unknown {
   const example = requestExample(operation);
@@ -61,7 +61,7 @@ export function exampleBody(operation: Operation): unknown {
   );
 }
 
-/** The schema of a JSON body or a form. */
+/** Returns the schema of a JSON body or a form. */
 export function bodySchema(operation: Operation): Schema | undefined {
   const content = documented(operation).entry.requestBody?.content;
   return (content?.['application/json'] ?? content?.[form])?.schema;
@@ -71,7 +71,7 @@ const form = 'application/x-www-form-urlencoded';
 
 export const takesForm = ({ body }: Operation): boolean => body?.contentTypes[0] === form;
 
-/** What a form can carry of a value. */
+/** Returns the part of a value that a form can contain. */
 export const formMembers = (value: unknown): Record<string, string> =>
   Object.fromEntries(
     Object.entries(isObject(value) ? value : {}).map(([name, member]) => [
@@ -80,11 +80,11 @@ export const formMembers = (value: unknown): Record<string, string> =>
     ]),
   );
 
-/** A value where there is nothing but text. */
+/** Returns the text form of a value. */
 export const textOf = (value: unknown): string =>
   (typeof value === 'string' ? value : JSON.stringify(value)).toWellFormed();
 
-/** That any type is taken says nothing about which one to send. */
+/** Returns the content type to send. If any type is accepted, it sends bytes. */
 export function contentTypeOf(operation: Operation): string {
   const { contentType = '*/*' } = requestExample(operation) ?? {};
   return contentType === '*/*' ? 'application/octet-stream' : contentType;
@@ -100,7 +100,7 @@ const requiredTexts = (operation: Operation): Record<string, string> =>
     Object.entries(requiredParameters(operation)).map(([name, value]) => [name, String(value)]),
   );
 
-/** The examples of the parameters that an operation cannot do without, as values. */
+/** Returns the examples of an operation's required parameters, as values. */
 export function requiredParameters(operation: Operation): Record<string, unknown> {
   const required = parametersOf(operation).filter(({ required }) => required);
   return Object.fromEntries(
@@ -114,7 +114,7 @@ function exampleValue(operation: Operation, { name, schema }: ParameterObject): 
   throw new Error(`${operation.service}.${operation.id}: parameter ${name} has no example`);
 }
 
-/** The path with its parameters; slashes of a greedy one stay as they are. */
+/** Returns the path with its parameters. Slashes in a greedy parameter stay unescaped. */
 export function pathOf({ path }: Operation, values: Readonly<Record<string, string>>): string {
   const value = (name: string) => (values[name] ?? '').toWellFormed();
   return path

@@ -1,17 +1,17 @@
-/** Values against the schemas of the documents, by a validator of the tests' own. */
+/** Checks values against the schemas of the documents with a separate validator. */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import type { ServiceName } from '../generated/operations.ts';
 import { documentOf, type Schema } from './contract.ts';
 
-/** Where a schema stands in a document: the parts of a JSON pointer. */
+/** The place of a schema in a document: the parts of a JSON pointer. */
 export type Place = readonly string[];
 
-/** What the schema says against a value; undefined for one that it allows. */
+/** Returns how a value violates the schema, or undefined when the schema allows it. */
 export const misfit = (service: ServiceName, place: Place, value: unknown): string | undefined =>
   judge(service, place, value, 'value');
 
-/** The same for a value that is written as text, such as a header's, and is read as what it should be. */
+/** Does the same for a value in text form, such as a header's, after converting it to its type. */
 export const textMisfit = (service: ServiceName, place: Place, text: string): string | undefined =>
   judge(service, place, text, 'text');
 
@@ -35,7 +35,7 @@ function judge(
   return `${error?.instancePath} ${error?.message} ${JSON.stringify(error?.params)}`;
 }
 
-/** A schema that is nothing but a reference is judged as what it refers to, of which there are far fewer. */
+/** Returns the pointer of a schema. A schema that is only a reference is replaced by its target, since there are far fewer targets. */
 function pointerTo(service: ServiceName, place: Place): string {
   const schema = place.reduce<unknown>(
     (node, part) => (node as Record<string, unknown>)[part],

@@ -9,22 +9,24 @@ export interface TargetInfo {
   readonly name: Target;
   readonly url: string;
   readonly rootToken: string;
-  /** What it serves of the contract: `authz.Roles_create`. */
+  /** Its output at the start, for tests that need it. */
+  readonly printed: string;
+  /** The operations that it serves, such as `authz.Roles_create`. */
   readonly operations: readonly string[];
-  /** The services that it has, whole or in part. */
+  /** The services that it has, completely or in part. */
   readonly services: readonly ServiceName[];
 }
 
 declare module 'vitest' {
   export interface ProvidedContext {
     contract: {
-      /** Where the tests are pointed: TARGET=mock or TARGET=server, both without it. */
+      /** The targets of the tests: TARGET=mock or TARGET=server, both by default. */
       readonly targets: readonly TargetInfo[];
     };
   }
 }
 
-/** Starts the targets once for all files of the run. Each test has a tenant of its own, so they do not meet. */
+/** Starts the targets once for all files of the run. Each test has its own tenant, so tests do not affect each other. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   forgetRecords();
   const target = process.env['TARGET'];
@@ -35,11 +37,11 @@ export default async function setup(project: TestProject): Promise<() => Promise
   if (names.length === 0) throw new Error('TARGET must be mock or server');
   const running = await Promise.all(names.map(async (name) => ({ name, process: await starts[name]() })));
   const targets = await Promise.all(
-    running.map(async ({ name, process: { url, rootToken } }) => {
+    running.map(async ({ name, process: { url, rootToken, output } }) => {
       const served = name === 'mock' ? operations.map(nameOf) : await operationsAt(url);
       noteServed(name, served);
       const services = [...new Set(served.map((operation) => operation.split('.')[0] as ServiceName))];
-      return { name, url, rootToken, operations: served, services };
+      return { name, url, rootToken, printed: output(), operations: served, services };
     }),
   );
   project.provide('contract', { targets });
@@ -48,7 +50,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   };
 }
 
-/** The server's document of all services names its operations as the tests do. */
+/** Returns the operations in the server's document of all services, which names them as the tests do. */
 async function operationsAt(url: string): Promise<string[]> {
   const document = (await (await fetch(`${url}/openapi.json`)).json()) as {
     paths: Record<string, Record<string, { operationId: string }>>;

@@ -1,6 +1,6 @@
 /**
- * The wall between tenants, at every operation that takes an id: another tenant's id is answered exactly as one that does not
- * exist: same status, same headers, same bytes; and what the id names is what it was before.
+ * The isolation between tenants, at every operation that takes an id: another tenant's id is answered exactly like one that
+ * does not exist, with the same status, headers and bytes. What the id names stays unchanged.
  */
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Operation } from '../generated/operations.ts';
@@ -10,10 +10,10 @@ import { behaviour, type Credential } from './harness.ts';
 import { absentId, idPlaces, requestWith, type IdPlace } from './ids.ts';
 import { servedBy, targetOf } from './targets.ts';
 
-/** What is public is in no tenant's name. */
+/** Public operations belong to no tenant. */
 const operations = servedBy('server').filter(({ access }) => access !== 'public');
 
-/** All but the operator's `*`. */
+/** All scopes except the operator's `*`. */
 const allScopes = (targetOf('server')?.services ?? []).map((service) => `${service}:*`);
 
 const cases = operations.flatMap((operation) =>

@@ -1,12 +1,12 @@
 /**
- * The two judges of requests, the generated validators and express-openapi-validator on the document, asked about the same
- * generated inputs: they accept the same ones.
+ * Compares the two validators of requests, the generated ones and express-openapi-validator on the document: for the same
+ * generated inputs, both accept the same ones.
  *
  *     FUZZ_RUNS=500 FUZZ_SEED=42 npx vitest run contract-tests/validators.test.ts
  */
 import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Server } from 'node:http';
 import express, { type ErrorRequestHandler } from 'express';
 import { middleware } from 'express-openapi-validator';
 import fc from 'fast-check';
@@ -38,7 +38,7 @@ describe.each(Object.keys(services) as ServiceName[])('the validators of %s', (s
   beforeAll(async () => {
     generated = ((await import(`../generated/${service}/validators.js`)) as { validators: Validators })
       .validators;
-    server = documentServer(service).listen(0, '127.0.0.1');
+    server = createServer({ maxHeaderSize: longestHead }, documentApp(service)).listen(0, '127.0.0.1');
     await once(server, 'listening');
     url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   });
@@ -53,13 +53,15 @@ describe.each(Object.keys(services) as ServiceName[])('the validators of %s', (s
       fc.asyncProperty(inputs(operation), async (input) => {
         const byDocument = await judgedByDocument(operation, input);
         const byGenerated = judgedByGenerated(generated[operation.id] ?? {}, restored(operation, input));
-        expect(byGenerated, byDocument).toBe(byDocument === '');
+        expect(byGenerated, repeatable(operation, `the document says '${byDocument}'`)).toBe(
+          byDocument === '',
+        );
       }),
       { seed, numRuns, endOnFailure: true },
     ),
   );
 
-  /** What the document says against the request; nothing when it is allowed. */
+  /** Returns how the request violates the document, or an empty text when it is allowed. */
   async function judgedByDocument(operation: Operation, { path, query, body }: Input): Promise<string> {
     const search = Object.entries(query)
       .map(([name, value]) => `${name}=${escaped(value)}`)
@@ -69,40 +71,53 @@ describe.each(Object.keys(services) as ServiceName[])('the validators of %s', (s
       ...sent(operation, body),
     });
     await response.arrayBuffer();
-    return decodeURIComponent(response.headers.get(verdict) ?? '');
+    const said = response.headers.get(verdict);
+    // A request that fails before it reaches the validator was not allowed by it.
+    expect(response.status, repeatable(operation, 'no verdict')).toBe(said === null ? 200 : 400);
+    return decodeURIComponent(said ?? '');
   }
 });
 
-/** Where the document's judge says what is wrong: the answer to a HEAD has no other place. */
+/** Returns the text of a failure with everything needed to repeat it from that line of the log. */
+const repeatable = (operation: Operation, text: string): string =>
+  `FUZZ_SEED=${seed} FUZZ_RUNS=${numRuns} ${nameOf(operation)}: ${text}`;
+
+/** The header with the validator's verdict: the answer to a HEAD request has no other place for it. */
 const verdict = 'x-verdict';
 
-/** An application that says nothing to allowed requests, and to others what is wrong. */
-function documentServer(service: ServiceName) {
+/** In bytes. By default Node refuses more than 16 KiB, which the query of an authorization may exceed. */
+const longestHead = 1024 * 1024;
+
+/** Creates an application that answers allowed requests with nothing, and others with the violation. */
+function documentApp(service: ServiceName) {
   const said: ErrorRequestHandler = (error: Error, _req, res, _next) =>
     void res
       .status(400)
-      .setHeader(verdict, encodeURIComponent(error.message.toWellFormed().slice(0, 500)))
+      .setHeader(verdict, encodeURIComponent(error.message.slice(0, 500).toWellFormed()))
       .end();
-  return express()
-    .use(express.json({ strict: false, limit: '8mb' }))
-    .use(express.urlencoded({ extended: false, limit: '8mb' }))
-    .use(express.raw())
-    .use(
-      middleware({
-        // Without its servers, since the paths that are asked about are relative to the service.
-        apiSpec: { ...withoutAnswers(documentOf(service)), servers: [] } as never,
-        validateRequests: true,
-        validateResponses: false,
-        validateSecurity: false,
-        fileUploader: false,
-        ajvFormats: { mode: 'full' },
-      }),
-    )
-    .use((_req, res) => void res.status(200).end())
-    .use(said);
+  return (
+    express()
+      // The size of a request is checked before the validators.
+      .use(express.json({ strict: false, limit: Infinity }))
+      .use(express.urlencoded({ extended: false, limit: Infinity }))
+      .use(express.raw())
+      .use(
+        middleware({
+          // Without the document's servers, since the tested paths are relative to the service.
+          apiSpec: { ...withoutAnswers(documentOf(service)), servers: [] } as never,
+          validateRequests: true,
+          validateResponses: false,
+          validateSecurity: false,
+          fileUploader: false,
+          ajvFormats: { mode: 'full' },
+        }),
+      )
+      .use((_req, res) => void res.status(200).end())
+      .use(said)
+  );
 }
 
-/** Answers are not judged here, and their schemas would be walked through for every operation. */
+/** Removes the answers, which are not checked here: their schemas would be walked for every operation. */
 function withoutAnswers(document: Document): object {
   const paths = Object.entries(document.paths).map(([path, item]) => [
     path,
@@ -116,7 +131,7 @@ function withoutAnswers(document: Document): object {
   return { ...document, paths: Object.fromEntries(paths) as unknown };
 }
 
-/** A body on the wire. The members of a form are texts already. */
+/** Returns a body in its wire form. The members of a form are already texts. */
 function sent(operation: Operation, body: unknown): Pick<RequestInit, 'headers' | 'body'> {
   if (takesBytes(operation))
     return { headers: { 'content-type': 'application/octet-stream' }, body: 'some bytes' };
@@ -128,7 +143,7 @@ function sent(operation: Operation, body: unknown): Pick<RequestInit, 'headers' 
 
 const takesBytes = ({ body }: Operation): boolean => body?.contentTypes.includes('*/*') ?? false;
 
-/** A greedy parameter in one segment, since the document does not know that it may have several. */
+/** Puts a greedy parameter into one segment, since the document does not say that it may have several. */
 const segmentsOf = (operation: Operation, path: Record<string, string>): string =>
   pathOf({ ...operation, path: operation.path.replaceAll('{+', '{') }, path);
 
@@ -142,7 +157,7 @@ function judgedByGenerated(validators: Validators[string], input: Input): boolea
   return parts.every((allowed) => allowed !== false);
 }
 
-/** The server puts a default in the place of a `null` that gives it back before it asks its validators. */
+/** Replaces a `null` that restores a default by that default, as the server does before it validates. */
 const restored = ({ body }: Operation, input: Input): Input =>
   body?.leeway ? { ...input, body: withDefaults(body.leeway, input.body) } : input;
 
@@ -179,7 +194,7 @@ function bodies(operation: Operation): fc.Arbitrary<unknown> {
   return takesForm(operation) ? values.map(formMembers) : values;
 }
 
-/** Empty texts, dots and texts that are no UTF-8 are judged before the validators. */
+/** Generates a parameter's text. Empty texts, dots and texts that are not UTF-8 are rejected before the validators. */
 const parameterText = ({ service }: Operation, schema: Schema): fc.Arbitrary<string> =>
   fc
     .oneof(
@@ -189,6 +204,6 @@ const parameterText = ({ service }: Operation, schema: Schema): fc.Arbitrary<str
     .map((value) => textOf(value).slice(0, 2_000))
     .filter((text) => !/^\.{0,2}$/.test(text));
 
-/** The document's judge takes what encodeURIComponent leaves for reserved. */
+/** Escapes what encodeURIComponent leaves unescaped but the document's validator treats as reserved. */
 const escaped = (text: string): string =>
   encodeURIComponent(text).replaceAll(/[!'()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16)}`);

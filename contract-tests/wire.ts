@@ -4,15 +4,15 @@ import { note } from './records.ts';
 
 export interface WireOptions {
   readonly target: string;
-  /** Sent with every request unless the request says otherwise. */
+  /** Sent with every request unless the request overrides them. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Hears of every answer that breaks the contract. */
+  /** Called for every answer that breaks the contract. */
   readonly onBreach: (breach: string) => void;
 }
 
 /**
- * A `fetch` that notes which operation answered with which status, and judges every answer by the OpenAPI document. It
- * changes nothing but the headers given.
+ * Returns a `fetch` that records which operation answered with which status, and checks every answer against the OpenAPI
+ * document. It changes only the given headers.
  */
 export function recordingFetch({ target, headers, onBreach }: WireOptions): typeof fetch {
   return async (input, init) => {

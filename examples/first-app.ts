@@ -6,8 +6,13 @@ const admin = createPlinth({ baseUrl, token: process.env.PLINTH_ROOT_TOKEN ?? ''
 const visitor = createPlinth({ baseUrl });
 const as = (session: { session_token: string }) => createPlinth({ baseUrl, token: session.session_token });
 
-// Ada signs up and verifies her address. Messages are not really sent here: the outbox keeps them.
-const account = { email: 'ada@example.com', password: 'correct horse battery staple', app_id: 'default' };
+// Ada signs up and verifies her address. Messages are not really sent here: the outbox keeps them. Each run has an Ada of its own.
+const run = Date.now().toString(36);
+const account = {
+  email: `ada-${run}@example.com`,
+  password: 'correct horse battery staple',
+  app_id: 'default',
+};
 await visitor.auth.accounts.signup({ body: { ...account, name: 'Ada Lovelace' } });
 const [message] = (await admin.auth.outbox.list({ to: account.email, kind: 'verify_email' })).messages;
 await visitor.auth.accounts.verifyEmail({ body: { token: message?.token ?? '' } });
@@ -32,7 +37,7 @@ console.log('signed in:', signedIn.user.name);
 // She founds an organization and invites Charles.
 const organizations = as(signedIn).auth;
 const organization = await organizations.organizations.create({
-  body: { name: 'Analytical Engines', slug: 'analytical-engines' },
+  body: { name: 'Analytical Engines', slug: `analytical-engines-${run}` },
 });
 const invitation = await organizations.invitations.create({
   orgId: organization.id,
@@ -47,5 +52,6 @@ const client = await admin.auth.clients.create({
     redirect_uris: [`${process.env.RELYING_PARTY ?? 'http://127.0.0.1:4300'}/callback`],
   },
 });
+console.log('sign in as', account.email, 'with the password', account.password);
 console.log('for an authenticator app:', secret, 'or once instead of a code:', recovery_codes[0]);
 console.log(`export CLIENT_ID=${client.client_id} CLIENT_SECRET=${client.client_secret}`);

@@ -1,7 +1,9 @@
 import { createPlinth, type PlinthError } from '@plinth/sdk';
 
 const baseUrl = process.env.PLINTH_URL ?? 'http://127.0.0.1:4000';
-const plinth = createPlinth({ baseUrl, token: process.env.PLINTH_ROOT_TOKEN ?? '' });
+// Root may act in any tenant, and one comes to be when it is named: each run has its own.
+const headers = { 'X-Tenant-ID': `first-calls-${Date.now()}` };
+const plinth = createPlinth({ baseUrl, token: process.env.PLINTH_ROOT_TOKEN ?? '', headers });
 
 // Anna becomes an editor, and editors may write documents.
 const role = await plinth.authz.roles.create({ body: { name: 'Editor' } });

@@ -70,6 +70,7 @@ const withoutSecrets = (text: string) =>
   text
     .replace(/[A-Z2-7]{32}/, 'SECRET')
     .replace(/\w{4}-\w{4}-\w{4}/, 'RECOVERY')
+    .replace(/ada-\w+@/, 'ADA@')
     .replace(/client_\w+/, 'CLIENT')
     .replace(/sec_\w+/, 'SECRET');
 
@@ -138,11 +139,15 @@ describe('the README', () => {
     const token = (await readFile(join(data, 'root-token'), 'utf8')).trim();
     const relyingParty = `http://127.0.0.1:${await freePort()}`;
     const env = { ...process.env, PLINTH_URL: server.url, RELYING_PARTY: relyingParty };
-    const { stdout } = await run(process.execPath, ['examples/first-app.ts'], {
-      cwd: root,
-      env: { ...env, PLINTH_ROOT_TOKEN: token },
-    });
-    expect(withoutSecrets(stdout)).toBe(withoutSecrets(printed ?? ''));
+    const runIt = () =>
+      run(process.execPath, ['examples/first-app.ts'], {
+        cwd: root,
+        env: { ...env, PLINTH_ROOT_TOKEN: token },
+      });
+    await runIt();
+    const { stdout } = await runIt();
+    expect(withoutSecrets(stdout), 'a second run').toBe(withoutSecrets(printed ?? ''));
+    const [email = ''] = /ada-\w+@example\.com/.exec(stdout) ?? [];
     if (!chromium) return;
 
     const client = Object.fromEntries(
@@ -160,7 +165,7 @@ describe('the README', () => {
       expect(said.toString()).toBe(`Open ${relyingParty} in a browser\n`);
       const page = await (await browser.newContext({ javaScriptEnabled: false })).newPage();
       await page.goto(relyingParty);
-      await page.getByLabel('Email or username').fill('ada@example.com');
+      await page.getByLabel('Email or username').fill(email);
       await page.getByLabel('Password').fill('correct horse battery staple');
       await page.getByRole('button', { name: 'Sign in' }).click();
       await page.getByText('Use a recovery code instead').click();
@@ -168,9 +173,7 @@ describe('the README', () => {
       await page.keyboard.press('Enter');
       await page.getByRole('button', { name: 'Allow' }).click();
       await page.waitForURL((url) => url.origin === relyingParty);
-      expect(await page.textContent('body')).toContain(
-        'Welcome, Ada Lovelace! Your address is ada@example.com.',
-      );
+      expect(await page.textContent('body')).toContain(`Welcome, Ada Lovelace! Your address is ${email}.`);
     } finally {
       await browser.close();
       party.kill();
@@ -181,13 +184,15 @@ describe('the README', () => {
     const [shown] = blocks.filter((block) => block.language === 'ts');
     expect(shown?.text).toBe(await readFile(join(root, 'examples/first-calls.ts'), 'utf8'));
     const token = (await readFile(join(data, 'root-token'), 'utf8')).trim();
-    const { stdout } = await run(process.execPath, ['examples/first-calls.ts'], {
-      cwd: root,
-      env: { ...process.env, PLINTH_URL: server.url, PLINTH_ROOT_TOKEN: token },
-    });
-    expect(stdout).toBe(
-      'true - role "editor" grants "document:write"\nrole editor\n403 missing scope authz:write\n',
-    );
+    for (const time of ['first', 'second']) {
+      const { stdout } = await run(process.execPath, ['examples/first-calls.ts'], {
+        cwd: root,
+        env: { ...process.env, PLINTH_URL: server.url, PLINTH_ROOT_TOKEN: token },
+      });
+      expect(stdout, `the ${time} run`).toBe(
+        'true - role "editor" grants "document:write"\nrole editor\n403 missing scope authz:write\n',
+      );
+    }
   });
 });
 

@@ -7,7 +7,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** A new API key with these scopes. */
+/** Creates an API key with these scopes. */
 async function keyWith(scopes: string[], on = server): Promise<{ id: string; raw: string }> {
   const { body } = await on.request('POST', '/keys/v1/keys', { body: { name: 'test', scopes } });
   return { id: body.key.id, raw: body.raw_key };

@@ -1,251 +1,173 @@
 import type { Express } from 'express';
-import type { Logger } from 'pino';
-import { operations, services as contracts, type ServiceName } from '../generated/operations.ts';
+import type { ServiceName } from '../generated/operations.ts';
+import { acceptedCredentials, type AcceptedCredentials } from './accepted-credentials.ts';
 import type { Config } from './config.ts';
-import { idempotency } from './db/idempotency.ts';
-import type { Database } from './db/index.ts';
-import type { Contract, ContractBreach } from './http/contract.ts';
-import { accessToken } from './http/access-token.ts';
+import { createIdempotency } from './db/idempotency.ts';
+import { startSweeps } from './db/sweeps.ts';
+import { serverFigures } from './figures.ts';
+import type { ContractBreach } from './http/contract.ts';
 import { createCors } from './http/cors.ts';
-import {
-  anonymousRoot,
-  apiKey,
-  callers,
-  rootToken,
-  sessionToken,
-  type CredentialResolver,
-} from './http/credentials.ts';
+import { anonymousRoot, callers } from './http/credentials.ts';
 import { createFrame } from './http/frame.ts';
-import { healthStore } from './http/health.store.ts';
 import { createHealth } from './http/health.ts';
-import { keysPort } from './http/keys-port.ts';
 import { createMetrics } from './http/metrics.ts';
-import type { Validators } from './http/operation.ts';
 import { createPages } from './http/pages.ts';
 import { trustedPeers } from './http/peers.ts';
 import { createRuntime, type Mounted } from './http/runtime.ts';
-import type { Handlers, Service, ServiceModule } from './http/service.ts';
-import type { Sealer } from './lib/seal.ts';
-import type { RemoteSessions } from './remote-sessions.ts';
+import { scraper } from './http/scraper.ts';
+import type { ServiceModule } from './http/service.ts';
+import { described, type MountConfig, type Mounting, mountServices } from './mounting.ts';
 
-/** What the composition reads of the configuration. */
-export interface AppConfig extends Pick<
-  Config,
-  | 'operatorTenant'
-  | 'trustedProxy'
-  | 'corsOrigins'
-  | 'anonymousRoot'
-  | 'strict'
-  | 'production'
-  | 'allowPrivateTargets'
-  | 'remotes'
-  | 'settingsOf'
-> {
+/** The part of the configuration that the composition reads. */
+export interface AppConfig
+  extends MountConfig, Pick<Config, 'trustedProxy' | 'corsOrigins' | 'anonymousRoot'> {
   readonly rootToken: string;
-  readonly sealer: Sealer;
 }
 
-export interface Composition {
-  readonly db: Database;
-  readonly modules: readonly ServiceModule[];
+/** The parts of a server. */
+export interface Composition extends Mounting {
   readonly config: AppConfig;
-  readonly log: Logger;
-  /** Serve under `/<service>`; without it the only service has the paths for itself. */
-  readonly prefixed: boolean;
 }
 
 export interface App {
   readonly handle: Express;
-  /** What strict mode found wrong with the server's own requests and responses. */
+  /** Whether connections are upgraded at this URL. */
+  readonly upgrades: (url: string) => boolean;
+  /** Breaches of the contract that strict mode found. */
   readonly breaches: readonly ContractBreach[];
-  /** Begins the background work of the services. */
+  /** Starts the background work of the services. */
   start(): Promise<void>;
-  /** Ends event streams and makes `/readyz` say no; requests in flight go on. */
+  /** Makes `/readyz` report that the server is not ready; all requests are still served. */
+  drain(): void;
+  /** Ends event streams, and drains; requests in flight continue. */
   end(): void;
-  /** Ends the background work; to be called when no request is in flight any more. */
+  /** Stops the background work; call it when no request is in flight any more. */
   stop(): Promise<void>;
 }
 
-/** Where the module of each service that is built is; only those that are served are loaded. */
-const modules = {
+/** Loads the module of each service that is implemented; only modules that are asked for are loaded. */
+const loaders = {
   auth: async () => (await import('./services/auth/index.ts')).auth,
   authz: async () => (await import('./services/authz/index.ts')).authz,
   keys: async () => (await import('./services/keys/index.ts')).keys,
 } satisfies Partial<Record<ServiceName, () => Promise<ServiceModule>>>;
 
-export type ServedName = keyof typeof modules;
+export type ServedName = keyof typeof loaders;
 
-export const serviceNames = Object.keys(modules) as readonly ServedName[];
+export const serviceNames = Object.keys(loaders) as readonly ServedName[];
 
 export const loadServices = (names: readonly ServedName[]): Promise<ServiceModule[]> =>
-  Promise.all(names.map((name) => modules[name]()));
+  Promise.all(names.map((name) => loaders[name]()));
 
-/** Puts a server together from its parts: services on one database, behind one runtime. */
-export async function createApp({ db, modules, config, log, prefixed }: Composition): Promise<App> {
+/** Composes a server from its parts: services on one database, behind one runtime. */
+export async function createApp(composition: Composition): Promise<App> {
+  const { db, config, log } = composition;
+  const draining = new AbortController();
   const ending = new AbortController();
   const breaches: ContractBreach[] = [];
-  const services = await createServices({ db, modules, config, log, prefixed });
-  const judge = await contractJudge(config, (breach) => breaches.push(breach));
-  const mounted = await Promise.all(
-    modules.map((module) => mount(module, services.get(module.name)!, { prefixed, config }, judge)),
-  );
-  const metrics = createMetrics();
-  const sessions = await remoteAuth(config, services);
-  const identify = callers(
-    await credentialResolvers(config, services, sessions),
-    config.anonymousRoot ? anonymousRoot : undefined,
-  );
+  const mounted = await mountServices(composition, (breach) => breaches.push(breach));
+  const services = mounted.map(({ service }) => service);
+  const credentials = await credentialsOf(composition, mounted);
   const mac = (tenant: string, text: string) => config.sealer.mac('plinth/idempotency/v1', tenant, text);
-  const repeats = idempotency({ db, log, mac });
-  const runtime = createRuntime(mounted, {
-    identify,
-    operatorTenant: config.operatorTenant,
-    metrics,
-    log,
-    idempotency: repeats,
-    ending: ending.signal,
-  });
-  const cors = createCors({
-    origins: config.corsOrigins,
-    admits: admission(services, prefixed),
-    operations: mounted.flatMap((service) => service.operations),
-    methodsOf: (url) => runtime.methodsOf(url),
-  });
-  const handle = createFrame({
-    runtime,
-    cors,
-    peers: trustedPeers(config.trustedProxy),
-    log,
-    metrics,
-    health: createHealth(() => healthStore(db.sql).ping(), ending.signal),
-    pages: createPages(
-      mounted.map(({ name, prefix, basePath, operations }) => ({
-        name,
-        prefix,
-        basePath,
-        operations: new Set(operations.map(({ id }) => id)),
-        ...described(name as ServiceName),
-      })),
-    ),
-  });
+  const repeats = createIdempotency({ db, log, mac });
+  const signals = { draining: draining.signal, ending: ending.signal };
+  let sweeps: ReturnType<typeof startSweeps> | undefined;
   return {
-    handle,
+    ...composeFrame(composition, { mounted, credentials, repeats, signals }),
     breaches,
     async start() {
-      for (const service of services.values()) await service.start?.();
-      sessions?.start();
+      for (const service of services) await service.start?.();
+      sweeps = startSweeps(
+        { db, log },
+        services.flatMap((service) => service.sweeps ?? []),
+      );
+      credentials.start();
     },
-    end: () => ending.abort(),
+    drain: () => draining.abort(),
+    end() {
+      draining.abort();
+      ending.abort();
+    },
     async stop() {
       await Promise.allSettled([
         repeats.stop(),
-        sessions?.stop(),
-        ...[...services.values()].map((service) => service.stop?.()),
+        sweeps?.stop(),
+        credentials.stop(),
+        ...services.map((service) => service.stop?.()),
       ]);
     },
   };
 }
 
-/** Services reach each other through ports, which are complete when the first request or `start` comes. */
-async function createServices({
-  db,
-  modules,
-  config,
-  log,
-  prefixed,
-}: Composition): Promise<Map<string, Service>> {
-  const ports: Record<string, Handlers> = {};
-  const services = new Map<string, Service>();
-  for (const module of modules) {
-    const { name } = module;
-    const settings = config.settingsOf(module);
-    const { sealer, production, allowPrivateTargets } = config;
-    const service = await module.create({
+/** The accepted credentials. Those of services that other servers serve are included, in the order of the table above. */
+async function credentialsOf({ modules, config }: Composition, mounted: readonly Mounted[]) {
+  const services = new Map(mounted.map(({ name, service }) => [name, service]));
+  const elsewhere = serviceNames.filter((name) => !services.has(name) && config.remotes[name]);
+  const place = ({ name }: ServiceModule) => serviceNames.indexOf(name as ServedName);
+  const all = [...modules, ...(await loadServices(elsewhere))].sort((a, b) => place(a) - place(b));
+  return acceptedCredentials({ ...config, modules: all, services });
+}
+
+interface Parts {
+  readonly mounted: readonly Mounted[];
+  readonly credentials: AcceptedCredentials;
+  readonly repeats: ReturnType<typeof createIdempotency>;
+  readonly signals: { readonly draining: AbortSignal; readonly ending: AbortSignal };
+}
+
+/** Puts the runtime into the frame that all requests pass: health, metrics, pages, CORS and the log. */
+function composeFrame({ db, config, log }: Composition, { mounted, credentials, repeats, signals }: Parts) {
+  const { operator } = config;
+  const metrics = createMetrics(
+    serverFigures({
       db,
-      settings,
-      sealer,
-      production,
-      allowPrivateTargets,
-      prefix: prefixed ? `/${name}` : '',
-      log: log.child({ service: name }),
-      ports,
-    });
-    ports[name] = service.handlers;
-    services.set(name, service);
-  }
-  return services;
+      turns: () => runtime.turns(),
+      queues: () => mounted.flatMap(({ service }) => service.queues?.() ?? []),
+    }),
+  );
+  const identify = callers(credentials.resolvers, config.anonymousRoot ? anonymousRoot : undefined);
+  const origins = config.corsOrigins;
+  const admits = (url: string, origin: string, preflight: boolean) =>
+    mounted.some((one) => admittedBy(one, url, origin, preflight));
+  const runtime = createRuntime(mounted, {
+    identify,
+    admitsOrigin: (url, origin) =>
+      origins.includes('*') || origins.includes(origin) || admits(url, origin, false),
+    operator,
+    metrics,
+    log,
+    idempotency: repeats,
+    ending: signals.ending,
+  });
+  const handle = createFrame({
+    runtime,
+    cors: createCors({
+      origins,
+      admits,
+      operations: mounted.flatMap((service) => service.operations),
+      methodsOf: (url) => runtime.methodsOf(url),
+    }),
+    peers: trustedPeers(config.trustedProxy),
+    log,
+    metrics,
+    mayScrape: scraper({ identify, operator, production: config.production }),
+    health: createHealth(() => db.probe(), signals.draining),
+    pages: createPages(mounted.map(pageOf)),
+  });
+  return { handle, upgrades: (url: string) => runtime.upgrades(url) };
 }
 
-async function mount(
-  module: ServiceModule,
-  service: Service,
-  { prefixed, config }: Pick<Composition, 'prefixed' | 'config'>,
-  judge: ((document: URL) => Contract) | undefined,
-): Promise<Mounted> {
-  const { name, built } = module;
-  const { validators } = (await import(`../generated/${name}/validators.js`)) as {
-    validators: Readonly<Record<string, Validators>>;
-  };
-  return {
-    name,
-    prefix: prefixed ? `/${name}` : '',
-    basePath: module.basePath?.(config.settingsOf(module)),
-    service,
-    operations: operations.filter(
-      ({ service, resource, id }) =>
-        service === name && (built === undefined || built.includes(resource) || built.includes(id)),
-    ),
-    validators,
-    contract: judge?.(described(name as ServiceName).document),
-  };
+/** A service admits the origins that it knows, at its own paths. */
+function admittedBy({ prefix, service }: Mounted, url: string, origin: string, preflight: boolean): boolean {
+  if (!url.startsWith(`${prefix}/`)) return false;
+  const [path = ''] = url.slice(prefix.length).split('?', 1);
+  return service.allowsOrigin?.(origin, { path, preflight }) === true;
 }
 
-/** The second judge is loaded only where it judges: it takes longer to load than everything else. */
-async function contractJudge({ strict }: AppConfig, onBreach: (breach: ContractBreach) => void) {
-  if (!strict) return undefined;
-  const { strictContract } = await import('./http/contract.ts');
-  return (document: URL) => strictContract(document, onBreach);
-}
-
-/** Each service lets in whom it knows, at its own paths. */
-const admission =
-  (services: ReadonlyMap<string, Service>, prefixed: boolean) =>
-  (url: string, origin: string): boolean =>
-    [...services].some(
-      ([name, service]) => url.startsWith(prefixed ? `/${name}/` : '/') && service.allowsOrigin?.(origin),
-    );
-/** Session tokens are judged elsewhere where this server does not serve `auth` and knows who does. */
-async function remoteAuth(
-  { remotes }: AppConfig,
-  services: ReadonlyMap<string, Service>,
-): Promise<RemoteSessions | undefined> {
-  if (services.has('auth') || !remotes['auth']) return undefined;
-  const { remoteSessions } = await import('./remote-sessions.ts');
-  return remoteSessions(remotes['auth']);
-}
-
-/** The credentials that count, in the order in which they are tried. Keys are judged in this process where it can. */
-async function credentialResolvers(
-  config: AppConfig,
-  services: ReadonlyMap<string, Service>,
-  remote: RemoteSessions | undefined,
-): Promise<CredentialResolver[]> {
-  const { rootToken: token, operatorTenant, remotes } = config;
-  const resolvers = [rootToken(token)];
-  const sessions = services.get('auth')?.ofSession ?? remote?.resolve;
-  if (sessions) resolvers.push(sessionToken(sessions));
-  const tokens = services.get('auth')?.ofAccessToken ?? remote?.resolveToken;
-  if (tokens) resolvers.push(accessToken(tokens));
-  const keys = services.get('keys');
-  if (keys) resolvers.push(apiKey(keysPort(keys.handlers, operatorTenant)));
-  else if (remotes['keys']) {
-    const { remoteKeys } = await import('./remote-keys.ts');
-    resolvers.push(apiKey(remoteKeys(remotes['keys'])));
-  }
-  return resolvers;
-}
-
-const described = (name: ServiceName) => ({
-  title: contracts[name].title,
-  document: new URL(`../tsp-output/openapi/${contracts[name].document}.json`, import.meta.url),
+const pageOf = ({ name, prefix, basePath, operations }: Mounted) => ({
+  name,
+  prefix,
+  basePath,
+  operations: new Set(operations.map(({ id }) => id)),
+  ...described(name as ServiceName),
 });

@@ -1,19 +1,25 @@
 import type { Logger } from 'pino';
 import { services as contracts, type ServiceName } from '../generated/operations.ts';
-import type { Config } from './config.ts';
+import { type Config, isLoopback } from './config.ts';
 import type { Database } from './db/index.ts';
 import type { ServiceModule } from './http/service.ts';
+import type { Sealer } from './lib/seal.ts';
 import type { RootToken } from './root-token.ts';
 
-/** Tells the person who starts the server where everything is. */
-export function announce(
-  config: Config,
-  modules: readonly ServiceModule[],
-  root: RootToken,
-  url: string,
-  engine: Database['engine'],
-  log: Logger,
-): void {
+export interface Announcement {
+  readonly config: Config;
+  readonly modules: readonly ServiceModule[];
+  readonly root: RootToken;
+  readonly sealer: Sealer;
+  /** The URL at which the server listens. */
+  readonly url: string;
+  readonly engine: Database['engine'];
+  readonly log: Logger;
+}
+
+/** Shows the person who starts the server where everything is. */
+export function announce(announcement: Announcement): void {
+  const { config, root, url, engine, log } = announcement;
   const alone = config.services.length === 1;
   const names = config.services as readonly ServiceName[];
   const lines = [
@@ -21,27 +27,47 @@ export function announce(
     ...names.map(
       (name) => `  ${name.padEnd(8)} ${contracts[name].title}: ${url}${alone ? '' : `/${name}`}/docs`,
     ),
-    ...outboxLines(config, modules, alone ? url : `${url}/auth`),
+    ...noteLines(announcement),
     `  database ${engine === 'pglite' ? `embedded, in ${config.dataDir}` : 'PostgreSQL'}`,
-    ...tokenLines(root),
+    ...tokenLines(root, config.production),
+    ...productionLines(config, url),
     ...(config.anonymousRoot ? ['  Requests without credentials act as root (PLINTH_ANONYMOUS).'] : []),
   ];
-  // Beside the log: it is for the person who starts the server, and the token must not be kept with the lines.
+  // This does not go to the log: it is for the person who starts the server, and the log must not keep the token.
   process.stderr.write(`${lines.join('\n')}\n`);
   log.info({ url, services: config.services, engine }, 'listening');
 }
 
-/** Where messages to users can be read that were not really sent. */
-function outboxLines(config: Config, modules: readonly ServiceModule[], url: string): string[] {
-  const auth = modules.find(({ name }) => name === 'auth' && config.services.includes(name));
-  if (config.production || !auth?.basePath) return [];
-  const { served } = auth.basePath(config.settingsOf(auth));
-  return [`  outbox   mail and codes to users: ${url}${served}/dev/outbox`];
+/** The notes of the services. */
+function noteLines({ config, modules, sealer, url }: Announcement): string[] {
+  const served = modules.filter(({ name }) => config.services.includes(name));
+  const { production, publicUrl = url } = config;
+  return served.flatMap((module) => {
+    const own = served.length === 1 ? publicUrl : `${publicUrl}/${module.name}`;
+    const notes = module.notes?.({ settings: config.settingsOf(module), sealer, production, publicUrl: own });
+    return (notes ?? []).map(([word, line]) => `  ${word.padEnd(8)} ${line}`);
+  });
 }
 
-function tokenLines({ token, file, isNew }: RootToken): string[] {
+/** In production standard error is often stored elsewhere, so the token stays in its file. */
+function tokenLines({ token, file, isNew }: RootToken, production: boolean): string[] {
   if (file === undefined) return ['  root token from PLINTH_ROOT_TOKEN'];
-  return isNew
+  return isNew && !production
     ? [`  root token ${token}`, `  (shown this once; kept in ${file})`]
     : [`  root token in ${file}`];
+}
+
+/** The differences from a developer's machine, and the reasons for them; one sentence each. */
+function productionLines({ production, publicUrl, host }: Config, url: string): string[] {
+  if (!production) return [];
+  return [
+    isLoopback(host)
+      ? '  This is production, as NODE_ENV says.'
+      : `  This is production, because other machines reach ${host}.`,
+    `  Tokens and links name ${publicUrl} (PLINTH_PUBLIC_URL).`,
+    '  Requests are limited by address (PLINTH_AUTH_RATE_LIMIT).',
+    '  Messages to users are not kept to be read: without a mail server they wait (PLINTH_AUTH_SMTP_URL, PLINTH_AUTH_SMS_URL).',
+    '  Private addresses are refused where users name targets (PLINTH_ALLOW_PRIVATE_TARGETS).',
+    `  ${url}/metrics answers this machine, and others with a credential of the operator that holds metrics:read.`,
+  ];
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isLoopback, readConfig } from './config.ts';
+import { checkPublicUrl, isLoopback, readConfig } from './config.ts';
 import { integer } from './lib/settings.ts';
 
 const keys = { name: 'keys', settings: { cache: integer('PLINTH_KEYS_CACHE', 10, { min: 0, max: 100 }) } };
@@ -12,7 +12,9 @@ test('everything has a default', () => {
   expect(config).toEqual({
     host: '127.0.0.1',
     port: 4000,
+    publicUrl: undefined,
     dataDir: '.plinth',
+    minFreeMb: 64,
     databaseUrl: undefined,
     rootToken: undefined,
     masterKey: undefined,
@@ -22,11 +24,12 @@ test('everything has a default', () => {
     anonymousRoot: false,
     services: ['authz', 'keys'],
     workers: 1,
-    operatorTenant: 'default',
+    operator: { tenant: 'default', app: 'default' },
     remotes: {},
     trustedProxy: [],
     corsOrigins: [],
     production: false,
+    drainMs: 0,
     logLevel: 'info',
   });
   expect(settingsOf(keys)).toEqual({ cache: 10 });
@@ -96,10 +99,19 @@ describe('a bad value stops the start with a sentence that names it', () => {
     ],
     [{ PLINTH_WORKERS: '2' }, 'PLINTH_WORKERS must be 1 without DATABASE_URL'],
     [{ PLINTH_OPERATOR_TENANT: 'a b' }, 'PLINTH_OPERATOR_TENANT must be 1-64 characters of A-Za-z0-9._-'],
+    [{ PLINTH_OPERATOR_APP: 'a/b' }, 'PLINTH_OPERATOR_APP must be 1-64 characters of A-Za-z0-9._-'],
     [{ PLINTH_TRUSTED_PROXY: '10.0.0.0/33' }, 'PLINTH_TRUSTED_PROXY must be addresses and CIDRs'],
     [{ PLINTH_TRUSTED_PROXY: 'proxy' }, 'PLINTH_TRUSTED_PROXY must be addresses and CIDRs'],
     [{ PLINTH_KEYS_URL: 'http://keys' }, 'PLINTH_KEYS_URL and PLINTH_KEYS_TOKEN must be set together'],
     [{ PLINTH_LOG: 'loud' }, 'PLINTH_LOG must be one of fatal, error, warn, info, debug, trace, silent'],
+    [{ PLINTH_PUBLIC_URL: 'plinth.example.com' }, 'PLINTH_PUBLIC_URL must be an http or https URL'],
+    [
+      { PLINTH_PUBLIC_URL: 'https://user@plinth.example.com' },
+      'PLINTH_PUBLIC_URL must be an http or https URL',
+    ],
+    [{ PLINTH_DRAIN: '6m' }, 'PLINTH_DRAIN must be a duration from 0s to 5m'],
+    [{ PLINTH_REDIS_URI: 'x' }, 'PLINTH_REDIS_URI is not a setting; the nearest one is PLINTH_'],
+    [{ PLINTH_KEY_CACHE: '1' }, 'PLINTH_KEY_CACHE is not a setting; the nearest one is PLINTH_KEYS_CACHE'],
     [{ PLINTH_KEYS_CACHE: '101' }, 'PLINTH_KEYS_CACHE must be a whole number from 0 to 100'],
   ])('%j', (environment: Record<string, string>, sentence) => {
     expect(() => read(environment)).toThrow(sentence);
@@ -113,6 +125,43 @@ describe('a bad value stops the start with a sentence that names it', () => {
     };
     for (const [name, value] of Object.entries(secrets))
       expect(() => read({ [name]: value })).toThrow(/^(?!.*hunter2)/);
+  });
+});
+
+describe('production', () => {
+  const settings = (environment: Record<string, string>) => {
+    const { production, allowPrivateTargets } = read(environment);
+    return { production, allowPrivateTargets };
+  };
+
+  test.each<[Record<string, string>, object]>([
+    [{}, { production: false, allowPrivateTargets: true }],
+    [{ HOST: '0.0.0.0' }, { production: true, allowPrivateTargets: false }],
+    [{ HOST: '10.0.0.1' }, { production: true, allowPrivateTargets: false }],
+    [{ NODE_ENV: 'production' }, { production: true, allowPrivateTargets: false }],
+    [
+      { HOST: '::', PLINTH_ALLOW_PRIVATE_TARGETS: 'true' },
+      { production: true, allowPrivateTargets: true },
+    ],
+    [
+      { HOST: '::1', NODE_ENV: 'test' },
+      { production: false, allowPrivateTargets: true },
+    ],
+  ])('%j', (environment, expected) => {
+    expect(settings(environment)).toEqual(expected);
+  });
+
+  test.each([
+    [
+      { HOST: '0.0.0.0' },
+      'PLINTH_PUBLIC_URL must be set, since HOST is 0.0.0.0, which other machines reach: ',
+    ],
+    [{ NODE_ENV: 'production' }, 'PLINTH_PUBLIC_URL must be set, since NODE_ENV is production: '],
+  ])('%j needs the public address', (environment, sentence) => {
+    expect(() => checkPublicUrl(read(environment))).toThrow(sentence);
+    const named = read({ ...environment, PLINTH_PUBLIC_URL: 'https://plinth.example.com/' });
+    expect(() => checkPublicUrl(named)).not.toThrow();
+    expect(named.publicUrl).toBe('https://plinth.example.com');
   });
 });
 

@@ -1,6 +1,8 @@
-import { BlockList, isIP } from 'node:net';
+import { canonicalRange, compileRanges } from './lib/addresses.ts';
+import { nearest } from './lib/nearest.ts';
 import {
   choice,
+  duration,
   integer,
   readSetting,
   readSettings,
@@ -9,57 +11,66 @@ import {
   type SettingsOf,
   type SettingsTable,
 } from './lib/settings.ts';
+import type { Operator } from './http/access.ts';
 import { masterKeyForm } from './master-key.ts';
 
-/** Everything that the environment and the command line say, read once. */
+/** The configuration from the environment and the command line, read once. */
 export interface Config {
   readonly host: string;
   readonly port: number;
-  /** The embedded database, the root token. */
+  /** The URL at which clients reach the server, without a trailing slash; undefined means where it listens. */
+  readonly publicUrl: string | undefined;
+  /** The folder of the embedded database, the root token and the master key. */
   readonly dataDir: string;
-  /** PostgreSQL; undefined means the embedded database. */
+  /** Megabytes of free disk space below which the embedded database refuses writes. */
+  readonly minFreeMb: number;
+  /** The URL of PostgreSQL; undefined means the embedded database. */
   readonly databaseUrl: string | undefined;
-  /** Undefined means the one that is kept in the data directory. */
+  /** Undefined means the root token that is kept in the data directory. */
   readonly rootToken: string | undefined;
-  /** 32 bytes in base64 that encrypt data at rest; undefined means the one that is kept in the data directory. */
+  /** The key that encrypts data at rest, 32 bytes in base64; undefined means the key that is kept in the data directory. */
   readonly masterKey: string | undefined;
-  /** Still opens what it sealed. */
+  /** The key before `masterKey`, which still opens what it sealed. */
   readonly previousMasterKey: string | undefined;
-  /** Requests and responses are judged by express-openapi-validator too. */
+  /** Whether express-openapi-validator also checks requests and responses. */
   readonly strict: boolean;
-  /** Requests without credentials act as root. */
+  /** Whether requests without credentials act as root. */
   readonly anonymousRoot: boolean;
   /** Names of the services that this process serves. */
   readonly services: readonly string[];
-  /** Processes on one port. */
+  /** The number of processes that share the port. */
   readonly workers: number;
-  readonly operatorTenant: string;
-  /** Where needed services run that this process does not serve, by name. */
+  /** The app whose admins run the platform. */
+  readonly operator: Operator;
+  /** Where services run that this process needs but does not serve, by name. */
   readonly remotes: Readonly<Record<string, { readonly url: string; readonly token: string }>>;
-  /** Addresses and CIDRs whose identity and forwarding headers count. */
+  /** Addresses and CIDRs of proxies that are trusted to report the addresses of clients. */
   readonly trustedProxy: readonly string[];
-  /** Origins whose pages may call, or `*`; none without any. */
+  /** Origins whose pages may call, or `*`; by default none. */
   readonly corsOrigins: readonly string[];
+  /** Whether anyone but a developer uses the server: `NODE_ENV` says so, or it listens on an address that other machines can reach. */
   readonly production: boolean;
-  /** Whether addresses that users give may be private ones and plain `http`; by default where only this machine can reach the server. */
+  /** Milliseconds between the signal to end and the end of listening, in which `/readyz` fails and all requests are still served. */
+  readonly drainMs: number;
+  /** Whether addresses that users provide may be private and may use plain `http`; by default not in production. */
   readonly allowPrivateTargets: boolean;
   readonly logLevel: (typeof logLevels)[number];
-  /** The values of what a service declares in its `settings.ts`. */
+  /** The values of the settings that a service declares in its `settings.ts`. */
   readonly settingsOf: <Table extends SettingsTable>(service: {
     readonly settings: Table;
   }) => SettingsOf<Table>;
 }
 
-/** What the command line may say; it wins over the environment. */
+/** The options of the command line, which override the environment. */
 export interface Flags {
   readonly port?: string | undefined;
   readonly host?: string | undefined;
   readonly data?: string | undefined;
-  /** `serve authz keys` */
+  /** The services of `serve authz keys`. */
   readonly services?: readonly string[] | undefined;
 }
 
-/** What `ServiceModule` has that concerns the configuration. */
+/** The part of `ServiceModule` that concerns the configuration. */
 export interface Configurable {
   readonly name: string;
   readonly built?: readonly string[];
@@ -70,12 +81,14 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
-/* Name, default, rule. What a service reads stands in its own `settings.ts`. */
+/* Name, default, rule. The settings of a service are in its own `settings.ts`. */
 // prettier-ignore
 const table = {
   host:           text('HOST', '127.0.0.1', 'a host name or an address', (value) => !/\s/.test(value)),
   port:           integer('PORT', 4000, { min: 0, max: 65_535 }),
+  publicUrl:      optional('PLINTH_PUBLIC_URL', 'an http or https URL like https://plinth.example.com, without a query', isPublicUrl),
   dataDir:        text('PLINTH_DATA_DIR', '.plinth', 'a path', (value) => !value.includes('\0')),
+  minFreeMb:      integer('PLINTH_MIN_FREE_MB', 64, { min: 48, max: 1_000_000 }),
   databaseUrl:    optional('DATABASE_URL', 'a URL like postgres://user:password@host:5432/database', isDatabaseUrl),
   rootToken:      optional('PLINTH_ROOT_TOKEN', 'at least 32 visible ASCII characters', (value) => /^[!-~]{32,512}$/.test(value)),
   masterKey:      optional('PLINTH_MASTER_KEY', '32 bytes in base64', (value) => masterKeyForm.test(value)),
@@ -85,29 +98,33 @@ const table = {
   services:       list('PLINTH_SERVICES', 'names of services, separated by commas', (name) => /^[a-z]+$/.test(name)),
   workers:        integer('PLINTH_WORKERS', 1, { min: 1, max: 256 }),
   operatorTenant: text('PLINTH_OPERATOR_TENANT', 'default', '1-64 characters of A-Za-z0-9._-', (value) => /^[\w.-]{1,64}$/.test(value)),
+  operatorApp:    text('PLINTH_OPERATOR_APP', 'default', '1-64 characters of A-Za-z0-9._-', (value) => /^[\w.-]{1,64}$/.test(value)),
   privateTargets: optional('PLINTH_ALLOW_PRIVATE_TARGETS', '"true" or "false"', (value) => /^(true|false)$/.test(value)),
-  trustedProxy:   list('PLINTH_TRUSTED_PROXY', 'addresses and CIDRs, separated by commas', isRange),
+  trustedProxy:   list('PLINTH_TRUSTED_PROXY', 'addresses and CIDRs, separated by commas', (value) => canonicalRange(value) !== undefined),
   corsOrigins:    list('PLINTH_CORS_ORIGINS', '* or origins like https://app.example.com, separated by commas', isOrigin),
+  drainMs:        duration('PLINTH_DRAIN', '0s', { min: '0s', max: '5m' }),
   nodeEnv:        text('NODE_ENV', 'development', 'a word', (value) => /^[\w-]+$/.test(value)),
   logLevel:       choice('PLINTH_LOG', 'info', logLevels),
 };
 
 /**
- * Reads the configuration of these services. Throws a `SettingError`, whose message is a sentence that names the value to change and
- * does not repeat it, since it may be a secret.
+ * Reads the configuration of these services. Throws a `SettingError`, whose message is a sentence that names the setting to change but
+ * does not repeat its value, which may be a secret.
  */
 export function readConfig(
   services: readonly Configurable[],
   flags: Flags = {},
   environment: Environment = process.env,
 ): Config {
+  checkNames(services, environment);
   const given = withFlags(environment, flags);
-  const { contract, anonymous, nodeEnv, privateTargets, ...values } = readSettings(table, given);
-  const production = nodeEnv === 'production';
+  const { contract, anonymous, nodeEnv, privateTargets, publicUrl, operatorTenant, operatorApp, ...values } =
+    readSettings(table, given);
+  const production = nodeEnv === 'production' || !isLoopback(values.host);
   const settings = new Map(
     services.map((service) => [service.settings, readSettings(service.settings, given)]),
   );
-  if (anonymous !== '') checkAnonymous(values.host, production);
+  if (anonymous !== '') checkAnonymous(values.host, nodeEnv);
   if (values.workers > 1 && values.databaseUrl === '') {
     throw new SettingError(
       'PLINTH_WORKERS must be 1 without DATABASE_URL: only one process can have the embedded database open',
@@ -115,12 +132,14 @@ export function readConfig(
   }
   return Object.freeze({
     ...values,
+    operator: Object.freeze({ tenant: operatorTenant, app: operatorApp }),
     databaseUrl: values.databaseUrl || undefined,
     rootToken: values.rootToken || undefined,
     masterKey: values.masterKey || undefined,
     previousMasterKey: values.previousMasterKey || undefined,
+    publicUrl: publicUrl.replace(/\/+$/, '') || undefined,
     production,
-    allowPrivateTargets: privateTargets === '' ? isLoopback(values.host) : privateTargets === 'true',
+    allowPrivateTargets: privateTargets === '' ? !production : privateTargets === 'true',
     strict: contract === 'strict',
     anonymousRoot: anonymous !== '',
     services: chosen(
@@ -137,12 +156,10 @@ export function readConfig(
 
 /** Whether only this machine can reach a server that listens on `host`. */
 export function isLoopback(host: string): boolean {
-  return host === 'localhost' || loopback.check(host, isIP(host) === 6 ? 'ipv6' : 'ipv4');
+  return host === 'localhost' || isLoopbackAddress(host) === true;
 }
 
-const loopback = new BlockList();
-loopback.addSubnet('127.0.0.0', 8, 'ipv4');
-loopback.addAddress('::1', 'ipv6');
+const isLoopbackAddress = compileRanges(['127.0.0.0/8', '::1']);
 
 function withFlags(environment: Environment, { port, host, data }: Flags): Environment {
   return {
@@ -153,8 +170,38 @@ function withFlags(environment: Environment, { port, host, data }: Flags): Envir
   };
 }
 
-function checkAnonymous(host: string, production: boolean): void {
-  if (production) throw new SettingError('PLINTH_ANONYMOUS must be unset when NODE_ENV is production');
+/**
+ * In production the addresses in tokens, links and documents must be those that clients use, which the server cannot know by itself.
+ * Throws a `SettingError` when the public URL is not set.
+ */
+export function checkPublicUrl({ production, publicUrl, host }: Config): void {
+  if (!production || publicUrl !== undefined) return;
+  const why = isLoopback(host) ? 'NODE_ENV is production' : `HOST is ${host}, which other machines reach`;
+  throw new SettingError(
+    `PLINTH_PUBLIC_URL must be set, since ${why}: it is the address under which clients reach the server, like https://plinth.example.com`,
+  );
+}
+
+/** Names that the project uses but the server does not: the address that examples call, and the browser of the tests. */
+const othersNames = ['PLINTH_URL', 'PLINTH_CHROMIUM'];
+
+/** Refuses unknown names: a misspelt name would silently leave a limit or a key at its default. */
+function checkNames(services: readonly Configurable[], environment: Environment): void {
+  const known = [
+    ...Object.values(table).map(({ name }) => name),
+    ...services.flatMap(({ settings }) => Object.values(settings).map(({ name }) => name)),
+    ...services.flatMap(({ name }) => [`${remotePrefix(name)}_URL`, `${remotePrefix(name)}_TOKEN`]),
+    ...othersNames,
+  ];
+  for (const name of Object.keys(environment)) {
+    if (!name.startsWith('PLINTH_') || known.includes(name)) continue;
+    throw new SettingError(`${name} is not a setting; the nearest one is ${nearest(name, known)}`);
+  }
+}
+
+function checkAnonymous(host: string, nodeEnv: string): void {
+  if (nodeEnv === 'production')
+    throw new SettingError('PLINTH_ANONYMOUS must be unset when NODE_ENV is production');
   if (!isLoopback(host))
     throw new SettingError(
       `PLINTH_ANONYMOUS must be unset unless HOST is a loopback address, and it is ${host}`,
@@ -166,14 +213,14 @@ function chosen(services: readonly Configurable[], names: readonly string[], sou
   const unknown = names.find((name) => !known.includes(name));
   if (unknown !== undefined)
     throw new SettingError(`${source} names the service ${unknown}, the services are ${known.join(', ')}`);
-  // One of which only a part is built is served where it is asked for.
+  // A service that is only partly implemented is served only when it is named.
   if (names.length === 0) return services.filter(({ built }) => built === undefined).map(({ name }) => name);
   return known.filter((name) => names.includes(name));
 }
 
 function remotesOf(services: readonly Configurable[], environment: Environment): Config['remotes'] {
   const remotes = services.flatMap(({ name }) => {
-    const prefix = `PLINTH_${name.toUpperCase()}`;
+    const prefix = remotePrefix(name);
     const url = readSetting(optional(`${prefix}_URL`, 'an http or https URL', isHttpUrl), environment);
     const token = readSetting(
       optional(`${prefix}_TOKEN`, 'visible ASCII characters', (value) => /^[!-~]+$/.test(value)),
@@ -187,6 +234,8 @@ function remotesOf(services: readonly Configurable[], environment: Environment):
   return Object.freeze(Object.fromEntries(remotes));
 }
 
+const remotePrefix = (service: string) => `PLINTH_${service.toUpperCase()}`;
+
 function text(
   name: string,
   fallback: string,
@@ -196,7 +245,7 @@ function text(
   return { name, default: fallback, rule, parse: (value) => (accepts(value) ? value : undefined) };
 }
 
-/** The empty text when unset. */
+/** A setting whose value is the empty string when it is unset. */
 function optional(name: string, rule: string, accepts: (value: string) => boolean): Setting<string> {
   return text(name, '', rule, (value) => value === '' || accepts(value));
 }
@@ -224,15 +273,13 @@ function isHttpUrl(value: string): boolean {
   return URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
 }
 
-/** Exactly as a browser sends it: no path, no slash at the end, no default port. */
-function isOrigin(value: string): boolean {
-  return value === '*' || (isHttpUrl(value) && new URL(value).origin === value);
+function isPublicUrl(value: string): boolean {
+  if (!isHttpUrl(value)) return false;
+  const { search, hash, username, password } = new URL(value);
+  return [search, hash, username, password].every((part) => part === '');
 }
 
-function isRange(value: string): boolean {
-  const [address = '', bits, ...rest] = value.split('/');
-  const most = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
-  return (
-    rest.length === 0 && most > 0 && (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= most))
-  );
+/** Whether the value is exactly what a browser sends: no path, no trailing slash, no default port. */
+function isOrigin(value: string): boolean {
+  return value === '*' || (isHttpUrl(value) && new URL(value).origin === value);
 }

@@ -1,18 +1,20 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeFolder } from './lib/folders.ts';
 import { SettingError } from './lib/settings.ts';
 
-/** A secret that the data directory keeps where the environment does not say it. */
+/** A secret that the data directory keeps when the environment does not provide it. */
 export interface KeptSecret {
   readonly value: string;
   readonly file: string;
-  /** True when it was made just now. */
+  /** True when the secret was created just now. */
   readonly isNew: boolean;
 }
 
 /**
- * The secret in this file of the data directory, made there by `make` when it is not yet. Throws a `SettingError` where the file
- * holds something else than `form`; `rule` says in words what it must hold.
+ * Returns the secret in this file of the data directory, and creates it with `make` if it does not exist. Throws a `SettingError` when
+ * the content of the file does not match `form`; `rule` says in words what the file must hold.
  */
 export async function keptSecret(
   dataDir: string,
@@ -20,18 +22,38 @@ export async function keptSecret(
   { make, form, rule }: { make: () => string; form: RegExp; rule: string },
 ): Promise<KeptSecret> {
   const file = join(dataDir, name);
-  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  await makeFolder(dataDir);
+  const before = await textOf(file);
   const value = make();
-  try {
-    // Exclusive: of several processes that start at once on a new directory, one makes it.
-    await writeFile(file, `${value}\n`, { mode: 0o600, flag: 'wx' });
-    return { value, file, isNew: true };
-  } catch (error) {
-    if (!isExisting(error)) throw error;
-  }
-  const kept = (await readFile(file, 'utf8')).trim();
-  if (!form.test(kept)) throw new SettingError(`${file} must hold ${rule}`);
-  return { value: kept, file, isNew: false };
+  if (before === undefined && (await keep(file, value))) return { value, file, isNew: true };
+  const kept = before ?? (await readFile(file, 'utf8'));
+  if (!form.test(kept.trim())) throw new SettingError(`${file} must hold ${rule}`);
+  return { value: kept.trim(), file, isNew: false };
 }
 
-const isExisting = (error: unknown) => error instanceof Error && 'code' in error && error.code === 'EEXIST';
+/**
+ * Stores the secret. Returns false when another process has stored one: of several processes that start at once on a new directory,
+ * one succeeds. The file exists complete or not at all, even when the disk is full or the process ends meanwhile.
+ */
+async function keep(file: string, value: string): Promise<boolean> {
+  const draft = `${file}.${randomBytes(6).toString('hex')}`;
+  try {
+    await writeFile(draft, `${value}\n`, { mode: 0o600, flag: 'wx', flush: true });
+    await link(draft, file);
+    return true;
+  } catch (error) {
+    if (hasCode(error, 'EEXIST')) return false;
+    throw Object.assign(error as Error, { path: file });
+  } finally {
+    await rm(draft, { force: true });
+  }
+}
+
+const textOf = (file: string): Promise<string | undefined> =>
+  readFile(file, 'utf8').catch((error: unknown) => {
+    if (hasCode(error, 'ENOENT')) return undefined;
+    throw error;
+  });
+
+const hasCode = (error: unknown, code: string) =>
+  error instanceof Error && 'code' in error && error.code === code;

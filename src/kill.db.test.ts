@@ -1,6 +1,6 @@
 /**
- * What a client was told is done is there after `kill -9`: the process is killed at a random moment under load, three times over
- * the same data, and starts again each time as if nothing had happened.
+ * Tests that everything acknowledged to a client survives `kill -9`: the process is killed at a random moment under load, three times
+ * on the same data, and starts again each time as if nothing had happened.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { type ChildServer, childServer } from './testing/child-server.ts';
 import { testDatabase, type TestDatabase } from './testing/database.ts';
 
-/** What can be made, and where all of it can be read. */
+/** The kinds of resources that the test creates, and the paths that list them. */
 const kinds = {
   roles: '/authz/v1/roles?limit=200',
   relations: '/authz/v1/relations?limit=200&object_type=document',
@@ -18,7 +18,7 @@ const kinds = {
 } as const;
 type Kind = keyof typeof kinds;
 
-/** Ids of what was acknowledged; of relations the id of their object. */
+/** The ids of acknowledged resources; for relations, the ids of their objects. */
 type Acknowledged = Readonly<Record<Kind, Set<string>>>;
 
 let db: TestDatabase;
@@ -67,9 +67,9 @@ test(
   },
 );
 
-/** Several clients that each make one thing after the other until the server is gone. */
+/** Runs several clients, each of which creates one resource after another until the server is gone. */
 class Load {
-  /** Answers that were no success; none is expected. */
+  /** Unsuccessful responses; none is expected. */
   readonly refusals: string[] = [];
   readonly ended: Promise<unknown>;
   readonly #server: ChildServer;
@@ -86,7 +86,7 @@ class Load {
     );
   }
 
-  /** Resolves when this many more things were acknowledged, and something of each kind. */
+  /** Resolves when this many more resources are acknowledged, with at least one of each kind. */
   acknowledgedMore(count: number): Promise<void> {
     this.#left = count;
     return new Promise((resolve) => this.#waiting.push(resolve));
@@ -114,7 +114,7 @@ class Load {
     }
   }
 
-  /** Each key is used once. */
+  /** Creates API keys, and uses each key once. */
   async #keys(client: string): Promise<void> {
     for (let n = 0; ; n += 1) {
       const made = await this.#post('/keys/v1/keys', { name: `Key ${client} ${n}` });
@@ -126,7 +126,7 @@ class Load {
     }
   }
 
-  /** The body of a success; undefined when the server is gone, or refused. */
+  /** Returns the body of a successful response; undefined when the server is gone or refused. */
   async #post(path: string, body: object) {
     const answer = await this.#server.request('POST', path, { body }).catch(() => undefined);
     if (answer && answer.status >= 300) this.refusals.push(`${path}: ${answer.status} ${answer.text}`);
@@ -141,7 +141,7 @@ class Load {
   }
 }
 
-/** The ids of everything of a kind, page after page. */
+/** Reads the ids of all resources of a kind, page by page. */
 async function all(server: ChildServer, kind: Kind): Promise<Set<string>> {
   const found = new Set<string>();
   let cursor: string | null = '';

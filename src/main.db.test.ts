@@ -2,12 +2,15 @@ import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
+import { freePort } from './testing/child-server.ts';
+import { runMain } from './testing/main.ts';
 import { childServer, type ChildServer } from './testing/server.ts';
-import { testDatabase, type TestDatabase } from './testing/database.ts';
+import { migratedFolder, testDatabase, type TestDatabase } from './testing/database.ts';
 
-// Each test starts whole processes, several of them one after the other.
-vi.setConfig({ testTimeout: 120_000 });
+// Each test starts whole processes, some of them several in sequence.
+vi.setConfig({ testTimeout: 180_000 });
 const patience = { timeout: 60_000 };
 
 let db: TestDatabase;
@@ -21,15 +24,23 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** What a process finds in its environment: the database of this engine, a data directory of its own. */
-const environment = () => ({
+/** The environment of a process: the database of this engine, with its tables, and a data directory of its own. */
+const environment = async () => ({
+  ...withoutTables(),
+  ...(inject('engine') === 'pglite'
+    ? { PLINTH_DATA_DIR: await migratedFolder(['auth', 'authz', 'keys']) }
+    : {}),
+});
+
+/** The same with an empty data directory. */
+const withoutTables = () => ({
   PLINTH_DATA_DIR: join(folder, Math.random().toString(36).slice(2)),
-  // Servers on one database have one.
+  // All servers on one database share the master key.
   PLINTH_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
   ...(inject('engine') === 'postgres' ? { DATABASE_URL: db.options.url! } : {}),
 });
 
-/** The lines of the log that are complete. */
+/** The complete lines of the log. */
 const lines = (server: ChildServer) =>
   server
     .stdout()
@@ -39,7 +50,7 @@ const lines = (server: ChildServer) =>
 
 describe('serve', () => {
   test('answers, tells where, keeps its token to itself, and ends in order at SIGTERM', async () => {
-    const env = environment();
+    const env = await environment();
     const server = await childServer({ services: ['keys'], env: { ...env, PLINTH_ROOT_TOKEN: '' } });
     const file = join(env.PLINTH_DATA_DIR, 'root-token');
     const token = (await readFile(file, 'utf8')).trim();
@@ -58,18 +69,106 @@ describe('serve', () => {
     await again.kill();
   });
 
-  test('tells where messages to users can be read', async () => {
-    const server = await childServer({ services: ['auth'], env: environment() });
-    expect(server.stderr()).toContain(`${server.url}/v1/auth/dev/outbox`);
+  test('prints an address at which a browser reads the messages to users', async () => {
+    const server = await childServer({ services: ['auth'], env: await environment() });
+    const email = 'ada@example.com';
+    const account = { email, password: 'correct horse battery staple', app_id: 'default' };
+    expect((await server.request('POST', '/v1/auth/signup', { body: account, token: null })).status).toBe(
+      201,
+    );
+    const [address = ''] = /http\S+outbox\/page\S+/.exec(server.stderr()) ?? [];
+    const page = await fetch(address, { headers: { accept: 'text/html' } });
+    const text = await page.text();
+    expect(page.headers.get('content-type')).toMatch(/^text\/html/);
+    expect(text).toContain(`To ${email} · verify email`);
+    expect(text).toMatch(/<a href="http:[^"]+verify-email\?token=vrf_\w+">/);
+    expect((await fetch(`${address.slice(0, -4)}AAAA`)).status).toBe(400);
     await server.kill();
   });
 
+  test('where other machines reach it, it is production, and says what that means', async () => {
+    const env = {
+      ...(await environment()),
+      HOST: '0.0.0.0',
+      PLINTH_PUBLIC_URL: 'https://plinth.example.com',
+      PLINTH_ROOT_TOKEN: '',
+      PLINTH_CONTRACT: 'fast',
+    };
+    const server = await childServer({ services: ['auth', 'keys'], env });
+    const token = (await readFile(join(env.PLINTH_DATA_DIR, 'root-token'), 'utf8')).trim();
+    expect(server.stderr()).not.toContain(token);
+    expect(server.stderr()).toMatch(/This is production, because other machines reach 0\.0\.0\.0\.\n/);
+    expect(server.stderr()).not.toContain('/dev/outbox');
+
+    const discovery = await server.request('GET', '/auth/v1/auth/.well-known/openid-configuration');
+    expect(discovery.body).toMatchObject({ issuer: 'https://plinth.example.com/auth/v1/auth' });
+    expect((await server.request('GET', '/auth/v1/auth/dev/outbox', { token })).status).toBe(404);
+
+    // Rate limits by address apply.
+    const signups = Array.from({ length: 40 }, (_, at) =>
+      server.request('POST', '/auth/v1/auth/signup', {
+        token: null,
+        body: { email: `user${at}@example.com`, password: 'correct horse battery staple', app_id: 'default' },
+      }),
+    );
+    const taken = (await Promise.all(signups)).filter(({ status }) => status === 201);
+    expect(taken.length).toBeLessThanOrEqual(20);
+
+    // Metrics are for the local machine, and for callers with the scope `metrics:read`.
+    const scrape = async (headers: Record<string, string>) =>
+      (await server.request('GET', '/metrics', { token: null, headers })).status;
+    const forwarded = { 'x-forwarded-for': '203.0.113.7' };
+    expect(await scrape({})).toBe(200);
+    expect(await scrape(forwarded)).toBe(401);
+    expect(await scrape({ ...forwarded, authorization: `Bearer ${token}` })).toBe(200);
+    const keyOf = async (scopes: string[]) => {
+      const made = await server.request('POST', '/keys/v1/keys', {
+        token,
+        body: { name: 'Scraper', scopes },
+      });
+      return (made.body as { raw_key: string }).raw_key;
+    };
+    expect(await scrape({ ...forwarded, 'x-api-key': await keyOf(['metrics:read']) })).toBe(200);
+    expect(await scrape({ ...forwarded, 'x-api-key': await keyOf(['keys:read']) })).toBe(403);
+    await server.kill();
+  });
+
+  test('is told to end while it starts, and while it drains it still serves', async () => {
+    const env = { ...(await environment()), PLINTH_DRAIN: '2s' };
+    expect(await endedWhileStarting(['serve', 'keys', '--port', '0'], env)).toBe(0);
+    const server = await childServer({ services: ['keys'], env });
+    const ended = server.kill('SIGTERM');
+    const ready = async () => (await server.request('GET', '/readyz')).status;
+    await expect.poll(ready, { interval: 5 }).toBe(503);
+    expect((await server.request('GET', '/v1/keys')).status).toBe(200);
+    expect(await ended).toBe(0);
+  });
+
+  test('started by npm, it gets the signal that npm got', async () => {
+    const port = await freePort();
+    const npm = spawn('npm', ['start', '--', 'keys', '--port', String(port)], {
+      env: { ...process.env, ...(await environment()), PLINTH_CONTRACT: 'fast' },
+      cwd: new URL('..', import.meta.url),
+      stdio: 'ignore',
+    });
+    const ended = new Promise<number | null>((resolve) => npm.once('exit', resolve));
+    const answers = () =>
+      fetch(`http://127.0.0.1:${port}/readyz`).then(
+        ({ ok }) => ok,
+        () => false,
+      );
+    await expect.poll(answers, patience).toBe(true);
+    npm.kill('SIGTERM');
+    await ended;
+    await expect.poll(answers, patience).toBe(false);
+  });
+
   test('another master key than that of the database is said in a sentence, a new one beside it is taken', async () => {
-    const env = environment();
+    const env = await environment();
     const next = { ...env, PLINTH_MASTER_KEY: Buffer.alloc(32, 8).toString('base64') };
     const previous = { ...next, PLINTH_MASTER_KEY_PREVIOUS: env.PLINTH_MASTER_KEY };
     await (await childServer({ services: ['keys'], env })).kill();
-    expect(await run(['serve', 'keys', '--port', '0'], next)).toEqual({
+    expect(await runMain(['serve', 'keys', '--port', '0'], next)).toEqual({
       code: 1,
       text: expect.stringMatching(
         /^the database was sealed with another master key: .*PREVIOUS when it is replaced\.\n$/,
@@ -77,7 +176,7 @@ describe('serve', () => {
     });
     await (await childServer({ services: ['keys'], env: previous })).kill();
     await (await childServer({ services: ['keys'], env: next })).kill();
-    // The tests after this one have the first key.
+    // The following tests use the first key.
     await (
       await childServer({
         services: ['keys'],
@@ -87,9 +186,9 @@ describe('serve', () => {
   });
 
   test('a port that is taken is said in a sentence', async () => {
-    const server = await childServer({ services: ['keys'], env: environment() });
+    const server = await childServer({ services: ['keys'], env: await environment() });
     const port = new URL(server.url).port;
-    const second = await run(['serve', 'keys', '--port', port], environment());
+    const second = await runMain(['serve', 'keys', '--port', port], await environment());
     expect(second).toEqual({
       code: 1,
       text: `Port ${port} on 127.0.0.1 is taken. Choose another one with --port or PORT.\n`,
@@ -102,7 +201,7 @@ describe('serve', () => {
     async () => {
       const env = { PLINTH_DATA_DIR: join(folder, 'shared') };
       const server = await childServer({ services: ['keys'], env });
-      expect(await run(['serve', 'keys', '--port', '0'], env)).toEqual({
+      expect(await runMain(['serve', 'keys', '--port', '0'], env)).toEqual({
         code: 1,
         text: expect.stringMatching(
           /^the data directory .*shared\S* is in use by process \d+ on \S+: stop it, or choose another directory with PLINTH_DATA_DIR\.\n$/i,
@@ -124,8 +223,8 @@ describe('serve', () => {
     const url = new URL(wrong.startsWith('postgres:') ? wrong : db.options.url!);
     if (wrong === 'no database') url.pathname = '/plinth_no_such';
     if (wrong === 'no user') url.username = 'plinth_no_such';
-    const env = { ...environment(), DATABASE_URL: url.href };
-    expect(await run(['serve', '--port', '0'], env)).toEqual({ code: 1, text });
+    const env = { ...(await environment()), DATABASE_URL: url.href };
+    expect(await runMain(['serve', '--port', '0'], env)).toEqual({ code: 1, text });
   });
 
   test.runIf(inject('engine') === 'postgres')(
@@ -133,20 +232,20 @@ describe('serve', () => {
     async () => {
       const server = await childServer({
         services: ['authz', 'keys'],
-        env: { ...environment(), PLINTH_WORKERS: '2' },
+        env: { ...(await environment()), PLINTH_WORKERS: '2' },
       });
       const statuses = async () => {
         const answers = Array.from({ length: 20 }, () => server.request('GET', '/keys/v1/keys'));
         return (await Promise.all(answers)).map(({ status }) => status);
       };
-      /** The workers of which the log says this. */
+      /** The workers for which the log has this message. */
       const workers = (said: string) =>
         (lines(server) as { msg: string; worker: number }[])
           .filter(({ msg }) => msg === said)
           .map(({ worker }) => worker);
       await expect.poll(() => workers('a worker listens').length, patience).toBe(2);
       expect(await statuses()).toEqual(Array(20).fill(200));
-      // Whichever worker is asked answers for both.
+      // Any worker answers for both.
       const metrics = await server.request('GET', '/metrics');
       expect(metrics.text).toContain(
         'plinth_http_request_duration_seconds_count{service="keys",operation="Keys_list",status="200"} 20\n',
@@ -158,70 +257,60 @@ describe('serve', () => {
       await expect.poll(() => workers('a worker ended and is replaced'), patience).toEqual([first]);
       await expect.poll(() => workers('a worker listens').length, patience).toBe(3);
       expect(await statuses()).toEqual(Array(20).fill(200));
+
+      // A worker that hangs is left out of the metrics, and is replaced.
+      const frozen = workers('a worker listens')[1]!;
+      process.kill(frozen, 'SIGSTOP');
+      const silent = async () => {
+        // Connections are distributed in turn, so some reach the worker that hangs.
+        const inTime = () => delay(5_000, '', { ref: false });
+        const scrape = () =>
+          server.request('GET', '/metrics').then(
+            ({ text }) => text,
+            () => '',
+          );
+        const answers = Array.from({ length: 4 }, () => Promise.race([scrape(), inTime()]));
+        return (await Promise.all(answers)).some((text) => text.includes('plinth_workers{state="silent"} 1'));
+      };
+      await expect.poll(silent, patience).toBe(true);
+      await expect
+        .poll(() => workers('a worker does not answer any more and is ended'), patience)
+        .toEqual([frozen]);
+      await expect.poll(() => workers('a worker listens').length, patience).toBe(4);
+      expect(await statuses()).toEqual(Array(20).fill(200));
       expect(await server.kill('SIGTERM')).toBe(0);
       expect(server.stderr()).toContain(`Plinth listens on ${server.url}`);
     },
   );
-});
 
-describe('the command line', () => {
-  test.each<[string[], Record<string, string>, string]>([
-    [['frob'], {}, 'There is no command frob. See --help.\n'],
-    [['serve', '--prot', '1'], {}, "Unknown option '--prot'. See --help.\n"],
-    [['serve', 'mail'], {}, 'serve names the service mail, the services are auth, authz, keys.\n'],
-    [['serve', 'billing'], {}, 'serve names the service billing, the services are auth, authz, keys.\n'],
-    [['serve', '--stateful'], {}, 'Only the mock can be --stateful.\n'],
-    [['serve'], { PORT: 'x' }, 'PORT must be a whole number from 0 to 65535.\n'],
-    [
-      ['serve', '--port', '0', '--host', '192.0.2.1'],
-      {},
-      'HOST must be an address of this machine, and 192.0.2.1 is not (EADDRNOTAVAIL).\n',
-    ],
-    [
-      ['serve', '--port', '0', '--data', '/dev/null'],
-      {},
-      '/dev/null cannot be used (EEXIST). Choose another data directory with --data or PLINTH_DATA_DIR.\n',
-    ],
-    [
-      ['serve', '--port', '0', '--data', '/dev/null'],
-      { PLINTH_ROOT_TOKEN: 'r'.repeat(32) },
-      expect.stringContaining('Choose another data directory with --data or PLINTH_DATA_DIR.\n'),
-    ],
-    [
-      ['serve'],
-      { PLINTH_WORKERS: '2' },
-      expect.stringContaining('PLINTH_WORKERS must be 1 without DATABASE_URL'),
-    ],
-    [
-      ['serve'],
-      { PLINTH_ANONYMOUS: 'root', HOST: '0.0.0.0' },
-      expect.stringContaining('PLINTH_ANONYMOUS must be unset'),
-    ],
-  ])('%j with %j is refused in a sentence', async (words, env, text) => {
-    expect(await run(words, { PLINTH_DATA_DIR: folder, ...env })).toEqual({ code: 1, text });
-  });
-
-  test('--help says what there is', async () => {
-    const { code, text } = await run(['--help'], {});
-    expect(code).toBe(0);
-    expect(text).toMatch(/serve .*\n.*mock .*\n.*migrate /);
-  });
-
-  test('migrate brings a database up to date, and a second time there is nothing to do', async () => {
-    const env = environment();
-    expect((await run(['migrate'], env)).code).toBe(0);
-    expect((await run(['migrate'], env)).text).toContain('The database is up to date.');
+  test.runIf(inject('engine') === 'postgres')('is told to end while its workers start', async () => {
+    const env = { ...(await environment()), PLINTH_WORKERS: '2' };
+    expect(await endedWhileStarting(['serve', 'keys', '--port', '0'], env)).toBe(0);
   });
 });
 
-/** Runs a command to its end. */
-function run(words: string[], env: Record<string, string>): Promise<{ code: number | null; text: string }> {
+test('migrate brings a database up to date, and a second time there is nothing to do', async () => {
+  const env = withoutTables();
+  expect((await runMain(['migrate'], env)).code).toBe(0);
+  expect((await runMain(['migrate'], env)).text).toContain('The database is up to date.');
+});
+
+/** Starts a server, tells it to end as soon as it has begun to start, and returns its exit code. */
+async function endedWhileStarting(words: string[], env: Record<string, string>): Promise<number | null> {
   const main = new URL('./main.ts', import.meta.url).pathname;
-  const child = spawn(process.execPath, [main, ...words], {
-    env: { PATH: process.env['PATH'], PLINTH_LOG: 'silent', ...env },
-  });
-  let text = '';
-  for (const stream of [child.stdout, child.stderr])
-    stream.setEncoding('utf8').on('data', (part: string) => (text += part));
-  return new Promise((resolve) => child.on('close', (code) => resolve({ code, text })));
+  const child = spawn(process.execPath, [main, ...words], { env: { PATH: process.env['PATH'], ...env } });
+  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  // The first visible step is the file of the root token, which is written before the database is opened.
+  await expect
+    .poll(
+      () =>
+        stat(join(env['PLINTH_DATA_DIR']!, 'root-token')).then(
+          () => true,
+          () => false,
+        ),
+      patience,
+    )
+    .toBe(true);
+  child.kill('SIGTERM');
+  return ended;
 }

@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 import type { Logger } from 'pino';
 import { loadServices, serviceNames } from './app.ts';
 import { announce } from './banner.ts';
-import { type Config, readConfig } from './config.ts';
+import { checkPublicUrl, type Config, readConfig } from './config.ts';
 import { openDatabase } from './db/index.ts';
 import { checkMasterKey } from './db/master-key.ts';
 import { migrate } from './db/migrate.ts';
@@ -14,7 +14,8 @@ import type { ServiceModule } from './http/service.ts';
 import { loadSealer } from './master-key.ts';
 import { loadRootToken } from './root-token.ts';
 import { sentence, UsageError } from './sentence.ts';
-import { serve, urlOf } from './serve.ts';
+import { answerPulse } from './pulse.ts';
+import { placeOf, serve, urlOf } from './serve.ts';
 import { startWorkers } from './workers.ts';
 
 const help = `Plinth: platform services behind one schema-first project
@@ -49,6 +50,7 @@ interface Command {
 
 const commands: Readonly<Record<string, (command: Command) => Promise<void>>> = {
   serve: async (command) => {
+    checkPublicUrl(command.config);
     if (cluster.isWorker) return serveHere(command);
     await checkPort(command.config);
     return command.config.workers > 1 ? serveByWorkers(command) : serveHere(command);
@@ -59,7 +61,7 @@ const commands: Readonly<Record<string, (command: Command) => Promise<void>>> = 
     onSignal(() => mock.close());
   },
   migrate: async ({ config, modules, log }) => {
-    const db = await openDatabase({ url: config.databaseUrl, dataDir: config.dataDir, log });
+    const db = await openDatabase(placeOf(config, log));
     try {
       const count = await migrate(
         db,
@@ -93,22 +95,29 @@ async function main(words: string[]): Promise<void> {
 }
 
 async function serveHere({ config, modules, log }: Command): Promise<void> {
+  // Until the server serves, a signal ends it at once: every step of the start may be interrupted.
+  let close = async () => {};
+  onSignal(() => close());
+  if (cluster.isWorker) answerPulse();
   const root = await loadRootToken(config);
   const sealer = await loadSealer(config);
   const served = await serve({ config, modules, rootToken: root.token, sealer, log });
-  onSignal(async () => {
+  close = async () => {
     log.info('shutting down');
     await served.close();
     log.flush();
-  });
-  if (cluster.isPrimary) announce(config, modules, root, served.url, served.engine, log);
+  };
+  if (cluster.isPrimary)
+    announce({ config, modules, root, sealer, url: served.url, engine: served.engine, log });
 }
 
-/** The token, the schema and the master key are settled once, before the workers start. */
+/** Prepares the root token, the schema and the master key once, before the workers start. */
 async function serveByWorkers({ config, modules, log }: Command): Promise<void> {
+  let close = async () => {};
+  onSignal(() => close());
   const root = await loadRootToken(config);
   const sealer = await loadSealer(config);
-  const db = await openDatabase({ url: config.databaseUrl, dataDir: config.dataDir, log });
+  const db = await openDatabase(placeOf(config, log));
   try {
     await migrate(
       db,
@@ -120,12 +129,12 @@ async function serveByWorkers({ config, modules, log }: Command): Promise<void> 
     await db.close();
   }
   const workers = startWorkers(config.workers, { PLINTH_ROOT_TOKEN: root.token }, log);
-  onSignal(() => workers.close());
+  close = () => workers.close();
   const url = urlOf({ host: config.host, port: await workers.listening });
-  announce(config, modules, root, url, 'postgres', log);
+  announce({ config, modules, root, sealer, url, engine: 'postgres', log });
 }
 
-/** Ends in order at the first signal, at once at the second. */
+/** Shuts down in order at the first signal, and at once at the second. */
 function onSignal(close: () => Promise<unknown>): void {
   let ending = false;
   const end = () => {

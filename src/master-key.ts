@@ -3,7 +3,7 @@ import type { Config } from './config.ts';
 import { keptSecret } from './kept-secret.ts';
 import { createSealer, type Sealer } from './lib/seal.ts';
 
-/** Encrypts under the master key of the environment, or under the one in the data directory, which is made there when it is not yet. */
+/** Creates a sealer with the master key of the environment, or of the data directory, where the key is created if it does not exist. */
 export async function loadSealer({
   masterKey,
   previousMasterKey,
@@ -22,7 +22,7 @@ async function keptKey(dataDir: string): Promise<string> {
   return value;
 }
 
-/** 32 bytes in base64. */
+/** The form of a master key: 32 bytes in base64. */
 export const masterKeyForm = /^[A-Za-z0-9+/]{43}=$/;
 
 const bytes = (key: string) => Buffer.from(key, 'base64');

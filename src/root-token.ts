@@ -4,13 +4,13 @@ import { keptSecret } from './kept-secret.ts';
 
 export interface RootToken {
   readonly token: string;
-  /** The file that holds it; undefined when the environment says it. */
+  /** The file that holds the token; undefined when the environment provides it. */
   readonly file: string | undefined;
-  /** True when it was made just now: the one time that it is shown. */
+  /** True when the token was created just now, which is the only time that it is shown. */
   readonly isNew: boolean;
 }
 
-/** The root token of the environment, or the one in the data directory, which is made there when it is not yet. */
+/** Returns the root token of the environment, or of the data directory, where it is created if it does not exist. */
 export async function loadRootToken({
   rootToken,
   dataDir,

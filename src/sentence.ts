@@ -1,4 +1,5 @@
 import { DirectoryInUse } from './db/directory-lock.ts';
+import { DiskFull } from './db/disk-space.ts';
 import { isConnectionError } from './db/errors.ts';
 import { MasterKeyError } from './db/master-key.ts';
 import { MigrationError } from './db/migrate.ts';
@@ -7,13 +8,13 @@ import { DomainError } from './lib/errors.ts';
 import { SettingError } from './lib/settings.ts';
 import { WorkerEnded } from './workers.ts';
 
-/** A command line that cannot be followed. */
+/** An invalid command line. */
 export class UsageError extends Error {}
 
-/** What the operator is told: a sentence for what they can set right, the stack for what nobody expected. */
+/** The text for the operator: a sentence for a problem that the operator can fix, the stack for an unexpected error. */
 export function sentence(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  // What the database says to clients is wrapped around what it met.
+  // An error for clients wraps the original error of the database.
   if (error instanceof DomainError && error.cause instanceof Error) return sentence(error.cause);
   const { code = '', path } = error as NodeJS.ErrnoException;
   if (code.startsWith('ERR_PARSE_ARGS')) return `${error.message.split('. ')[0]}. See --help.`;
@@ -32,13 +33,14 @@ const expected = [
   MigrationError,
   MasterKeyError,
   DirectoryInUse,
+  DiskFull,
   ListenError,
   UsageError,
   WorkerEnded,
 ];
 
-/** What a path can be at fault for. */
-const unusable = new Set(['EACCES', 'EPERM', 'EROFS', 'EEXIST', 'ENOTDIR', 'ENOSPC', 'EDQUOT']);
+/** Error codes for which a path is at fault. */
+const unusable = new Set(['ENOENT', 'EACCES', 'EPERM', 'EROFS', 'EEXIST', 'ENOTDIR', 'ENOSPC', 'EDQUOT']);
 
-/** Wrong user or password, no such database, no right to it. */
+/** PostgreSQL error codes for a wrong user or password, an unknown database, and a missing privilege. */
 const refusals = /^(28...|3D000|42501)$/;

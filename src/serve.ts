@@ -1,7 +1,8 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { createApp, type App } from './app.ts';
 import type { Config } from './config.ts';
-import { type Database, openDatabase } from './db/index.ts';
+import { type Database, type DatabaseOptions, openDatabase } from './db/index.ts';
 import { checkMasterKey } from './db/master-key.ts';
 import { migrate } from './db/migrate.ts';
 import { listen, type Listening } from './http/listen.ts';
@@ -11,29 +12,32 @@ import type { Sealer } from './lib/seal.ts';
 export interface Served {
   readonly url: string;
   readonly engine: Database['engine'];
-  /** Ends in order: no new requests, event streams, requests in flight, background work, the database. */
+  /** Shuts down in order: new requests, event streams, requests in flight, background work, the database. */
   close(): Promise<void>;
 }
 
 export interface ServeOptions {
   readonly config: Config;
-  /** The modules of all services; the configuration says which are served. */
+  /** The modules of all services; the configuration chooses which are served. */
   readonly modules: readonly ServiceModule[];
   readonly rootToken: string;
   readonly sealer: Sealer;
   readonly log: Logger;
 }
 
-/** Milliseconds that requests in flight may still take when the server ends. */
+/** Milliseconds that requests in flight may still take during shutdown. */
 const grace = 10_000;
 
-/** Opens the database, brings it up to date, and serves. What was opened is closed again when a step fails. */
+/** Opens the database, migrates it, and serves. When a step fails, everything that was opened is closed again. */
 export async function serve({ config, modules, rootToken, sealer, log }: ServeOptions): Promise<Served> {
   const chosen = modules.filter(({ name }) => config.services.includes(name));
-  const db = await openDatabase({ url: config.databaseUrl, dataDir: config.dataDir, log });
+  const db = await openDatabase(placeOf(config, log));
   let app: App | undefined;
   let listening: Listening | undefined;
   const close = async () => {
+    app?.drain();
+    // Load balancers notice that the server is not ready and send no new requests before connections are refused.
+    if (listening) await delay(config.drainMs);
     app?.end();
     await listening?.close(grace);
     await app?.stop();
@@ -43,9 +47,11 @@ export async function serve({ config, modules, rootToken, sealer, log }: ServeOp
     await migrate(db, chosen, log);
     await checkMasterKey(db.sql, sealer);
     const prefixed = chosen.length > 1;
-    app = await createApp({ db, modules: chosen, config: { ...config, rootToken, sealer }, log, prefixed });
+    const publicUrl = config.publicUrl ?? urlOf(config);
+    const composed = { ...config, rootToken, sealer, publicUrl };
+    app = await createApp({ db, modules: chosen, config: composed, log, prefixed });
     await app.start();
-    listening = await listen(app.handle, config);
+    listening = await listen(app.handle, { ...config, upgrades: app.upgrades });
   } catch (error) {
     await close();
     throw error;
@@ -53,7 +59,15 @@ export async function serve({ config, modules, rootToken, sealer, log }: ServeOp
   return { url: urlOf(listening), engine: db.engine, close };
 }
 
-/** Where a person on this machine reaches a server that listens there. */
+/** The database that the configuration names. */
+export const placeOf = ({ databaseUrl, dataDir, minFreeMb }: Config, log: Logger): DatabaseOptions => ({
+  url: databaseUrl,
+  dataDir,
+  minFree: minFreeMb * 2 ** 20,
+  log,
+});
+
+/** The URL at which a person on this machine reaches a server that listens on this host and port. */
 export function urlOf({ host, port }: Pick<Listening, 'host' | 'port'>): string {
   const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host.includes(':') ? `[${host}]` : host;
   return `http://${name}:${port}`;

@@ -1,21 +1,22 @@
 import cluster, { type Worker } from 'node:cluster';
 import type { Logger } from 'pino';
 import { shareMetrics } from './http/shared-metrics.ts';
+import { watchPulse } from './pulse.ts';
 
-/** Milliseconds before a worker that died is replaced; one that dies at once must not keep the machine busy. */
+/** Milliseconds before a dead worker is replaced; a worker that always dies at once must not keep the machine busy. */
 const pause = 1_000;
 
-/** A worker ended before it served; it has said itself why. */
+/** A worker ended before it served; it has printed the reason itself. */
 export class WorkerEnded extends Error {}
 
 export interface Workers {
-  /** The port, when every worker listens. Rejects with a `WorkerEnded` when one cannot. */
+  /** Resolves with the port when every worker listens. Rejects with a `WorkerEnded` when one cannot; stays pending after `close`. */
   readonly listening: Promise<number>;
-  /** Asks all workers to end and waits for them. */
+  /** Asks all workers to end and waits until they have ended. */
   close(): Promise<void>;
 }
 
-/** Starts `count` processes that share one port, and replaces those that die until they are asked to end. */
+/** Starts `count` processes that share one port, and replaces processes that die, until `close` is called. */
 export function startWorkers(
   count: number,
   environment: Readonly<Record<string, string>>,
@@ -23,9 +24,15 @@ export function startWorkers(
 ): Workers {
   let ending = false;
   const start = () => cluster.fork(environment);
-  const listening = Promise.all(Array.from({ length: count }, () => firstListen(start())));
+  const listening = Promise.all(Array.from({ length: count }, () => firstListen(start(), () => ending)));
   shareMetrics();
-  cluster.on('listening', ({ process }) => log.info({ worker: process.pid }, 'a worker listens'));
+  cluster.on('listening', (worker) => {
+    log.info({ worker: worker.process.pid }, 'a worker listens');
+    watchPulse(worker, () => {
+      log.error({ worker: worker.process.pid }, 'a worker does not answer any more and is ended');
+      worker.process.kill('SIGKILL');
+    });
+  });
   cluster.on('exit', (worker, code, signal) => {
     if (ending) return;
     log.error({ worker: worker.process.pid, code, signal }, 'a worker ended and is replaced');
@@ -41,10 +48,12 @@ export function startWorkers(
   };
 }
 
-function firstListen(worker: Worker): Promise<number> {
+function firstListen(worker: Worker, ending: () => boolean): Promise<number> {
   return new Promise((resolve, reject) => {
     worker.once('listening', ({ port }) => resolve(port));
-    worker.once('exit', (code) => reject(new WorkerEnded(`A worker ended with ${code} before it listened`)));
+    worker.once('exit', (code) => {
+      if (!ending()) reject(new WorkerEnded(`A worker ended with ${code} before it listened`));
+    });
   });
 }
 

@@ -1,4 +1,4 @@
-/** Session checks that every process has to ask the database for, each once. */
+/** Session checks for which every process has to ask the database, each once. */
 import { load } from '../load.ts';
 import { withPlace } from '../place.ts';
 import { withServers } from '../process.ts';
@@ -18,7 +18,7 @@ export function coldCheck(): AsyncIterable<Row> {
       let turn = 0;
       const { ratio, a, b } = await paired(
         () => rateOf(sessions.slice(turn * each, ++turn * each)),
-        // The same sessions again.
+        // The same sessions again, from the cache.
         () => rateOf(sessions.slice((turn - 1) * each, turn * each)),
         rounds,
       );

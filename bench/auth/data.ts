@@ -1,16 +1,16 @@
-/** Accounts and sessions, written as rows: what sign-ins would have stored, in a few statements and without their hashes. */
+/** Accounts and sessions, written directly as rows: the data that sign-ins would store, in a few statements and without password hashes. */
 import type { Database } from '../../src/db/index.ts';
 import { newId } from '../../src/lib/ids.ts';
-import { createDirectory } from '../../src/services/auth/directory.ts';
-import { ensureFirstApp } from '../../src/services/auth/first-app.ts';
-import { issueToken } from '../../src/services/auth/tokens.ts';
+import { createDirectory } from '../../src/services/auth/directory/directory.ts';
+import { ensureFirstApp } from '../../src/services/auth/directory/first-app.ts';
+import { issueToken } from '../../src/services/auth/directory/tokens.ts';
 
 export interface SeededSession {
   readonly token: string;
   readonly refreshToken: string;
 }
 
-/** So many sessions of the app `default`, each of a user of its own. */
+/** Creates `count` sessions of the app `default`, each for a separate user. */
 export async function seedSessions(db: Database, count: number): Promise<SeededSession[]> {
   await ensureFirstApp(db);
   const unchanging = { position: () => 0, isCurrent: () => true, subscribe: () => () => {} };

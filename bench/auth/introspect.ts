@@ -1,4 +1,4 @@
-/** Whether a token is good, against `oidc-provider` standing alone, which can only tell of opaque ones. */
+/** Token introspection against a standalone `oidc-provider`, which can introspect only opaque tokens. */
 import { load, type Request } from '../load.ts';
 import { withPlace } from '../place.ts';
 import { start, withServers } from '../process.ts';

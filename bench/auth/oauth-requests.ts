@@ -2,23 +2,23 @@ import type { IssuedClient } from '../../generated/auth/types.ts';
 import { call } from '../client.ts';
 import type { Request } from '../load.ts';
 
-/** The client of the peer, which stores it itself. */
+/** The client of the peer, which stores the client itself. */
 export const peerClient = {
   id: 'bench',
   secret: 'a-secret-of-the-benchmark-0123456789',
   scope: 'reports:read',
 };
-/** What the peer gives opaque tokens for. */
+/** The resource for which the peer issues opaque tokens. */
 export const opaqueResource = 'urn:bench:opaque';
 
-/** What the answers of these must contain. */
+/** The texts that the answers must contain. */
 export const isToken = '"access_token":"';
 export const isActive = '"active":true';
 
 /** A provider, and a client of it with the scope of `peerClient`. */
 export interface Party {
   readonly port: number;
-  /** Of the paths `/token` and `/introspect`. */
+  /** The paths of the token and introspection endpoints. */
   readonly token: string;
   readonly introspect: string;
   readonly id: string;
@@ -54,7 +54,7 @@ export const tokenRequest = (party: Party, resource?: string): Request =>
     ...(resource !== undefined && { resource }),
   });
 
-/** Questions about so many tokens that were issued for it. */
+/** Returns introspection requests for `count` tokens issued for the resource. */
 export async function introspections(party: Party, count: number, resource?: string): Promise<Request[]> {
   const { path, headers = {}, body } = tokenRequest(party, resource);
   const requests: Request[] = [];

@@ -1,4 +1,4 @@
-/** Four times as many sign-ins as the queue of hashes takes: who is refused is told when to come back, and nobody else waits. */
+/** Four times as many sign-ins as the queue of hashes accepts: refused clients are told when to retry, and other calls do not wait. */
 import { availableParallelism } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { load, type LoadResult } from '../load.ts';
@@ -11,7 +11,7 @@ import { seedSessions } from './data.ts';
 import { isTokenSet, me, signins } from './requests.ts';
 
 const cores = availableParallelism();
-/** At work and waiting at most. */
+/** Maximum number of sign-ins running and waiting. */
 const room = cores + 32 * cores;
 const path = `overload, ${4 * room} clients sign in`;
 
@@ -41,7 +41,7 @@ export function overload(): AsyncIterable<Row> {
         baseline: '16 clients',
         measured: `${round(rate)}/s against ${round(usual.rate)}/s`,
       });
-      // Everybody at work and waiting, one after the other, and once more as long for what comes before and after.
+      // The time for all running and waiting sign-ins, one after the other, and the same again for what comes before and after.
       yield atMost(p99, (2 * 1000 * room) / rate, {
         path: `${path}: a sign-in that gets in, p99`,
         unit: 'ms',
@@ -50,7 +50,7 @@ export function overload(): AsyncIterable<Row> {
   });
 }
 
-/** Milliseconds of calls that are made one by one, a few a second, until the load is over. */
+/** Returns the milliseconds of calls made one by one, a few per second, until the load ends. */
 async function latenciesOf(call: () => Promise<void>, loaded: Promise<unknown>): Promise<number[]> {
   let over = false;
   void loaded.finally(() => (over = true)).catch(() => {});

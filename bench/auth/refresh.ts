@@ -1,4 +1,4 @@
-/** Refreshes against the one commit that they cannot do without, and against the peer that prolongs a session. */
+/** Refreshes against the one commit that they need at least, and against the peer extending a session. */
 import { load, type Request } from '../load.ts';
 import { withPlace } from '../place.ts';
 import { start, withServers } from '../process.ts';
@@ -56,7 +56,7 @@ export function refreshing(): AsyncIterable<Row> {
 
 const told = ({ a, b }: Paired) => `${round(a)}/s against ${round(b)}/s`;
 
-/** The next so many at each call: a refresh token is good once. */
+/** Returns the next `each` requests at each call, because a refresh token is valid only once. */
 function turns(requests: readonly Request[]): () => Request[] {
   let from = 0;
   return () => requests.slice(from, (from += each));

@@ -6,7 +6,7 @@ import type { SeededSession } from './data.ts';
 const base = '/auth/v1/auth';
 export const password = 'correct horse battery staple';
 
-/** What the answers of these must contain. */
+/** The texts that the answers must contain. */
 export const isUser = '"id":"user_';
 export const isTokenSet = '"session_token":"pst_';
 
@@ -21,14 +21,14 @@ export const refresh = ({ refreshToken }: SeededSession): Request => ({
   body: { refresh_token: refreshToken },
 });
 
-/** The session check of the peer. */
+/** Returns the peer's session check. */
 export const peerSession = (n: number): Request => ({
   method: 'GET',
   path: '/get-session',
   headers: { Cookie: peerCookie(n) },
 });
 
-/** Accounts with a password, made over HTTP, and their sign-ins. */
+/** Creates accounts with a password over HTTP. Returns their sign-ins. */
 export async function signins(port: number, count: number): Promise<Request[]> {
   const bodies = Array.from({ length: count }, (_, n) => ({
     email: `user-${n}@example.com`,

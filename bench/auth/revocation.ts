@@ -1,4 +1,4 @@
-/** A session that is ended in one process, and how long another one still knows it. */
+/** How long another process still accepts a session after one process ends it. */
 import { until } from '../client.ts';
 import { withPlace } from '../place.ts';
 import { withServers } from '../process.ts';

@@ -1,4 +1,4 @@
-/** Who is it: `GET /me` against Better Auth's session check and against an Express server that only echoes JSON. */
+/** Session check: `GET /me` against Better Auth's session check and against an Express server that only echoes JSON. */
 import { load, type LoadResult, type Request } from '../load.ts';
 import { type Place, withPlace } from '../place.ts';
 import { start, withServers } from '../process.ts';
@@ -31,7 +31,7 @@ export function sessionCheck(): AsyncIterable<Row> {
           baseline: 'Express JSON echo of the same answer',
           measured: told(echoed),
         });
-        // The first found the cache empty.
+        // The first run found the cache empty.
         yield atMost(median(kept.slice(1).map(({ p99 }) => p99)), 5, { path: `${path}, p99`, unit: 'ms' });
       },
     );
@@ -46,7 +46,7 @@ const rate = (port: number, requests: Request[], contains: string, kept: LoadRes
     return result.rate;
   };
 
-/** The answer that the echo has to give, too. */
+/** Returns the answer that the echo server must also give. */
 async function get(port: number, session: SeededSession): Promise<unknown> {
   const { path, headers = {} } = me(session);
   return (await fetch(`http://127.0.0.1:${port}${path}`, { headers })).json();
@@ -54,7 +54,7 @@ async function get(port: number, session: SeededSession): Promise<unknown> {
 
 const told = ({ a, b }: Paired) => `${round(a)}/s against ${round(b)}/s`;
 
-/** By the database's own count, with the start and the end of a server of its own among them. */
+/** Counts statements with the database's own statistics, including the start and end of a separate server. */
 async function statements(place: Place, sessions: readonly SeededSession[]): Promise<Row> {
   const path = 'statements per session check from the cache';
   if (place.url === undefined)

@@ -1,4 +1,4 @@
-/** Sign-in over HTTP against the hash behind a server that does nothing else: what the rest of it costs. */
+/** Sign-in over HTTP against a server that only hashes, to show the cost of everything else. */
 import { availableParallelism } from 'node:os';
 import { hash, verify } from '@node-rs/argon2';
 import { load } from '../load.ts';
@@ -10,7 +10,7 @@ import { paired, type Paired } from '../statistics.ts';
 import { isTokenSet, password, signins } from './requests.ts';
 
 const path = 'sign-in, 16 connections';
-/** What passwords cost unless the configuration says otherwise. */
+/** The default cost of a password hash. */
 const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 
 export function signin(): AsyncIterable<Row> {
@@ -44,7 +44,7 @@ export function signin(): AsyncIterable<Row> {
 
 const told = ({ a, b }: Paired) => `${round(a)}/s against ${round(b)}/s`;
 
-/** Verifications per second with every core at work. */
+/** Returns verifications per second with every core busy. */
 async function bare(seconds: number): Promise<number> {
   const known = await hash(password, { ...cost, outputLen: 32 });
   const started = performance.now();

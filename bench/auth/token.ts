@@ -1,4 +1,4 @@
-/** Access tokens for clients, against `oidc-provider` standing alone on the same database. */
+/** Access tokens for clients, against a standalone `oidc-provider` on the same database. */
 import { load } from '../load.ts';
 import { withPlace } from '../place.ts';
 import { start, withServers } from '../process.ts';

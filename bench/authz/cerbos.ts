@@ -1,4 +1,4 @@
-/** Checks over HTTP against Cerbos with the same rules and the same load. It gets the roles of the subject from its caller. */
+/** Checks over HTTP against Cerbos with the same rules and the same load. Cerbos gets the subject's roles from its caller. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -58,7 +58,7 @@ async function* compare(path: string, roles: Roles, plinth: Running, other: Runn
   });
 }
 
-/** One resource policy for each type; a role that is allowed something is a rule of it. Answers the folder. */
+/** Writes one resource policy per type, with a rule for each role that is allowed something. Returns the folder. */
 function writePolicies({ roles, permissions, share }: Roles): string {
   const folder = mkdtempSync(join(tmpdir(), 'plinth-bench-cerbos-'));
   mkdirSync(join(folder, 'policies'));

@@ -1,4 +1,4 @@
-/** Tenants to measure, written as rows: what the service would have stored, in a few statements. */
+/** Tenants to measure, written directly as rows: the data that the service would store, in a few statements. */
 import type { Check } from '../../generated/authz/types.ts';
 import type { Database, Sql } from '../../src/db/index.ts';
 
@@ -6,13 +6,13 @@ export interface Roles {
   tenant: string;
   roles: number;
   users: number;
-  /** Permissions that each role holds: the actions `a0`, `a1`, … */
+  /** Number of permissions per role: the actions `a0`, `a1`, … */
   permissions: number;
-  /** Roles that share a resource type: role n grants on the type `data<n / share>`. */
+  /** Number of roles that share a resource type: role n grants on the type `data<n / share>`. */
   share: number;
 }
 
-/** Every user `u<n>` has the role `group<n % roles>`. The ratios are those of casbin's own benchmark. */
+/** Every user `u<n>` has the role `group<n % roles>`. The proportions are those of casbin's own benchmark. */
 export async function seedRoles(
   db: Database,
   { tenant, roles, users, permissions, share }: Roles,
@@ -48,7 +48,7 @@ export async function seedRoles(
   });
 }
 
-/** What user n may do by its role, or may not: the same on another type. `turn` chooses among the permissions. */
+/** Returns a check that user n's role allows, or, on another type, one that it does not allow. `turn` selects the permission. */
 export function roleCheck(
   { roles, permissions, share }: Roles,
   n: number,
@@ -69,11 +69,11 @@ export interface Tree {
   documents: number;
   folders: number;
   groups: number;
-  /** Users of each group; they are in no other. */
+  /** Number of users per group. They are in no other group. */
   members: number;
 }
 
-/** 200,000 tuples at full size: documents in folders, folders seen by groups, groups of users. */
+/** 200,000 tuples at full size: documents in folders, folders that groups can see, and groups of users. */
 export const tree = (tenant: string, documents: number): Tree => ({
   tenant,
   documents,
@@ -82,7 +82,7 @@ export const tree = (tenant: string, documents: number): Tree => ({
   members: 39,
 });
 
-/** `lister` is in 20 groups, which see a thousand documents of a hundred thousand. */
+/** `lister` is in 20 groups, which can see a thousand of a hundred thousand documents. */
 const listed = 20;
 
 export async function seedTree(
@@ -123,13 +123,13 @@ export async function seedTree(
   });
 }
 
-/** A check three hops away: document → folder → group → user. */
+/** Returns a check over three hops: document → folder → group → user. */
 export function treeCheck(
   { documents, folders, groups, members }: Tree,
   turn: number,
   allowed: boolean,
 ): Check {
-  // A stride that shares no factor with the sizes visits all documents in no order.
+  // A stride without a common factor with the sizes visits all documents in a scattered order.
   const document = (turn * 7919) % documents;
   const group = ((document % folders) % groups) + (allowed ? 0 : 1);
   const user = (group % groups) * members + (turn % members);

@@ -15,7 +15,7 @@ export const rolesOverHttp = (permissions: number, share: number): Roles => ({
   share,
 });
 
-/** The question as the SDK sends it: what is optional is left out. Half of them are allowed. */
+/** Returns questions as the SDK sends them, without optional members. Half of them are allowed. */
 export function questions(roles: Roles, count: number) {
   return Array.from({ length: count }, (_, turn) => {
     const user = (turn * 7919) % roles.users;
@@ -49,7 +49,7 @@ export function overHttp(): AsyncIterable<Row> {
   });
 }
 
-/** One caller, who asks a hundred questions one after the other or all at once. */
+/** Measures one caller that asks a hundred questions, one after the other or all at once. */
 async function batch(port: number, roles: Roles): Promise<Row> {
   const checks = questions(roles, 100);
   const requests = { path: '/authz/v1/authz/batch-check', headers, body: { checks } };

@@ -1,4 +1,4 @@
-/** Checks of a tenant that is too large for memory: each reads the slices it needs, one statement for each level. */
+/** Checks of a tenant that is too large for memory: each reads the slices it needs, with one statement per level. */
 import type { Check } from '../../generated/authz/types.ts';
 import type { Database } from '../../src/db/index.ts';
 import { withPlace } from '../place.ts';
@@ -30,7 +30,7 @@ async function measure(
 ): Promise<Row[]> {
   const call = callOf(data.tenant);
   let next = 0;
-  // No document is asked about twice, so every check finds its first levels cold.
+  // No document is asked about twice, so every check reads its first levels from the database.
   const cold = () => treeCheck(data, next++, true);
   const hundred = () => Array.from({ length: 100 }, cold);
   const askHundred = () => decisions.batchCheck({ body: { checks: hundred(), fresh: false } }, call);
@@ -56,13 +56,13 @@ async function measure(
       baseline: '3 selects by primary key',
       measured: told(single),
     }),
-    // A poll may come between.
+    // A poll may add a statement.
     atMost(Math.min(...statements), 3, { path, unit: 'statements' }),
     forOrientation(many.ratio, { path, baseline: '3 selects of 100 primary keys', measured: told(many) }),
   ];
 }
 
-/** A database that counts the single statements which somebody waits for; parts of statements are none. */
+/** Returns a database that counts the awaited statements. Fragments of statements do not count. */
 function countingStatements(db: Database): { db: Database; count: () => number } {
   let statements = 0;
   const sql = new Proxy(db.sql, {
@@ -80,7 +80,7 @@ function countingStatements(db: Database): { db: Database; count: () => number }
   return { db: { ...db, sql }, count: () => statements };
 }
 
-/** One select by primary key for each level and all the checks: document to folder, folder to group, group to user. */
+/** Runs one select by primary key per level for all checks: document to folder, folder to group, group to user. */
 async function selectEachLevel(
   { sql }: Database,
   { tenant, folders, groups }: Tree,

@@ -1,4 +1,4 @@
-/** How long after its answer a write of one process counts in another. */
+/** How long after its answer a write in one process takes effect in another. */
 import { call, until } from '../client.ts';
 import { withPlace } from '../place.ts';
 import { withServers } from '../process.ts';
@@ -31,7 +31,7 @@ export function propagation(): AsyncIterable<Row> {
         if (await sees()) throw new Error('what is not written yet is seen');
         await call(a.port, 'POST', '/authz/v1/relations', { ...tuple, subject_id: 'u' });
         const delay = await until(sees);
-        // The first make the model of the tenant and open connections.
+        // The first writes load the tenant's model and open connections.
         if (n >= 0) delays.push(delay);
       }
       const measured = `p50 ${round(median(delays))} ms`;

@@ -63,7 +63,7 @@ async function measure([few, some, many]: Roles[], check: CheckHandler): Promise
   ];
 }
 
-/** Half of them allowed, in no order of the users. */
+/** Returns checks, half of them allowed, with users in a scattered order. */
 const checksOf = (roles: Roles) =>
   Array.from({ length: 2_000 }, (_, turn) =>
     roleCheck(roles, (turn * 7919) % roles.users, turn, turn % 2 === 0),
@@ -82,7 +82,7 @@ e = some(where (p.eft == allow))
 m = g(r.sub, p.sub) && r.obj == p.obj && r.act == p.act
 `;
 
-/** The enforcer with the same data; throws when it decides otherwise than it should. */
+/** Creates an enforcer with the same data. It throws on a wrong decision. */
 async function casbin(roles: Roles): Promise<(turn: number) => Promise<boolean>> {
   const enforcer = await newEnforcer(newModelFromString(model));
   const { roles: count, users, share } = roles;

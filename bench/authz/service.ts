@@ -1,8 +1,9 @@
-/** The service inside this process, as its neighbours in the all-in-one server call it: no network, no serialisation. */
+/** The service inside this process, as its neighbours in the all-in-one server call it: without network or serialisation. */
 import type { Check } from '../../generated/authz/types.ts';
 import type { Database } from '../../src/db/index.ts';
 import type { Context } from '../../src/http/context.ts';
-import { internalCall } from '../../src/http/internal-call.ts';
+import { withinTenant } from '../../src/http/asker.ts';
+import { portCall } from '../../src/http/local-port.ts';
 import { createSealer } from '../../src/lib/seal.ts';
 import { readSettings } from '../../src/lib/settings.ts';
 import { authz } from '../../src/services/authz/index.ts';
@@ -22,7 +23,8 @@ export async function withService<Result>(
     sealer: createSealer(Buffer.alloc(32)),
     production: true,
     allowPrivateTargets: false,
-    prefix: '',
+    publicUrl: 'http://127.0.0.1:4000',
+    serverUrl: 'http://127.0.0.1:4000',
     log,
     ports: {},
   });
@@ -30,12 +32,15 @@ export async function withService<Result>(
   try {
     return await use(service.handlers);
   } finally {
-    await service.stop();
+    service.stop();
   }
 }
 
-/** The call of a tenant's own. */
-export const callOf = (tenant: string): Context => internalCall('bench', tenant, '127.0.0.1');
+const operator = { tenant: 'default', app: 'default' };
 
-/** A request of this question for what is in memory. */
+/** Returns the context of a call within a tenant. */
+export const callOf = (tenant: string): Context =>
+  portCall(withinTenant({ tenant, app: 'default', requestId: 'bench' }), 'authz', operator);
+
+/** Returns a request with this question that may be answered from memory. */
 export const asked = (check: Check) => ({ body: { ...check, fresh: false } });

@@ -1,4 +1,4 @@
-/** Relations in process on 200,000 tuples: a check, a listing, and the load of the model. */
+/** Relations in process on 200,000 tuples: a check, a listing, and loading the model. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Database } from '../../src/db/index.ts';
 import { type Place, withPlace } from '../place.ts';
@@ -95,7 +95,7 @@ export function modelLoad(): AsyncIterable<Row> {
   });
 }
 
-/** What a load reads, as the rows come. */
+/** Reads the rows that a load reads. */
 function readRows(db: Database, tenant: string): Promise<unknown[]> {
   return db.transaction((sql) =>
     Promise.all([

@@ -30,7 +30,7 @@ type Handlers = Parameters<Parameters<typeof withService>[1]>[0];
 
 async function measure(db: Database, { Relations, Decisions }: Handlers): Promise<Row[]> {
   const call = callOf(tenant);
-  // With the model in memory, as in a server that also decides.
+  // The model is in memory, as in a server that also decides.
   await Decisions.check(asked(treeCheck(tree(tenant, 100), 0, true)), call);
   const write = () => Relations.write({ body: { ...tuple(), on_duplicate: 'error' } }, call);
   const writeAll = (writes: RelationCreate[]) =>
@@ -69,7 +69,7 @@ const tuple = (): RelationCreate => ({
   expires_at: null,
 });
 
-/** The same columns travel as with the service's own statement. */
+/** Sends the same columns as the service's own statement. */
 function insert(db: Database, tuples: RelationCreate[]): Promise<unknown> {
   const column = (name: keyof RelationCreate) => tuples.map((each) => each[name]);
   const same = (text: string) => tuples.map(() => text);

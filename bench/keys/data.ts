@@ -1,4 +1,4 @@
-/** Keys to validate, written as rows: what the service would have stored, in a few statements. */
+/** Keys to validate, written directly as rows: the data that the service would store, in a few statements. */
 import type { Database } from '../../src/db/index.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { makeRawKey, makeTag } from '../../src/services/keys/validation/raw-key.ts';
@@ -6,7 +6,7 @@ import { makeRawKey, makeTag } from '../../src/services/keys/validation/raw-key.
 export interface Seeded {
   /** Keys without a policy. */
   free: string[];
-  /** Keys whose policy allows 1,000 units a minute. */
+  /** Keys whose policy allows 1,000 units per minute. */
   limited: string[];
 }
 
@@ -48,10 +48,10 @@ export async function seedKeys(db: Database, counts: { free: number; limited: nu
   });
 }
 
-/** So many calls, 90 % of them to the first tenth of these. */
+/** Returns `calls` items, 90 % of them from the first tenth. */
 export function skewed<Item>(items: readonly Item[], calls: number): Item[] {
   const hot = Math.ceil(items.length / 10);
-  // Strides that share no factor with the counts visit all of them in no order.
+  // Strides without a common factor with the counts visit all items in a scattered order.
   const others = Math.max(1, items.length - hot);
   return Array.from({ length: calls }, (_, turn) =>
     turn % 10 === 9 && items.length > hot

@@ -37,7 +37,7 @@ export function fold(): AsyncIterable<Row> {
   });
 }
 
-/** Rows of 50 records each, as commits of a busy server have them, in the order of time. */
+/** Creates rows of 50 records each, like the commits of a busy server, in order of time. */
 async function seedJournal(db: Database, records: number): Promise<void> {
   await db.maintenance(async (sql) => {
     await sql`select keys.add_usage_partition((now() at time zone 'UTC')::date + day) from generate_series(-1, 1) as day`;
@@ -60,7 +60,7 @@ async function seedJournal(db: Database, records: number): Promise<void> {
   });
 }
 
-/** Milliseconds of a COPY of what was folded, into the emptied table. */
+/** Returns the milliseconds of a COPY of the folded rows into the emptied table. */
 async function copyAgain(db: Database, records: number): Promise<number> {
   return db.maintenance(async (sql) => {
     const chunks: Buffer[] = [];

@@ -1,4 +1,7 @@
-/** Validations that every process has to find in the database, that two share, and that one has to refuse at once. */
+/**
+ * Validations that need the database in every process, that two processes share, and that another process has to refuse soon
+ * after a revocation.
+ */
 import { call, until } from '../client.ts';
 import { load } from '../load.ts';
 import { withPlace } from '../place.ts';
@@ -9,7 +12,7 @@ import { median, paired, quantile } from '../statistics.ts';
 import { seedKeys } from './data.ts';
 import { valid, validation, validations } from './requests.ts';
 
-/** Every key once, by turns from memory and from the database. */
+/** Validates every key once, alternately from memory and from the database. */
 export function cold(): AsyncIterable<Row> {
   return withPlace(async function* (place) {
     const each = sized(15_000, 500);
@@ -28,7 +31,7 @@ export function cold(): AsyncIterable<Row> {
         ).rate;
       const { ratio, a, b } = await paired(
         () => rateOf(free.slice(turn * each, ++turn * each)),
-        // The same keys again.
+        // The same keys again, from the cache.
         () => rateOf(free.slice((turn - 1) * each, turn * each)),
         rounds,
       );

@@ -1,4 +1,4 @@
-/** How many statements validations need that should need none, or few, by the database's own counts. */
+/** The number of statements of validations that should need none or few, according to the database's own statistics. */
 import { load, type Request } from '../load.ts';
 import { type Place, withPlace } from '../place.ts';
 import { atMost, notMeasured, round, type Row } from '../row.ts';
@@ -40,13 +40,13 @@ const turns = (keys: readonly string[], calls: number): Request[] =>
   Array.from({ length: calls }, (_, turn) => validation(keys[turn % keys.length]!, 'none'));
 
 interface Counts {
-  /** Statements that were not part of a larger transaction, and transactions. */
+  /** Statements outside larger transactions, and transactions. */
   commits: number;
-  /** Writes of the counters of rate windows. */
+  /** Writes to the counters of rate windows. */
   rateWrites: number;
 }
 
-/** What a server of its own needs for these requests, its start and end among it. It is done counting when it has ended. */
+/** Counts what a separate server needs for these requests, including its start and end. The counts are complete when it has ended. */
 async function counted(place: Place, requests: Request[]): Promise<Counts> {
   const before = await counts(place);
   const server = await place.serve();

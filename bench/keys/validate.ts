@@ -18,7 +18,7 @@ interface Setting {
   plinth: Running;
   peer: Running;
   echo: Running;
-  /** What the peer is called, with what it runs on. */
+  /** The name of the peer and of the database it runs on. */
   named: string;
 }
 
@@ -101,7 +101,7 @@ async function* durable({ place, seeded, plinth, peer, named }: Setting): AsyncI
   }
 }
 
-/** Milliseconds that one row of the journal takes with a record of every connection. */
+/** Returns the milliseconds of storing one journal row with a record from every connection. */
 async function commitTime({ sql }: Database, records: number): Promise<number> {
   await sql`create table if not exists keys.bench_journal (like keys.usage_journal including all)`;
   const record = {

@@ -1,4 +1,4 @@
-/** The constant answer of the servers that are compared. */
+/** The constant answer of the compared servers. */
 export const answer = {
   allowed: true,
   decision: 'allow',

@@ -1,6 +1,6 @@
 /**
- * Better Auth's `getSession` behind `node:http`, without its cookie cache: each check asks the database. With `update` each check
- * prolongs its session too. On PostgreSQL by its own adapter, without one in its memory adapter.
+ * Better Auth's `getSession` behind `node:http`, without its cookie cache: each check asks the database. With `update`, each
+ * check also extends its session. It uses Better Auth's own adapter on PostgreSQL, and its memory adapter without PostgreSQL.
  */
 import { betterAuth, type BetterAuthOptions } from 'better-auth';
 import { memoryAdapter } from 'better-auth/adapters/memory';

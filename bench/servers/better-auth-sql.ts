@@ -1,9 +1,12 @@
 import postgres from 'postgres';
 
-/** What Better Auth's own adapter for PostgreSQL wants in place of a pool of the `pg` package, and the pool behind it. */
+/**
+ * Returns the object that Better Auth's own PostgreSQL adapter expects in place of a pool of the `pg` package, and the client
+ * behind it.
+ */
 export function betterAuthPool(url: string): { sql: postgres.Sql; database: object } {
   const sql = postgres(url, { max: 10, onnotice() {} });
-  // Statements stay prepared, which that package does not even do.
+  // Statements stay prepared, which the `pg` package does not do by default.
   const connection = {
     release() {},
     async query(text: string, parameters: postgres.ParameterOrJSON<never>[]) {

@@ -1,6 +1,6 @@
 /**
- * Better Auth's `verifyApiKey` behind `node:http`: on PostgreSQL by its own adapter, without one in its memory adapter.
- * The keys are made here: `name-0`, `name-1`, … hashed, as `peerKey` makes them.
+ * Better Auth's `verifyApiKey` behind `node:http`: with its own adapter on PostgreSQL, and its memory adapter without
+ * PostgreSQL. This server creates the keys `name-0`, `name-1`, … with the hashes that `peerKey` returns.
  */
 import { apiKey } from '@better-auth/api-key';
 import { betterAuth, type BetterAuthOptions } from 'better-auth';

@@ -1,4 +1,4 @@
-/** The Cerbos server of the npm package, with the policies of a folder. */
+/** The Cerbos server from the npm package, with the policies in a folder. */
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -1,4 +1,4 @@
-/** The baseline of the runtime: Express 5 with `express.json()` and one constant answer, or with `echo` what it was sent. */
+/** The baseline of the runtime: Express 5 with `express.json()`. It answers with a constant or, with `echo`, with the request body. */
 import express from 'express';
 import { createServer } from 'node:http';
 import { answer } from './answer.ts';

@@ -1,7 +1,7 @@
-/** What the hash alone allows: Express 5 with `express.json()`, one argon2id verification a request and the answer. */
+/** The limit that hashing alone sets: Express 5 with `express.json()`, one argon2id verification per request and the answer. */
 import express from 'express';
 import { createServer } from 'node:http';
-import { createPasswords } from '../../src/services/auth/passwords.ts';
+import { createPasswords } from '../../src/services/auth/factors/passwords.ts';
 import { listen } from './announce.ts';
 import { answer } from './answer.ts';
 

@@ -1,4 +1,4 @@
-/** The floor under every server: `node:http`, the body parsed, one constant answer. */
+/** The minimum of every server: `node:http`, a parsed body, and one constant answer. */
 import { createServer } from 'node:http';
 import { answer } from './answer.ts';
 import { listen } from './announce.ts';

@@ -1,6 +1,7 @@
 /**
- * `oidc-provider` standing alone, on an adapter for PostgreSQL: client credentials for JWTs signed by ES256, and introspection. With
- * `noted` each JWT is stored before it is signed, so that it can be ended; without it the library stores only opaque tokens.
+ * A standalone `oidc-provider` with an adapter for PostgreSQL: client credentials for JWTs signed with ES256, and
+ * introspection. With `noted`, each JWT is stored before it is signed, so that it can be revoked. Otherwise the library stores
+ * only opaque tokens.
  */
 import { generateKeyPair, exportJWK } from 'jose';
 import { createServer } from 'node:http';
@@ -11,7 +12,7 @@ import { listen } from './announce.ts';
 
 const [url = '', mode = ''] = process.argv.slice(2);
 const sql = postgres(url, { max: 10, onnotice() {} });
-// Each of several that share a database has its own.
+// Servers that share a database each have their own table.
 const table = sql(`bench_oidc_${mode}`);
 await sql`
   create table ${table} (

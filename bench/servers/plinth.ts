@@ -1,4 +1,4 @@
-/** The real server with all services; the environment says on which database. */
+/** The real server with all services. The environment selects the database. */
 import { pino } from 'pino';
 import { loadServices, serviceNames } from '../../src/app.ts';
 import { readConfig } from '../../src/config.ts';

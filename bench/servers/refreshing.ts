@@ -1,4 +1,4 @@
-/** What one commit allows: Express 5 with `express.json()` and one statement that replaces a hash and keeps the old one. */
+/** The limit that one commit sets: Express 5 with `express.json()` and one statement that replaces a hash and keeps the old one. */
 import express from 'express';
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';

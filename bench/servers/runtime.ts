@@ -1,4 +1,4 @@
-/** The runtime alone: context, access, validation and encoding of real operations in front of a constant answer. */
+/** The runtime alone: context, access, validation and encoding of real operations around a constant answer. */
 import { createServer } from 'node:http';
 import { pino } from 'pino';
 import { operations } from '../../generated/operations.ts';
@@ -22,17 +22,18 @@ const constant: ServiceModule = {
   create: () => ({ handlers, encodeError: (error) => ({ error: error.message }) }),
 };
 const app = await createApp({
-  // Nothing of what is measured asks it.
+  // Nothing that is measured uses it.
   db: {} as Database,
   modules: [constant],
   config: {
     rootToken: token,
-    operatorTenant: 'default',
+    operator: { tenant: 'default', app: 'default' },
     trustedProxy: [],
     corsOrigins: [],
     anonymousRoot: false,
     strict: false,
     production: true,
+    publicUrl: 'http://127.0.0.1:4000',
     allowPrivateTargets: false,
     sealer: createSealer(Buffer.alloc(32)),
     remotes: {},

@@ -8,10 +8,10 @@ const next = 'seven brass wheels turning';
 const app_id = 'default';
 const newEmail = () => `user-${randomBytes(6).toString('hex')}@example.com`;
 const account = () => ({ email: newEmail(), password, app_id });
-/** Has the form of one, and is nobody's. */
+/** A well-formed token that belongs to nobody. */
 const unknownToken = 'prt_000001003aUlTJC7tjlCTQj2uNU3MFagCXG9LRKRcwGkBIDlf0M6N88';
 
-/** The client of somebody who is not signed in, who signs up by it. */
+/** A client without credentials, for signing up. */
 const visitor = (api: Api) => api.tenant().anonymous();
 async function signedUp(api: Api) {
   const client = visitor(api);
@@ -168,11 +168,14 @@ contract('Accounts', (api) => {
 
     it('400 for a weak password', async () => {
       const { options, ...user } = await signedUp(api);
-      await user.refused(400, 'new_password: is too common', ({ auth }) =>
-        auth.accounts.changePassword(
-          { body: { current_password: password, new_password: 'password123' } },
-          options,
-        ),
+      await user.refused(
+        400,
+        'new_password: is too common: choose several words that have nothing to do with each other',
+        ({ auth }) =>
+          auth.accounts.changePassword(
+            { body: { current_password: password, new_password: 'password123' } },
+            options,
+          ),
       );
     });
 
@@ -189,6 +192,11 @@ contract('Accounts', (api) => {
       const { plinth } = visitor(api);
       expect(await plinth.auth.accounts.config({ app_id })).toMatchObject({ app_id, signup_enabled: true });
     });
+
+    it('403 in a tenant without an app', () =>
+      api
+        .tenant()
+        .refused(403, 'the tenant has no such app: see POST /apps', ({ auth }) => auth.accounts.config()));
 
     it('400 for an unknown app', () =>
       visitor(api).refused(400, 'unknown app_id', ({ auth }) => auth.accounts.config({ app_id: 'nope' })));

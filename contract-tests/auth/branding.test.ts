@@ -19,6 +19,11 @@ contract('auth Branding', (api) => {
       .operator()
       .refused(404, 'app not found', ({ auth }) => auth.branding.create({ body: { app_id: 'nowhere' } })));
 
+  it('get: 403 in a tenant without an app', () =>
+    api
+      .tenant()
+      .refused(403, 'the tenant has no such app: see POST /apps', ({ auth }) => auth.branding.get()));
+
   it('create: 409 when the app has one', async () => {
     const tenant = await tenantWithApp(api);
     await tenant.plinth.auth.branding.create({ body: look });

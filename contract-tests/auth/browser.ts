@@ -4,18 +4,18 @@ import type { Credential } from '../harness.ts';
 export interface Shown {
   readonly status: number;
   readonly text: string;
-  /** Where it leads, for a redirect. */
+  /** The target of a redirect. */
   readonly location: string | undefined;
 }
 
 export interface Browser {
   open(path: string): Promise<Shown>;
   post(path: string, fields: Readonly<Record<string, string>>): Promise<Shown>;
-  /** Sends the form of the page whose action ends so, with these fields beside the hidden ones. */
+  /** Submits the form of the page whose action ends with `action`, with these fields and the hidden ones. */
   submit(page: Shown, action: string, fields?: Readonly<Record<string, string>>): Promise<Shown>;
-  /** Goes where redirects lead, as long as that is the service. */
+  /** Follows redirects as long as they lead to the service. */
   follow(shown: Shown): Promise<Shown>;
-  /** The header by which it sends to this path what it was told to keep. */
+  /** Returns the `Cookie` header that it sends to this path. */
   cookieFor(path: string): string;
 }
 
@@ -66,7 +66,7 @@ export function openBrowser(visitor: Credential): Browser {
   };
 }
 
-/** Wherever the server says it is, it is where it is asked. */
+/** The test's address replaces any address that the server gives for itself. */
 const pathOf = (url: string): string => {
   const { pathname, search } = new URL(url, 'http://localhost');
   return pathname + search;

@@ -9,7 +9,7 @@ export interface Consented {
   readonly accessToken: string;
 }
 
-/** A user who signs in on the pages and lets a new client see who they are. */
+/** Creates a user who signs in on the pages and gives a new client access to their identity. */
 export async function consented(tenant: Tenant, user: SignedUp): Promise<Consented> {
   const { id: client_id, client_secret } = await tenant.plinth.auth.clients.create({
     body: { name: 'Reports', redirect_uris: [callback] },

@@ -25,6 +25,11 @@ contract('auth Forms', (api) => {
     await tenant.refused(404, 'active form not found', ({ auth }) => auth.forms.active());
   });
 
+  it('active: 403 in a tenant without an app', () =>
+    api
+      .tenant()
+      .refused(403, 'the tenant has no such app: see POST /apps', ({ auth }) => auth.forms.active()));
+
   it('create and list: 404 in an app that does not exist', async () => {
     const app_id = 'nowhere';
     const operator = api.operator();

@@ -6,7 +6,7 @@ const orgId = 'org_01m7w6qgepfq9s8v9m3zmg8529';
 const invitationId = 'inv_01m7w6qgepfq9s8va40bxh73j9';
 const unknownToken = 'inv_000001003aUlTJC7tjlCTQj2uNU3MFagCXG9LRKRcwGkBIDlf1OodNu';
 
-/** The token that travels in the message. */
+/** Returns the token in the message. */
 const tokenTo = async (tenant: Tenant, email: string) =>
   (await messageTo(tenant, email, 'invitation')).token ?? unknownToken;
 

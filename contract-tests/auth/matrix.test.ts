@@ -1,6 +1,6 @@
 /**
- * The walls inside a tenant, at every operation that takes an id: what belongs to another app, or is another user's own, is
- * answered exactly as what does not exist. Those between tenants are in `../tenants.test.ts`.
+ * The isolation within a tenant, at every operation that takes an id: a resource of another app, or another user's own, is
+ * answered exactly like one that does not exist. `../tenants.test.ts` tests the isolation between tenants.
  */
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Operation } from '../../generated/operations.ts';
@@ -19,12 +19,12 @@ const named = (which: readonly Operation[]) =>
   which.map((operation) => [nameOf(operation), operation] as const);
 
 const withIds = named(operations.filter((operation) => pathKinds(operation).length > 0));
-/** What users do with what is theirs, alone or in an organization. */
+/** Operations of users on their own resources, alone or in an organization. */
 const ofUsers = named(
   operations.filter((operation) => pathKinds(operation).length > 0 && /^(user|any)$/.test(operation.access)),
 );
 
-/** Ids of things that never were. */
+/** Ids of things that never existed. */
 const absent: Pool = new Map(
   withIds.flatMap(([, operation]) => pathKinds(operation)).map((prefix) => [prefix, absentId(prefix)]),
 );
@@ -38,7 +38,7 @@ behaviour('auth walls', (api) => {
   let neighbour: Credential;
 
   beforeAll(async () => {
-    // Before the app has a form that asks more of who signs up.
+    // This runs before the app has a form with further sign-up requirements.
     neighbour = await tenant.withUser();
     theirs = await furnish(tenant);
     const other = await tenant.plinth.auth.apps.create({ body: { name: 'Other', slug: 'other' } });
@@ -99,7 +99,7 @@ behaviour('auth walls', (api) => {
     },
   );
 
-  /** What the caller is answered when every id in the path is from this pool, and whatever else is named from their own. */
+  /** Returns the answer to a caller when every id in the path comes from one pool, and all other ids come from the other. */
   async function answer(caller: Credential, operation: Operation, pool: Pool, rest: Pool) {
     const inPath = idPlaces(operation).filter((place) => place.in === 'path');
     const ids = inPath.map(({ prefix }) => [prefix, pool.get(prefix)!] as const);

@@ -10,7 +10,7 @@ contract('auth Members', (api) => {
     const { tenant, ada, orgId } = await organized(api);
     const { members } = ada.plinth.auth;
     const charles = await tenant.withUser();
-    const { id: memberId } = await members.add({ orgId, body: { user_id: charles.id } });
+    const { id: memberId } = await tenant.plinth.auth.members.add({ orgId, body: { user_id: charles.id } });
     expect((await members.list({ orgId })).members).not.toHaveLength(0);
     const changed = await members.update({ orgId, memberId, body: { role: 'admin' } });
     if (api.target === 'server') expect(changed.role).toBe('admin');
@@ -35,8 +35,8 @@ contract('auth Members', (api) => {
   });
 
   it('add: 409 for who is a member already', async () => {
-    const { ada, orgId } = await organized(api);
-    await ada.refused(409, 'already a member', ({ auth }) =>
+    const { tenant, ada, orgId } = await organized(api);
+    await tenant.refused(409, 'already a member', ({ auth }) =>
       auth.members.add({ orgId, body: { user_id: ada.id } }),
     );
   });

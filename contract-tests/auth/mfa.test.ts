@@ -7,7 +7,7 @@ import { absentUser, messageTo, newEmail, newPhone, tenantWithApp } from './peop
 const app_id = 'default';
 const unknownChallenge = 'chall_000001003aUlTJC7tjlCTQj2uNU3MFagCXG9LRKRcwGkBIDlf0mKcmB';
 
-/** Somebody who signed up. */
+/** Returns a user who has signed up. */
 async function signedUp(api: Api) {
   const client = api.tenant().anonymous();
   const email = `user-${randomBytes(6).toString('hex')}@example.com`;
@@ -15,7 +15,7 @@ async function signedUp(api: Api) {
   const { session_token } = await client.plinth.auth.accounts.signup({ body });
   return { ...client, body, options: { headers: { authorization: `Bearer ${session_token}` } } };
 }
-/** The code that an authenticator app shows now. */
+/** Returns the code that an authenticator app shows now. */
 const codeOf = (secret: string | null) =>
   new TOTP({ secret: Secret.fromBase32(secret ?? 'GEZDGNBVGY3TQOJQ') }).generate();
 

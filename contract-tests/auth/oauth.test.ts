@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { behaviour, contract, type Api } from '../harness.ts';
+import { openBrowser } from './browser.ts';
 import { consented } from './consented.ts';
 import { tenantWithApp } from './people.ts';
 
@@ -7,7 +8,7 @@ const callback = 'https://reports.example.com/callback';
 const absentClient = 'client_01m7w6qgepfq9s8vanppxya299';
 const unknownUid = 'xU4pYQm7nV2kR9sTbC1dE';
 
-/** A client that acts for itself, and how it says who it is. */
+/** Creates a client that acts for itself, with its credentials. */
 async function machine(api: Api) {
   const tenant = await tenantWithApp(api);
   const { id, client_secret } = await tenant.plinth.auth.clients.create({
@@ -136,7 +137,16 @@ contract('auth OAuth', (api) => {
     it('303 to where the user signs in', async () => {
       const { client_id } = await website(api);
       const query = new URLSearchParams({ client_id, response_type: 'code', redirect_uri: callback });
-      const response = await open(`/authorize?${query.toString()}`);
+      // Otherwise the mock would answer with the page for an answer that is sent as a form.
+      const headers = { prefer: 'code=303' };
+      const response = await open(`/authorize?${query.toString()}`, { headers });
+      expect([response.status, response.headers.has('location')]).toEqual([303, true]);
+    });
+
+    it('303 to the same where it is sent as a form', async () => {
+      const { client_id } = await website(api);
+      const body = new URLSearchParams({ client_id, response_type: 'code', redirect_uri: callback });
+      const response = await open('/authorize', { method: 'POST', body });
       expect([response.status, response.headers.has('location')]).toEqual([303, true]);
     });
   });
@@ -158,6 +168,29 @@ behaviour('auth OAuth', (api) => {
         'text/html; charset=utf-8',
       ]);
     }
+  });
+
+  it('400 for a form without a client, or with one that is none', async () => {
+    for (const form of [{ scope: 'openid' }, { client_id: absentClient }]) {
+      const response = await open('/authorize', { method: 'POST', body: new URLSearchParams(form) });
+      expect(response.status).toBe(400);
+    }
+  });
+
+  it('200 with a form where the answer is to travel as one, at once and after the pages', async () => {
+    const { client_id } = await website(api);
+    const query = new URLSearchParams({
+      client_id,
+      response_type: 'code',
+      response_mode: 'form_post',
+      redirect_uri: callback,
+    });
+    const refused = await open(`/authorize?${query.toString()}&prompt=none`);
+    expect([refused.status, await refused.text()]).toEqual([200, expect.stringContaining('login_required')]);
+    const browser = openBrowser(api.tenant().anonymous());
+    const signin = await browser.follow(await browser.open(`/oauth2/authorize?${query.toString()}`));
+    const left = await browser.follow(await browser.submit(signin, '/abort'));
+    expect([left.status, left.text]).toEqual([200, expect.stringContaining('access_denied')]);
   });
 
   it('400 for a sign-out that names a token of nobody, or that nobody asked for', async () => {

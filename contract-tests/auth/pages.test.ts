@@ -7,20 +7,25 @@ import { messageTo, newEmail, newPhone, organized, tenantWithApp } from './peopl
 const callback = 'https://reports.example.com/callback';
 const unknownUid = 'xU4pYQm7nV2kR9sTbC1dE';
 
-/** A browser that comes from a client to the sign-in page. */
-async function asked(api: Api) {
+/** Returns a browser that a client has sent to the sign-in page. */
+async function asked(api: Api, more: Record<string, string> = {}) {
   const tenant = await tenantWithApp(api);
   const ada = await tenant.withUser();
   const { id } = await tenant.plinth.auth.clients.create({
     body: { name: 'Reports', redirect_uris: [callback] },
   });
   const browser = openBrowser(tenant.anonymous());
-  const query = new URLSearchParams({ client_id: id, response_type: 'code', redirect_uri: callback });
-  const signin = await browser.follow(await browser.open(`/oauth2/authorize?${query.toString()}`));
-  return { tenant, ada, browser, signin };
+  const query = new URLSearchParams({
+    client_id: id,
+    response_type: 'code',
+    redirect_uri: callback,
+    ...more,
+  });
+  const begin = async () => browser.follow(await browser.open(`/oauth2/authorize?${query.toString()}`));
+  return { tenant, ada, browser, begin, signin: await begin() };
 }
 
-/** What the client is told in the end. */
+/** Returns the parameters that the client receives at the end. */
 const told = ({ location = '' }: Shown) => Object.fromEntries(new URL(location).searchParams);
 
 behaviour('auth Pages', (api) => {
@@ -34,6 +39,15 @@ behaviour('auth Pages', (api) => {
       const consented = await browser.submit(await browser.follow(entered), '/consent');
       expect(consented.status).toBe(303);
       expect(told(await browser.follow(consented))).toHaveProperty('code');
+    });
+
+    it('303 when the user goes on as who is signed in', async () => {
+      const { ada, browser, begin, signin } = await asked(api, { prompt: 'select_account' });
+      const fields = { identifier: ada.email, password: ada.password };
+      await browser.follow(await browser.submit(signin, '/signin', fields));
+      const chosen = await browser.submit(await begin(), '/account');
+      expect(chosen.status).toBe(303);
+      expect((await browser.follow(chosen)).text).toContain('/consent');
     });
 
     it('200 with the page for those who are new, 303 when they sign up', async () => {
@@ -76,6 +90,7 @@ behaviour('auth Pages', (api) => {
       const password = 'seven brass wheels turning';
       const forms = {
         abort: {},
+        account: {},
         consent: {},
         mfa: { method: 'totp', code: '287082' },
         'mfa/send': {},

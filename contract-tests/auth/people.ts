@@ -1,16 +1,16 @@
-/** What several tests of this folder begin with. */
+/** Set-up that several tests in this folder share. */
 import { randomBytes, randomInt } from 'node:crypto';
 import { vi } from 'vitest';
 import type { Message } from '../../generated/auth/types.ts';
 import type { Api, SignedUp, Tenant } from '../harness.ts';
 
-/** Has the form of one, and is nobody's. */
+/** A well-formed id that belongs to no user. */
 export const absentUser = 'user_01m7w6qgepfq9s8v7qdkvzwn99';
 export const newEmail = () => `user-${randomBytes(6).toString('hex')}@example.com`;
-/** A number that nobody else has, valid in its region. */
+/** Returns an unused phone number that is valid in its region. */
 export const newPhone = () => `+49151${String(randomInt(100_000_000)).padStart(8, '0')}`;
 
-/** A tenant with an app. */
+/** Creates a tenant with an app. */
 export async function tenantWithApp(api: Api): Promise<Tenant> {
   const tenant = api.tenant();
   await tenant.plinth.auth.apps.create({ body: { name: 'Default app', slug: 'default' } });
@@ -23,7 +23,7 @@ export interface Organized {
   readonly orgId: string;
 }
 
-/** A tenant with a user, who owns an organization. */
+/** Creates a tenant with a user who owns an organization. */
 export async function organized(api: Api): Promise<Organized> {
   const tenant = await tenantWithApp(api);
   const ada = await tenant.withUser();
@@ -33,7 +33,7 @@ export async function organized(api: Api): Promise<Organized> {
   return { tenant, ada, orgId: id };
 }
 
-/** The newest message to an address or a number, once there is one. */
+/** Returns the newest message to an address or a number, and waits until there is one. */
 export async function messageTo(tenant: Tenant, to: string, kind: Message['kind']): Promise<Message> {
   const newest = async () => {
     const [message] = (await tenant.plinth.auth.outbox.list({ to, kind })).messages;

@@ -1,4 +1,4 @@
-/** Requests that the hosted pages do not turn away at their door: of a browser that was shown the page, with what it was shown. */
+/** Requests that the hosted pages accept for processing: they come from a browser that was shown the page, with the values from it. */
 import type { Operation } from '../../generated/operations.ts';
 import type { SignedUp, Tenant } from '../harness.ts';
 import { isObject } from '../coherence.ts';
@@ -8,7 +8,7 @@ import { messageTo, newEmail } from './people.ts';
 
 const callback = 'https://reports.example.com/callback';
 
-/** Opens every page as somebody who is asked to sign in, and to whom the messages of `ada` came. */
+/** Opens every page as a visitor who has to sign in and who received the messages to `ada`. */
 export async function shownPages(
   tenant: Tenant,
   ada: SignedUp,
@@ -39,7 +39,7 @@ export async function shownPages(
   };
 }
 
-/** The tokens of messages, by the page that they lead to. */
+/** Returns the tokens from messages, by the page to which they lead. */
 async function tokensOf(tenant: Tenant, ada: SignedUp): Promise<Readonly<Record<string, string>>> {
   const { email, appId: app_id } = ada;
   await tenant.anonymous().plinth.auth.accounts.forgotPassword({ body: { email, app_id } });

@@ -28,7 +28,7 @@ behaviour('auth Tokens', (api) => {
       const listening = (async () => {
         for await (const { data } of plinth.auth.tokens.changes()) if (heard.push(data) > 0) return;
       })();
-      // When the stream begins is not known, so there is something to hear until something is heard.
+      // The start of the stream is unknown, so the test repeats an event until it is received.
       while (heard.length === 0) await (await operator.withUser()).plinth.auth.accounts.signout();
       await listening;
       expect(heard).toEqual([

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { contract } from '../harness.ts';
 import { tenantWithApp } from './people.ts';
 
-/** No delivery gets there: the name is reserved for what never resolves. */
+/** Deliveries never arrive: this name is reserved and never resolves. */
 const hook = { url: 'https://hooks.invalid/auth', events: ['user.created' as const] };
 const webhookId = 'whk_01m7w6qgepfq9s8v928hnev999';
 const deliveryId = 'whd_01m7w6qgepfq9s8v99bvv1f999';

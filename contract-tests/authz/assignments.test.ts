@@ -9,7 +9,7 @@ const scope = {
 };
 const absent = 'asgn_01m7w4n5e0e1q8bb9xy7pnsw2z';
 
-/** A role of the tenant, and what assigns it. */
+/** Creates a role of the tenant, and the body that assigns it. */
 async function assigning({ plinth }: Pick<Tenant, 'plinth'>) {
   const role = await plinth.authz.roles.create({ body: { name: 'Editor', slug: 'editor' } });
   return { ...scope, role_id: role.id };

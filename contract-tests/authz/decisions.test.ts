@@ -7,7 +7,7 @@ const check = {
   ...{ resource_type: 'document', resource_id: 'readme' },
 };
 
-/** A tenant's store in which the check is allowed by a role, as in the examples. */
+/** Stores a role that allows the check in the examples. */
 async function allowing({ authz }: Plinth): Promise<void> {
   const role = await authz.roles.create({ body: { name: 'Editor', slug: 'editor' } });
   const permission = await authz.permissions.create({ body: { resource: 'document', action: 'read' } });

@@ -1,14 +1,14 @@
-/** What a contract lacks of what the documents state, as sentences: `GET /v1/keys: no query parameter state`. */
+/** What the contract lacks compared with the documents, as sentences: `GET /v1/keys: no query parameter state`. */
 import type { Document, DocumentOperation, MediaType, ParameterObject, Schema } from '../contract.ts';
 import type { DocumentedOperation, DocumentedService } from './facts.ts';
 
 export interface Comparison {
   readonly missing: readonly string[];
-  /** The operations of the document whose path is another one in the contract. */
+  /** Operations of the document that have another path in the contract. */
   readonly renamed: readonly string[];
 }
 
-/** `pathOf` gives the contract's path for the document's, where they differ on purpose. */
+/** `pathOf` returns the contract's path for a path of the document when they differ on purpose. */
 export function compare(
   facts: DocumentedService,
   document: Document,
@@ -34,7 +34,7 @@ export function compare(
   return { missing: [...missing, ...lacksOfErrors(facts, document)], renamed };
 }
 
-/** A parameter that takes slashes is written `{+key}` in the document and has an extension in OpenAPI. */
+/** Finds an operation. A parameter that accepts slashes is written `{+key}` in the documents and has an extension in OpenAPI. */
 function find(document: Document, method: string, path: string): DocumentOperation | undefined {
   const entry = document.paths[path.replace('{+', '{')]?.[method.toLowerCase()];
   const greedy = entry && parameters(document, entry).some((parameter) => 'x-greedy' in parameter);
@@ -44,7 +44,7 @@ function find(document: Document, method: string, path: string): DocumentOperati
 function lacks(document: Document, entry: DocumentOperation, fact: DocumentedOperation): string[] {
   const given = parameters(document, entry);
   const query = (name: string) => given.find((each) => each.in === 'query' && each.name === name);
-  // Names of headers are the same in any case.
+  // Header names are case-insensitive.
   const header = (name: string) =>
     given.find((each) => each.in === 'header' && each.name.toLowerCase() === name.toLowerCase());
   const bodies = schemas(entry.requestBody?.content);
@@ -65,7 +65,7 @@ function lacks(document: Document, entry: DocumentOperation, fact: DocumentedOpe
   ];
 }
 
-/** Statuses that the document gives for the whole service have to be some operation's, in the documented envelope. */
+/** A status that the document gives for the whole service has to occur in some operation, with the documented envelope. */
 function lacksOfErrors({ errors, codes, envelope }: DocumentedService, document: Document): string[] {
   const all = Object.values(document.paths).flatMap((item) => Object.values(item));
   const wrapped = (statuses: RegExp) =>
@@ -78,7 +78,7 @@ function lacksOfErrors({ errors, codes, envelope }: DocumentedService, document:
   ].map((lack) => `any operation: no ${lack}`);
 }
 
-/** The codes that are no value of the envelope's `code` under their status, in any of the operations. */
+/** Returns the codes that no operation lists as a value of the envelope's `code` under their status. */
 function codeLacks(
   document: Document,
   entries: readonly DocumentOperation[],
@@ -97,7 +97,7 @@ function codeLacks(
   });
 }
 
-/** The bodies of each answer with such a status. */
+/** Returns the bodies of each answer with a matching status. */
 const answers = (entries: readonly DocumentOperation[], statuses: RegExp): Schema[][] =>
   entries.flatMap(({ responses }) =>
     Object.entries(responses).flatMap(([status, { content }]) =>
@@ -117,7 +117,7 @@ function parameters(document: Document, entry: DocumentOperation): readonly Para
 const schemas = (content: Readonly<Record<string, MediaType>> = {}): Schema[] =>
   Object.values(content).flatMap(({ schema }) => (schema ? [schema] : []));
 
-/** The schemas of a member of a value of one of the schemas; items of lists and values of maps count as the value. */
+/** Returns the schemas of a member in values of any of the given schemas. Items of lists and values of maps count as the value itself. */
 function at(document: Document, start: readonly Schema[], path: string): readonly Schema[] {
   let found = start;
   for (const name of path.split('.')) {
@@ -143,7 +143,7 @@ const within = [
   'unevaluatedProperties',
 ];
 
-/** The schemas and all that describe the same value, its items or its values. */
+/** Returns the schemas, with all schemas that describe the same value, its items or its values. */
 function expand(document: Document, start: readonly Schema[]): Schema[] {
   const seen = new Set<Schema>();
   const visit = (schema: Schema) => {

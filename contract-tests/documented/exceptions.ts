@@ -1,8 +1,8 @@
-/** Where the contract differs from the documents on purpose. One that is not needed fails the test. */
+/** Intended differences between the contract and the documents. An unused exception fails the test. */
 
 export interface RenamedPath {
   readonly service: string;
-  /** As in the document and as in the contract. */
+  /** The path in the document, followed by the path in the contract. */
   readonly path: string;
   readonly contract: string;
   readonly reason: string;

@@ -1,5 +1,5 @@
 /**
- * Writes `documented.json` from the documents that the contract was made from:
+ * Writes `documented.json` from the documents on which the contract is based:
  * `node contract-tests/documented/extract.ts <folder of identity.md, commerce.md and platform.md>`.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -29,7 +29,7 @@ function service(reading: Reading, markdown: string): DocumentedService {
   return { ...errors(chapter('Errors')), operations };
 }
 
-/** What is said above the tables of all lists: their query and what they answer. */
+/** Returns the text above the tables that applies to all lists: their query and their answer. */
 function listShape(tables: readonly Section[]): { query: string; response: string } | undefined {
   const [, query = '', response = ''] =
     /Lists: query (.*?); response `(\{.*?\})`/.exec(tables.map(({ text }) => text).join('\n')) ?? [];
@@ -86,13 +86,13 @@ function requestFields(clause: string, reading: Reading, vocabulary: Vocabulary)
     .replace(/ fields$/, '');
   const resource = name.replace(/ input$/, '');
   const fields = vocabulary.resource(name) ?? vocabulary.resource(resource);
-  // What only answers hold is no part of what is sent.
+  // Members that occur only in answers are not part of requests.
   const answered = (field: Field) => /(^|\.)display$/.test(field.path);
   if (!fields) return readFields(clause, vocabulary).filter((field) => !answered(field));
   return fields.filter(({ path }) => !reading.readOnly?.[resource]?.includes(path));
 }
 
-/** The text behind each status: `200 Plan`, `400 invalid_input`. */
+/** Returns the text after each status: `200 Plan`, `400 invalid_input`. */
 function segments(text: string): { status: number; text: string }[] {
   const plain = text.replaceAll(/(?<=\d{3} )\(`[^)]*\)/g, '');
   return [...plain.matchAll(/\b([2-5]\d\d)\b(.*?)(?=\b[2-5]\d\d\b|$)/g)].map(([, status, behind = '']) => ({

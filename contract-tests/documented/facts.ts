@@ -1,15 +1,15 @@
-/** What `documented.json` holds: the facts that the documents state, service by service. */
+/** The content of `documented.json`: the facts that the documents state, by service. */
 import { readFileSync } from 'node:fs';
 
 export interface DocumentedOperation {
   readonly method: string;
-  /** Relative to the service's base URL: `/v1/roles/{roleId}`; `{+key}` takes slashes too. */
+  /** Relative to the service's base URL: `/v1/roles/{roleId}`. `{+key}` also accepts slashes. */
   readonly path: string;
   readonly query: readonly string[];
   readonly headers: readonly string[];
-  /** Members of the body; those inside another member, or inside its items or values, as `resources.cpu_millis`. */
+  /** Members of the body. Members within another member, its items or its values are written `resources.cpu_millis`. */
   readonly request: readonly string[];
-  /** The query parameters and members of the body that are always required. */
+  /** The query parameters and body members that are always required. */
   readonly required: readonly string[];
   /** Members of the successful answer, or of its items. */
   readonly response: readonly string[];
@@ -20,7 +20,7 @@ export interface DocumentedOperation {
 }
 
 export interface DocumentedService {
-  /** Statuses of errors that the document gives for the service, not for one operation. */
+  /** Error statuses that the document gives for the service, not for a single operation. */
   readonly errors: readonly number[];
   readonly codes: readonly string[];
   /** Members of the error envelope. */

@@ -1,21 +1,21 @@
-/** Reads lists of fields as the documents write them: `` `name` (req), `ports` (array of `port`), `key` (Key) ``. */
+/** Reads lists of fields in the documents' notation: `` `name` (req), `ports` (array of `port`), `key` (Key) ``. */
 
 export interface Field {
-  /** `resources.cpu_millis`: a member of a member, or of its items or values. */
+  /** For example `resources.cpu_millis`: a member of a member, of its items or of its values. */
   readonly path: string;
   readonly required: boolean;
 }
 
 export interface Vocabulary {
-  /** The fields of a resource by its name in lower case, if the document shows them. */
+  /** Returns the fields of a resource by its lower-case name, if the document shows them. */
   readonly resource: (name: string) => readonly Field[] | undefined;
-  /** Members whose parentheses hold members of their own and not values. */
+  /** Members whose parentheses contain their own members, not values. */
   readonly objects: readonly string[];
-  /** Members that are resources, by their name. */
+  /** Members that are resources, with the resource's name. */
   readonly members: Readonly<Record<string, string>>;
 }
 
-// A name in backticks, parentheses (with one more pair inside), or a resource after `: array of `.
+// A name in backticks, parentheses (with one nested pair), or a resource after `: array of `.
 const tokens = /`([^`]+)`|\(((?:[^()]|\([^()]*\))*)\)|(?<=`: )array of ([a-z ]+)/g;
 
 export function readFields(text: string, vocabulary: Vocabulary): Field[] {
@@ -32,7 +32,7 @@ export function readFields(text: string, vocabulary: Vocabulary): Field[] {
     } else if (last) {
       if (/^req(,|$)/.test(remark ?? '')) found[found.indexOf(last)] = { ...last, required: true };
       const own = under(last.path, inside(last.path, remark ?? items ?? '', vocabulary));
-      // What the parentheses say beats what the member is elsewhere.
+      // The text in parentheses overrides what the member is elsewhere.
       const known = ({ path }: Field) => !path.startsWith(`${last.path}.`);
       if (own.length > 0) found.splice(0, found.length, ...found.filter(known), ...own);
     }
@@ -40,7 +40,7 @@ export function readFields(text: string, vocabulary: Vocabulary): Field[] {
   return [...new Map(found.map((field) => [field.path, field])).values()];
 }
 
-/** What the parentheses behind a member say of its own members. Most give values or a type, which are no members. */
+/** Returns the members of a member that the parentheses after it list. Most parentheses give values or a type, which are not members. */
 function inside(name: string, remark: string, vocabulary: Vocabulary): readonly Field[] {
   const [text = ''] = remark.split(';');
   const resource = vocabulary.resource(text.toLowerCase()) ?? vocabulary.resource(singular(text));
@@ -62,7 +62,7 @@ function under(name: string | undefined, fields: readonly Field[]): Field[] {
   );
 }
 
-/** The members of `{id, results: [{id, status}], by: {<name>: {used}}}`. What holds a place, such as `<name>`, is none. */
+/** Returns the members of `{id, results: [{id, status}], by: {<name>: {used}}}`. A placeholder such as `<name>` is not a member. */
 export function readShape(text: string, vocabulary: Vocabulary): Field[] {
   const parts = text.match(/[{}[\],:]|<[^>]*>|"?\w+(?: \w+)*"?/g) ?? [];
   let at = 0;
@@ -84,7 +84,7 @@ export function readShape(text: string, vocabulary: Vocabulary): Field[] {
       if (part === ',') continue;
       const name = part.replaceAll('"', '');
       const typed = parts[at] === ':';
-      // `{state: count}` is a map: both words stand for something else.
+      // `{state: count}` is a map: both words are placeholders.
       const placeholder = name.startsWith('<') || (typed && /^(?!string)[a-z]/.test(parts[at + 1] ?? ''));
       if (typed) at++;
       const of = typed

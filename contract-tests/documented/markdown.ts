@@ -1,13 +1,13 @@
-/** The parts of a document that state facts: its sections, and the tables in them. */
+/** The parts of a document that state facts: its sections and their tables. */
 
 export type Row = Readonly<Record<string, string>>;
 
 export interface Section {
-  /** `Endpoints`. */
+  /** For example `Endpoints`. */
   readonly chapter: string;
-  /** The letters of the services that it speaks of: `B` and `C` of `### B and C`. */
+  /** The letters of the services that the section covers: `B` and `C` in `### B and C`. */
   readonly letters: readonly string[];
-  /** The heading within the service's section, empty before the first. */
+  /** The heading within the service's section; empty before the first heading. */
   readonly heading: string;
   readonly text: string;
   readonly tables: readonly (readonly Row[])[];
@@ -22,7 +22,7 @@ export function sections(markdown: string): Section[] {
   return found;
 }
 
-/** What stands before the first heading of the level, under an empty name, and then each heading with its text. */
+/** Returns the text before the first heading of the level, under an empty name, and then each heading with its text. */
 function split(text: string, mark: string): [string, string][] {
   const [before = '', ...rest] = `\n${text}`.split(`\n${mark}`);
   return [
@@ -54,7 +54,7 @@ function table([head = '', , ...lines]: readonly string[]): Row[] {
   });
 }
 
-/** A bar inside a cell is written `\|`. */
+/** A vertical bar within a cell is written `\|`. */
 const cells = (line: string): string[] =>
   line
     .split(/(?<!\\)\|/)

@@ -1,4 +1,7 @@
-/** What a reader of the documents understands and a script cannot: which service a letter is, and what their short forms mean. */
+/**
+ * Knowledge about the documents that a reader has and a script does not: which service a letter stands for, and what
+ * abbreviations mean.
+ */
 import { commerce } from './readings/commerce.ts';
 import { identity } from './readings/identity.ts';
 import { platform } from './readings/platform.ts';
@@ -7,26 +10,26 @@ export interface Reading {
   readonly service: string;
   readonly document: 'identity' | 'commerce' | 'platform';
   readonly letter: string;
-  /** In front of the paths of the tables, behind the service's base URL. */
+  /** The prefix of the tables' paths, after the service's base URL. */
   readonly base: string;
-  /** See `Vocabulary` of fields.ts. */
+  /** See `Vocabulary` in fields.ts. */
   readonly objects?: readonly string[];
   readonly members?: Readonly<Record<string, string>>;
-  /** Other words for the resources, in lower case. */
+  /** Other names of resources, in lower case. */
   readonly synonyms?: Readonly<Record<string, string>>;
-  /** Which resource an answer is that is only called `200`, `200 array` or `paginated`, by method and path. */
+  /** The resource of an answer that the table only calls `200`, `200 array` or `paginated`, by method and path. */
   readonly answers?: readonly (readonly [RegExp, string])[];
-  /** Which operations are lists, where the tables do not say so and the text above them says what all lists take and answer. */
+  /** The operations that are lists, if the tables do not say so and the text above them describes all lists. */
   readonly lists?: RegExp;
-  /** Members that only the server sets, which "its fields" in a request does not mean. */
+  /** Members that only the server sets. "Its fields" in a request does not include them. */
   readonly readOnly?: Readonly<Record<string, readonly string[]>>;
-  /** Requests and answers that the document words in prose, by method and path, in the notation of its tables. */
+  /** Requests and answers that the document describes in prose, by method and path, in the notation of its tables. */
   readonly requests?: Readonly<Record<string, string>>;
   readonly responses?: Readonly<Record<string, string>>;
 }
 
 const primitives = ['instinct', 'awareness', 'boundary', 'value', 'judgment', 'reflex', 'profile'];
-/** The values that a placeholder in a path stands for. */
+/** The values of a placeholder in a path. */
 export const placeholders: Readonly<Record<string, readonly string[]>> = { '{primitive}': primitives };
 
 export const readings: readonly Reading[] = [...identity, ...commerce, ...platform];

@@ -1,10 +1,10 @@
-/** Which operations a row of an endpoint table is about, and which of its words are about which of them. */
+/** The operations that a row of an endpoint table covers, and the text of the row that applies to each. */
 import type { Row, Section } from './markdown.ts';
 import { placeholders } from './readings.ts';
 
 export interface Endpoint {
   readonly method: string;
-  /** As the document writes it. */
+  /** The path as written in the document. */
   readonly path: string;
   readonly request: readonly string[];
   readonly response: readonly string[];
@@ -15,7 +15,7 @@ const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const writing = ['POST', 'PUT', 'PATCH'];
 
 export function endpoints(row: Row): Endpoint[] {
-  // OpenAPI describes no WebSockets, so that `WS` is none of the operations.
+  // OpenAPI does not describe WebSockets, so `WS` is not one of the operations.
   const verbs = (row['Method'] ?? '').split(/\s*[,/]\s*/).filter((verb) => methods.includes(verb));
   const { request, response } = clauses(row);
   return paths(row['Path'] ?? '').flatMap((path) =>
@@ -29,7 +29,7 @@ export function endpoints(row: Row): Endpoint[] {
   );
 }
 
-/** The endpoints of a service that has no table: `POST /push` in backticks, with a remark behind. */
+/** Returns the endpoints of a service without a table: `POST /push` in backticks, followed by a remark. */
 export function mentioned({ text }: Section): Endpoint[] {
   const found = [...text.matchAll(/`(GET|POST) (\/\w+)`(?: \(([^)]*)\))?/g)];
   return found.map(([, method = '', path = '', remark = '']) => ({
@@ -41,7 +41,10 @@ export function mentioned({ text }: Section): Endpoint[] {
   }));
 }
 
-/** `/instances/{id}/start`, `/stop` are siblings; `/skills`, `/traits` and `/a/enable`, `/a/disable` are whole paths. */
+/**
+ * Returns the paths in a cell: `/instances/{id}/start`, `/stop` are siblings; `/skills`, `/traits` and `/a/enable`,
+ * `/a/disable` are whole paths.
+ */
 function paths(cell: string): string[] {
   const written = [...cell.matchAll(/`([^`]+)`/g)].map(([, path = '']) => path);
   const [first = ''] = written;
@@ -65,7 +68,7 @@ function clauses(row: Row): { request: string[]; response: string[] } {
   const said = response.flatMap(split);
   const answers = (clause: string) => /^(returns |always |\d{3}\b)/.test(clause);
   const request = split(row['Request'] ?? row['Purpose']);
-  // Prose about the purpose names members of the body only behind the word.
+  // In prose about the purpose, only text after `body` or `query` names members.
   const marked = /^(body|query) |^[A-Z]/;
   return {
     request: request.filter((clause) => !answers(clause) && ('Request' in row || marked.test(clause))),
@@ -73,7 +76,7 @@ function clauses(row: Row): { request: string[]; response: string[] } {
   };
 }
 
-/** Without a word, a clause is about the writing methods, or the query if there is none. */
+/** A clause without a method applies to the writing methods, or to the query if there are none. */
 function ownRequest(clause: string, method: string, verbs: readonly string[]): string[] {
   const [, verb, rest = ''] = /^(GET|PUT|PATCH|POST|DELETE)(?: partial)?:? ?(.*)$/.exec(clause) ?? [];
   if (verb !== undefined) return verb === method ? [rest] : [];
@@ -85,7 +88,10 @@ function ownRequest(clause: string, method: string, verbs: readonly string[]): s
   return method === 'GET' ? [`query ${body}`] : [body];
 }
 
-/** `200; DELETE 204`: a status is of the method in front of it. `201, 200` without one: of the methods in their order. */
+/**
+ * `200; DELETE 204`: a status belongs to the method before it. `201, 200` without methods: the statuses follow the order of the
+ * methods.
+ */
 function ownResponse(clauses: readonly string[], method: string, verbs: readonly string[]): string[] {
   const labelled = clauses.map((clause) => /^([A-Z]+) (?=\d)(.*)$/.exec(clause));
   const own = labelled.flatMap((match) => (match?.[1] === method ? [match[2] ?? ''] : []));

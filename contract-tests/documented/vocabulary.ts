@@ -1,4 +1,4 @@
-/** The resources of one service, from the document's tables of fields, as what requests and answers name. */
+/** The resources of one service as requests and answers name them, from the document's tables of fields. */
 import { readFields, singular, type Field, type Vocabulary } from './fields.ts';
 import type { Section } from './markdown.ts';
 import type { Reading } from './readings.ts';
@@ -28,13 +28,13 @@ export function vocabularyOf(reading: Reading, sections: readonly Section[]): Vo
 function add(texts: Map<string, string>, name: string, fields: string): void {
   const key = name.toLowerCase().replace(/ object$/, '');
   const custom = /^(.*) \(custom\)$/.exec(key)?.[1];
-  // What stands behind is said of one use of the resource only.
+  // The text after it applies to only one use of the resource.
   const [text = '', result] = fields.split(/; (?:result|response) |; on the upstreams list/);
   texts.set(custom === undefined ? key.replace(/ \(.*/, '') : `custom ${custom}`, text);
   if (result !== undefined && result.startsWith('`')) texts.set(`${key} result`, result);
 }
 
-/** A table of one resource has a row a field: its first column is called `Scan result field`. */
+/** Adds the fields of a table for one resource, which has one row per field. Its first column has a heading such as `Scan result field`. */
 function addColumn(texts: Map<string, string>, table: readonly Readonly<Record<string, string>>[]): void {
   const head = Object.keys(table[0] ?? {})[0] ?? '';
   if (head.endsWith(' field')) {
@@ -43,7 +43,7 @@ function addColumn(texts: Map<string, string>, table: readonly Readonly<Record<s
   }
 }
 
-/** The fields of a resource that a text begins with: `array of Scan results, current tenant`, `User`, `new job`. */
+/** Returns the fields of the resource with which a text begins: `array of Scan results, current tenant`, `User`, `new job`. */
 export function resourceIn(text: string, vocabulary: Vocabulary): readonly Field[] | undefined {
   const name = text
     .replaceAll(/\([^)]*\)/g, '')

@@ -5,10 +5,10 @@ const job = { name: 'Reporting job', scopes: ['read:users', 'retrieval:read'], o
 const absent = 'key_01m7w6qgepfq9s8vbpxf0zva7z';
 const scopes = { scopes: ['read:users'] };
 
-/** A key of the tenant, as the mock and the server both give one. */
+/** Creates a key of the tenant, on the mock and on the server. */
 const issue = async ({ plinth }: Tenant) => (await plinth.keys.keys.create({ body: job })).key.id;
 
-/** On the mock every key is revoked when it is asked to say so. */
+/** Creates a revoked key. On the mock, any key is revoked when the request asks for that answer. */
 async function revoked(tenant: Tenant): Promise<string> {
   const keyId = await issue(tenant);
   await tenant.plinth.keys.keys.revoke({ keyId });

@@ -1,4 +1,4 @@
-/** What is refused only when there is very much of something: the server under test has a database of its own, which is prepared. */
+/** Refusals that occur only at large numbers. The server under test has a separate database, prepared for this. */
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
 import { isPlinthError } from '../../sdk/src/index.ts';
 import { startDatabase, type OwnDatabase } from '../database.ts';
@@ -54,7 +54,7 @@ describe.skipIf(!hasServer)('Limits of keys', () => {
       create function keys.slow() returns trigger language plpgsql as
         'begin perform pg_sleep(1); return new; end';
       create trigger slow before insert on keys.usage_journal for each row execute function keys.slow()`);
-    // More than may wait: some have to be refused, and while they wait a validation is, too.
+    // More than may wait: some have to be refused, and so is a validation while they wait.
     const reports = Promise.allSettled(
       Array.from({ length: 30 }, () => keys.usage.report({ body: { records } })),
     );

@@ -4,7 +4,7 @@ import { behaviour, contract, type Tenant } from '../harness.ts';
 const absent = 'key_01m7w6qgepfq9s8vbpxf0zva7z';
 const request = { method: 'GET', endpoint: '/v1/reports', user_agent: 'curl/8.5.0' };
 
-/** A key of the tenant that was used once. */
+/** Creates a key of the tenant that was used once. */
 async function use({ plinth: { keys } }: Tenant): Promise<string> {
   const { raw_key, key } = await keys.keys.create({ body: { name: 'Reporting job' } });
   await keys.keys.validate({ body: { raw_key, ip: '203.0.113.7', ...request } });

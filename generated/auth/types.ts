@@ -14,17 +14,17 @@ export interface components {
          *     }
          */
         AccountConflict: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
-            /** @description What kind of failure it is. */
+            /** @description The kind of failure. */
             code: components["schemas"]["ErrorCode"];
-            /** @description Why, where the code alone leaves it open. */
+            /** @description The reason, when the code alone is ambiguous. */
             reason?: components["schemas"]["ErrorReason"];
-            /** @description What is wrong with each field, where several may be. */
+            /** @description The problem with each field, when several fields may be wrong. */
             details?: components["schemas"]["ErrorDetail"][];
         };
         /**
-         * @description The account and everything of it is gone.
+         * @description The account and all its data were deleted.
          * @example {
          *       "status": "account_deleted"
          *     }
@@ -37,7 +37,7 @@ export interface components {
             status: "account_deleted";
         };
         /**
-         * @description It was done, or nothing had to be done; which of both is not said.
+         * @description The request was carried out, or nothing had to be done; the response does not say which.
          * @example {
          *       "status": "ok"
          *     }
@@ -50,7 +50,13 @@ export interface components {
             status: "ok";
         };
         /**
-         * @description Whom a credential that is good stands for.
+         * @description The authentication context classes that the client prefers, separated by spaces; `acr` contains
+         *     the actual one.
+         * @example urn:plinth:acr:2fa
+         */
+        AcrValues: string;
+        /**
+         * @description The principal behind a valid credential.
          * @example {
          *       "active": true,
          *       "kind": "session",
@@ -63,6 +69,7 @@ export interface components {
          *       "scopes": [
          *         "retrieval:write"
          *       ],
+         *       "org_scopes": [],
          *       "impersonated_by": null,
          *       "expires_at": "2026-11-20T10:30:00.000Z",
          *       "cache_ms": 5000
@@ -70,38 +77,43 @@ export interface components {
          */
         ActivePrincipal: {
             /**
-             * @description Always true.
+             * @description Always `true`.
              * @enum {boolean}
              */
             active: true;
-            /** @description What kind of credential it is. */
+            /** @description The kind of credential. */
             kind: components["schemas"]["PrincipalKind"];
             /** @description The tenant. */
             tenant_id: components["schemas"]["TenantId"];
             /** @description The app. */
             app_id: components["schemas"]["AppId"];
-            /** @description The user; null where a client acts for itself. */
+            /** @description The user; null if a client acts on its own behalf. */
             user_id: components["schemas"]["UserId"] | null;
             /** @description The OAuth client; null for a session. */
             client_id: components["schemas"]["ClientId"] | null;
-            /** @description The session; null where there is none. */
+            /** @description The session; null if there is none. */
             session_id: components["schemas"]["SessionId"] | null;
             /** @description The active organization. */
             org_id: components["schemas"]["OrgId"] | null;
-            /** @description What it may do, now. */
+            /** @description The scopes that it currently has in the whole app. */
             scopes: components["schemas"]["ScopeName"][];
-            /** @description Who acts as the user. */
+            /**
+             * @description The scopes that it currently has in the active organization, from roles that apply only there.
+             *     They are valid only for resources of that organization. Empty for access tokens.
+             */
+            org_scopes: components["schemas"]["ScopeName"][];
+            /** @description The actor behind an impersonation. */
             impersonated_by: components["schemas"]["ActorId"] | null;
-            /** @description When it ends. */
+            /** @description When it expires. */
             expires_at: components["schemas"]["Timestamp"];
             /**
              * Format: int32
-             * @description Milliseconds that the answer may be kept, as long as the stream of changes is held.
+             * @description How many milliseconds the response may be cached while the stream of changes is connected.
              */
             cache_ms: number;
         };
         /**
-         * @description A token that is good.
+         * @description A valid token.
          * @example {
          *       "active": true,
          *       "sub": "user_01m7w6qgepfq9s8v7qdkvzwn91",
@@ -116,31 +128,33 @@ export interface components {
          */
         ActiveToken: {
             /**
-             * @description Always true.
+             * @description Always `true`.
              * @enum {boolean}
              */
             active: true;
-            /** @description The user; the client where it acts for itself. */
+            /** @description The user, or the client if it acts on its own behalf. */
             sub?: string;
             /** @description The client. */
             client_id: components["schemas"]["ClientId"];
-            /** @description What was granted. */
+            /** @description The granted scopes. */
             scope?: components["schemas"]["ScopeList"];
             /** @description When it was issued. */
             iat: components["schemas"]["EpochSeconds"];
-            /** @description When it ends. */
+            /** @description When it expires. */
             exp: components["schemas"]["EpochSeconds"];
             /** @description Who issued it. */
             iss: components["schemas"]["Url"];
-            /** @description The resource server that it is for. */
+            /** @description The resource server for which it is issued. */
             aud?: components["schemas"]["Audience"];
-            /** @description How it is used. */
+            /** @description The token type. */
             token_type?: string;
+            /** @description The key that it is bound to; absent for bearer tokens. */
+            cnf?: components["schemas"]["KeyConfirmation"];
         } & {
             [key: string]: unknown;
         };
         /**
-         * @description Who acts: a user id, a key id or `root`.
+         * @description The actor: a user id, a key id or `root`.
          * @example user_01m7w6qgepfq9s8v7qdkvzwn91
          */
         ActorId: string;
@@ -181,17 +195,20 @@ export interface components {
          *     }
          */
         App: {
-            /** @description Its id: `app_…`; the app that is made at the first start has the id `default`. */
+            /** @description Its id: `app_…`; the app created at the first start has the id `default`. */
             readonly id: components["schemas"]["AppId"];
-            /** @description Its name for people. */
+            /** @description The display name. */
             name: components["schemas"]["Name"];
-            /** @description Its name for machines, unique in the tenant. An update accepts it unchanged. */
+            /** @description Its machine-readable name, unique in the tenant. An update accepts only the current value. */
             slug: components["schemas"]["Slug"];
-            /** @description Whether it is the tenant's first app, which is meant where none is named and cannot be deleted. */
+            /**
+             * @description Whether it is the tenant's first app. Requests that name no app use it, and it cannot be
+             *     deleted.
+             */
             readonly is_default: boolean;
             /** @description The keys that select it. */
             readonly publishable_keys: components["schemas"]["AppKey"][];
-            /** @description How it treats its users. */
+            /** @description The settings for its users. */
             settings: components["schemas"]["AppSettings"];
             /** @description When it was created. */
             readonly created_at: components["schemas"]["Timestamp"];
@@ -199,7 +216,7 @@ export interface components {
             readonly updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description An app to make. Read-only members are accepted and ignored; `null` means absent.
+         * @description A request to create an app. Read-only members are accepted and ignored; `null` means absent.
          * @example {
          *       "name": "Default app",
          *       "slug": "default",
@@ -225,12 +242,12 @@ export interface components {
          *     }
          */
         AppCreate: {
-            /** @description Its name for people. */
+            /** @description The display name. */
             name: components["schemas"]["Name"];
-            /** @description Its name for machines, unique in the tenant. An update accepts it unchanged. */
+            /** @description Its machine-readable name, unique in the tenant. An update accepts only the current value. */
             slug: components["schemas"]["Slug"];
             /**
-             * @description How it treats its users.
+             * @description The settings for its users.
              * @default {}
              */
             settings: components["schemas"]["AppSettingsCreate"];
@@ -254,7 +271,7 @@ export interface components {
             created_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description Where the links of messages lead; to the hosted pages when null.
+         * @description The targets of the links in messages; null means the hosted pages.
          * @example {
          *       "reset_password": null,
          *       "verify_email": null,
@@ -262,11 +279,11 @@ export interface components {
          *     }
          */
         AppLinks: {
-            /** @description To reset a password. */
+            /** @description The page to reset a password. */
             reset_password: components["schemas"]["LinkTemplate"] | null;
-            /** @description To verify an email address. */
+            /** @description The page to verify an email address. */
             verify_email: components["schemas"]["LinkTemplate"] | null;
-            /** @description To answer an invitation. */
+            /** @description The page to respond to an invitation. */
             invitation: components["schemas"]["LinkTemplate"] | null;
         };
         /**
@@ -314,7 +331,7 @@ export interface components {
             apps: components["schemas"]["App"][];
         };
         /**
-         * @description How an app treats its users.
+         * @description The settings of an app for its users.
          * @example {
          *       "signup_enabled": true,
          *       "require_verified_email": false,
@@ -336,13 +353,16 @@ export interface components {
          *     }
          */
         AppSettings: {
-            /** @description Whether people can open accounts by themselves. */
+            /** @description Whether people can sign up by themselves. */
             signup_enabled: boolean;
-            /** @description Whether a sign-in needs a verified email address; the session of the sign-up itself does not. */
+            /**
+             * @description Whether a sign-in requires a verified email address; the session that a sign-up starts does
+             *     not.
+             */
             require_verified_email: boolean;
             /**
              * Format: int32
-             * @description The least length of a password.
+             * @description The minimum length of a password.
              */
             password_min_length: number;
             /** @description How long a session token lasts, from `1m` to `24h`. */
@@ -351,18 +371,19 @@ export interface components {
             refresh_ttl: components["schemas"]["Duration"];
             /**
              * Format: int32
-             * @description Sessions that a user may have; the oldest ends when there are more. 0 is no limit.
+             * @description The maximum number of sessions per user; the oldest session ends when there are more. 0 means
+             *     no limit.
              */
             max_sessions: number;
             /** @description Whether a trusted device needs no second factor. */
             mfa_trusted_devices: boolean;
             /** @description The slug of the role that new users hold. */
             default_role: components["schemas"]["Slug"];
-            /** @description Origins whose browsers may call. */
+            /** @description Browser origins that may call the API. */
             allowed_origins: components["schemas"]["Origin"][];
-            /** @description Where the links of messages lead; replaced whole. */
+            /** @description The targets of the links in messages; an update replaces the whole object. */
             links: components["schemas"]["AppLinks"];
-            /** @description From whom messages come; the server's own address when null. */
+            /** @description The sender of messages; the server's own address when null. */
             mail_from: string | null;
         };
         /**
@@ -389,18 +410,19 @@ export interface components {
          */
         AppSettingsCreate: {
             /**
-             * @description Whether people can open accounts by themselves.
+             * @description Whether people can sign up by themselves.
              * @default true
              */
             signup_enabled: boolean;
             /**
-             * @description Whether a sign-in needs a verified email address; the session of the sign-up itself does not.
+             * @description Whether a sign-in requires a verified email address; the session that a sign-up starts does
+             *     not.
              * @default false
              */
             require_verified_email: boolean;
             /**
              * Format: int32
-             * @description The least length of a password.
+             * @description The minimum length of a password.
              * @default 8
              */
             password_min_length: number;
@@ -416,7 +438,8 @@ export interface components {
             refresh_ttl: components["schemas"]["Duration"];
             /**
              * Format: int32
-             * @description Sessions that a user may have; the oldest ends when there are more. 0 is no limit.
+             * @description The maximum number of sessions per user; the oldest session ends when there are more. 0 means
+             *     no limit.
              * @default 0
              */
             max_sessions: number;
@@ -431,12 +454,12 @@ export interface components {
              */
             default_role: components["schemas"]["Slug"];
             /**
-             * @description Origins whose browsers may call.
+             * @description Browser origins that may call the API.
              * @default []
              */
             allowed_origins: components["schemas"]["Origin"][];
             /**
-             * @description Where the links of messages lead; replaced whole.
+             * @description The targets of the links in messages; an update replaces the whole object.
              * @default {
              *       "reset_password": null,
              *       "verify_email": null,
@@ -445,7 +468,7 @@ export interface components {
              */
             links: components["schemas"]["AppLinks"];
             /**
-             * @description From whom messages come; the server's own address when null.
+             * @description The sender of messages; the server's own address when null.
              * @default null
              */
             mail_from: string | null;
@@ -473,13 +496,16 @@ export interface components {
          *     }
          */
         AppSettingsUpdate: {
-            /** @description Whether people can open accounts by themselves. */
+            /** @description Whether people can sign up by themselves. */
             signup_enabled?: boolean;
-            /** @description Whether a sign-in needs a verified email address; the session of the sign-up itself does not. */
+            /**
+             * @description Whether a sign-in requires a verified email address; the session that a sign-up starts does
+             *     not.
+             */
             require_verified_email?: boolean;
             /**
              * Format: int32
-             * @description The least length of a password.
+             * @description The minimum length of a password.
              */
             password_min_length?: number;
             /** @description How long a session token lasts, from `1m` to `24h`. */
@@ -488,22 +514,23 @@ export interface components {
             refresh_ttl?: components["schemas"]["Duration"];
             /**
              * Format: int32
-             * @description Sessions that a user may have; the oldest ends when there are more. 0 is no limit.
+             * @description The maximum number of sessions per user; the oldest session ends when there are more. 0 means
+             *     no limit.
              */
             max_sessions?: number;
             /** @description Whether a trusted device needs no second factor. */
             mfa_trusted_devices?: boolean;
             /** @description The slug of the role that new users hold. */
             default_role?: components["schemas"]["Slug"];
-            /** @description Origins whose browsers may call. */
+            /** @description Browser origins that may call the API. */
             allowed_origins?: components["schemas"]["Origin"][];
-            /** @description Where the links of messages lead; replaced whole. */
+            /** @description The targets of the links in messages; an update replaces the whole object. */
             links?: components["schemas"]["AppLinks"];
-            /** @description From whom messages come; the server's own address when null. */
+            /** @description The sender of messages; the server's own address when null. */
             mail_from?: string | null;
         };
         /**
-         * @description What to change of an app. Absent members keep their value; read-only members are accepted and ignored.
+         * @description Changes to an app. Absent members keep their value; read-only members are accepted and ignored.
          * @example {
          *       "name": "Default app",
          *       "slug": "default",
@@ -529,11 +556,11 @@ export interface components {
          *     }
          */
         AppUpdate: {
-            /** @description Its name for people. */
+            /** @description The display name. */
             name?: components["schemas"]["Name"];
-            /** @description Its name for machines, unique in the tenant. An update accepts it unchanged. */
+            /** @description Its machine-readable name, unique in the tenant. An update accepts only the current value. */
             slug?: components["schemas"]["Slug"];
-            /** @description How it treats its users; settings that are absent keep their value. */
+            /** @description The settings for its users; settings that are absent keep their value. */
             settings?: components["schemas"]["AppSettingsUpdate"];
         };
         /**
@@ -556,7 +583,7 @@ export interface components {
          */
         Audience: string;
         /**
-         * @description A user who is signed in.
+         * @description The result of a sign-in that succeeded.
          * @example {
          *       "user": {
          *         "id": "user_01m7w6qgepfq9s8v7qdkvzwn91",
@@ -587,25 +614,80 @@ export interface components {
         AuthResult: {
             /** @description The user. */
             user: components["schemas"]["User"];
-            /** @description Sent with requests. */
+            /** @description Authenticates requests. */
             session_token: components["schemas"]["SessionToken"];
             /** @description Exchanged once for the next pair. */
             refresh_token: components["schemas"]["RefreshToken"];
-            /** @description When the session token ends. */
+            /** @description When the session token expires. */
             expires_at: components["schemas"]["Timestamp"];
-            /** @description Whether the account was made by this request. */
+            /** @description Whether this request created the account. */
             is_new_user: boolean;
         };
         /**
-         * @description How to authenticate, as RFC 9110 says it.
+         * @description The authentication challenge, as defined in RFC 9110.
          * @example Bearer
          */
         AuthenticationChallenge: string;
         /**
-         * @description The code with which the user was sent back; good once and for 60 seconds.
+         * @description The authorization code in the redirect; it works once, within 60 seconds.
          * @example Uk3mFzq0Yb2vTn8cXw5RjH1dLs7PaEg4
          */
         AuthorizationCode: string;
+        /**
+         * @description An authorization request sent as a form (OpenID Connect Core, section 3.1.2.1). Unknown fields
+         *     are ignored.
+         * @example {
+         *       "client_id": "client_01m7w6qgepfq9s8vanppxya2w6",
+         *       "response_type": "code",
+         *       "redirect_uri": "https://reports.example.com/callback",
+         *       "scope": "openid profile email",
+         *       "state": "af0ifjsldkj",
+         *       "code_challenge": "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM",
+         *       "code_challenge_method": "S256"
+         *     }
+         */
+        AuthorizationRequest: {
+            /** @description The client. */
+            client_id: components["schemas"]["SentClientId"];
+            /** @description The response type: `code`. */
+            response_type?: components["schemas"]["ResponseType"];
+            /** @description The response mode; `query` when absent. */
+            response_mode?: components["schemas"]["ResponseMode"];
+            /** @description Where the user is sent afterwards. */
+            redirect_uri?: components["schemas"]["RedirectTarget"];
+            /** @description The requested scopes. */
+            scope?: components["schemas"]["ScopeList"];
+            /** @description The value that the client gets back with the response. */
+            state?: components["schemas"]["State"];
+            /** @description The hash of the code verifier. */
+            code_challenge?: components["schemas"]["CodeChallenge"];
+            /** @description The method of the code challenge. */
+            code_challenge_method?: components["schemas"]["CodeChallengeMethod"];
+            /** @description The value that the id token repeats. */
+            nonce?: components["schemas"]["Nonce"];
+            /** @description The pages to show. */
+            prompt?: components["schemas"]["Prompt"];
+            /** @description The maximum age of the sign-in in seconds; an older one must be repeated. */
+            max_age?: components["schemas"]["MaxAge"];
+            /** @description The user who is likely to sign in. */
+            login_hint?: components["schemas"]["LoginHint"];
+            /** @description An id token of the user who must be signed in; any other user must sign in first. */
+            id_token_hint?: components["schemas"]["IdTokenHint"];
+            /** @description The authentication context classes that the client prefers. */
+            acr_values?: components["schemas"]["AcrValues"];
+            /** @description The resource server that the token is for. */
+            resource?: components["schemas"]["ResourceIndicator"];
+            /** @description The key that the tokens will be bound to (RFC 9449). */
+            dpop_jkt?: components["schemas"]["SentKeyThumbprint"];
+            /** @description Not supported: the error is `request_not_supported`. */
+            request?: components["schemas"]["RequestObject"];
+            /** @description Not supported: the error is `registration_not_supported`. */
+            registration?: components["schemas"]["SentRegistration"];
+            /** @description The reference to a pushed request. */
+            request_uri?: components["schemas"]["RequestUri"];
+        } & {
+            [key: string]: unknown;
+        };
         /**
          * @description A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
          * @example {
@@ -614,17 +696,17 @@ export interface components {
          *     }
          */
         BadRequest: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
-            /** @description What kind of failure it is. */
+            /** @description The kind of failure. */
             code: components["schemas"]["ErrorCode"];
-            /** @description Why, where the code alone leaves it open. */
+            /** @description The reason, when the code alone is ambiguous. */
             reason?: components["schemas"]["ErrorReason"];
-            /** @description What is wrong with each field, where several may be. */
+            /** @description The problem with each field, when several fields may be wrong. */
             details?: components["schemas"]["ErrorDetail"][];
         };
         /**
-         * @description Why and how long a user is banned.
+         * @description The reason and the duration of a ban.
          * @example {
          *       "reason": "spam",
          *       "expires_at": "2026-12-20T00:00:00.000Z"
@@ -632,18 +714,19 @@ export interface components {
          */
         Ban: {
             /**
-             * @description Why.
+             * @description The reason.
              * @default null
              */
             reason: components["schemas"]["Reason"] | null;
             /**
-             * @description When the ban ends, in the future; never when null.
+             * @description When the ban ends, in the future; null means never.
              * @default null
              */
             expires_at: components["schemas"]["Timestamp"] | null;
         };
         /**
-         * @description How the hosted pages look, for an app or for one of its organizations; at most one for each.
+         * @description The appearance of the hosted pages, for an app or for one of its organizations; at most one for
+         *     each.
          * @example {
          *       "id": "brnd_01m7w6qgepfq9s8vb5cppqajgs",
          *       "app_id": "default",
@@ -663,25 +746,32 @@ export interface components {
         Brand: {
             /** @description Its id. */
             readonly id: components["schemas"]["BrandingId"];
-            /** @description The app it belongs to; the caller's own when absent on creation. An update accepts it unchanged. */
+            /**
+             * @description The app it belongs to; defaults to the caller's app on creation. An update accepts only the
+             *     current value.
+             */
             app_id: components["schemas"]["AppId"];
-            /** @description The organization it is for; the whole app when null. An update accepts it unchanged. */
+            /** @description The organization it is for; the whole app when null. An update accepts only the current value. */
             org_id: components["schemas"]["OrgId"] | null;
-            /** @description The address of the logo. */
+            /** @description The address of the logo. Pages load images only from its origin. */
             logo_url: components["schemas"]["Url"] | null;
             /** @description The colour of texts and buttons. */
             primary_color: components["schemas"]["Color"];
-            /** @description The colour behind everything. */
+            /** @description The background colour. */
             background_color: components["schemas"]["Color"];
-            /** @description The colour of links and of what has the focus. */
+            /** @description The colour of links and of the focused element. */
             accent_color: components["schemas"]["Color"];
-            /** @description The fonts, as in CSS. */
+            /** @description The CSS font family. */
             font_family: string;
             /** @description The name on the pages. */
             company_name: string;
-            /** @description The line below the name. */
+            /** @description The line below the company name. */
             tagline: string;
-            /** @description More CSS, without `url(`, `@import`, `expression`, backslashes and `<`. */
+            /**
+             * @description Additional CSS. It may contain only properties and functions that change appearance and layout.
+             *     Anything that loads resources (`url()`, `image-set()`, `@import`, `@font-face`), adds text
+             *     (`content`) or overlays other elements (`position`) is refused, and the error names it.
+             */
             custom_css: string;
             /** @description When it was created. */
             readonly created_at: components["schemas"]["Timestamp"];
@@ -704,15 +794,18 @@ export interface components {
          *     }
          */
         BrandCreate: {
-            /** @description The app it belongs to; the caller's own when absent on creation. An update accepts it unchanged. */
+            /**
+             * @description The app it belongs to; defaults to the caller's app on creation. An update accepts only the
+             *     current value.
+             */
             app_id?: components["schemas"]["AppId"];
             /**
-             * @description The organization it is for; the whole app when null. An update accepts it unchanged.
+             * @description The organization it is for; the whole app when null. An update accepts only the current value.
              * @default null
              */
             org_id: components["schemas"]["OrgId"] | null;
             /**
-             * @description The address of the logo.
+             * @description The address of the logo. Pages load images only from its origin.
              * @default null
              */
             logo_url: components["schemas"]["Url"] | null;
@@ -722,17 +815,17 @@ export interface components {
              */
             primary_color: components["schemas"]["Color"];
             /**
-             * @description The colour behind everything.
+             * @description The background colour.
              * @default #ffffff
              */
             background_color: components["schemas"]["Color"];
             /**
-             * @description The colour of links and of what has the focus.
+             * @description The colour of links and of the focused element.
              * @default #7c3aed
              */
             accent_color: components["schemas"]["Color"];
             /**
-             * @description The fonts, as in CSS.
+             * @description The CSS font family.
              * @default system-ui, sans-serif
              */
             font_family: string;
@@ -742,12 +835,14 @@ export interface components {
              */
             company_name: string;
             /**
-             * @description The line below the name.
+             * @description The line below the company name.
              * @default
              */
             tagline: string;
             /**
-             * @description More CSS, without `url(`, `@import`, `expression`, backslashes and `<`.
+             * @description Additional CSS. It may contain only properties and functions that change appearance and layout.
+             *     Anything that loads resources (`url()`, `image-set()`, `@import`, `@font-face`), adds text
+             *     (`content`) or overlays other elements (`position`) is refused, and the error names it.
              * @default
              */
             custom_css: string;
@@ -768,25 +863,32 @@ export interface components {
          *     }
          */
         BrandUpdate: {
-            /** @description The app it belongs to; the caller's own when absent on creation. An update accepts it unchanged. */
+            /**
+             * @description The app it belongs to; defaults to the caller's app on creation. An update accepts only the
+             *     current value.
+             */
             app_id?: components["schemas"]["AppId"];
-            /** @description The organization it is for; the whole app when null. An update accepts it unchanged. */
+            /** @description The organization it is for; the whole app when null. An update accepts only the current value. */
             org_id?: components["schemas"]["OrgId"] | null;
-            /** @description The address of the logo. */
+            /** @description The address of the logo. Pages load images only from its origin. */
             logo_url?: components["schemas"]["Url"] | null;
             /** @description The colour of texts and buttons. */
             primary_color?: components["schemas"]["Color"];
-            /** @description The colour behind everything. */
+            /** @description The background colour. */
             background_color?: components["schemas"]["Color"];
-            /** @description The colour of links and of what has the focus. */
+            /** @description The colour of links and of the focused element. */
             accent_color?: components["schemas"]["Color"];
-            /** @description The fonts, as in CSS. */
+            /** @description The CSS font family. */
             font_family?: string;
             /** @description The name on the pages. */
             company_name?: string;
-            /** @description The line below the name. */
+            /** @description The line below the company name. */
             tagline?: string;
-            /** @description More CSS, without `url(`, `@import`, `expression`, backslashes and `<`. */
+            /**
+             * @description Additional CSS. It may contain only properties and functions that change appearance and layout.
+             *     Anything that loads resources (`url()`, `image-set()`, `@import`, `@font-face`), adds text
+             *     (`content`) or overlays other elements (`position`) is refused, and the error names it.
+             */
             custom_css?: string;
         };
         /**
@@ -805,13 +907,13 @@ export interface components {
         ChallengeAnswer: {
             /** @description The challenge. */
             challenge_token: components["schemas"]["PresentedToken"];
-            /** @description What answers it. */
+            /** @description The method used. */
             method: components["schemas"]["ChallengeMethod"];
             /** @description The code. */
             code: components["schemas"]["Code"];
         };
         /**
-         * @description A challenge that is to be answered by a message.
+         * @description A request to send a code for a challenge by text message.
          * @example {
          *       "challenge_token": "chall_000001003aUlTJC7tjlCTQj2uNU3MFagCXG9LRKRcwGkBIDlf0mKcmB"
          *     }
@@ -821,17 +923,17 @@ export interface components {
             challenge_token: components["schemas"]["PresentedToken"];
         };
         /**
-         * @description What answers a challenge.
+         * @description A method to complete a challenge.
          * @enum {string}
          */
         ChallengeMethod: "totp" | "sms" | "recovery";
         /**
-         * @description Stands for a sign-in that waits for its second factor.
+         * @description A token that identifies a sign-in that is waiting for its second factor.
          * @example chall_000001003aUlTJC7tjlCTQj2uNU3MFagCXG9LRKRcwGkBIDlf0mKcmB
          */
         ChallengeToken: string;
         /**
-         * @description Credentials were revoked, or may do less.
+         * @description Credentials were revoked or lost permissions.
          * @example {
          *       "seq": 42,
          *       "kind": "session",
@@ -843,27 +945,27 @@ export interface components {
         Change: {
             /**
              * Format: int64
-             * @description Its place in the stream.
+             * @description Its position in the stream.
              */
             seq: number;
-            /** @description What it is about. */
+            /** @description The subject of the change. */
             kind: components["schemas"]["ChangeKind"];
-            /** @description The id of that. */
+            /** @description The id of the subject. */
             id: string;
-            /** @description What it asks for. */
+            /** @description The effect of the change. */
             effect: components["schemas"]["ChangeEffect"];
-            /** @description It counts for what was issued before this moment. */
+            /** @description The change applies to credentials issued before this time. */
             before: components["schemas"]["Timestamp"];
         };
         /**
-         * @description What a change asks for.
+         * @description The effect of a change.
          * @enum {string}
          */
         ChangeEffect: "refuse" | "reload";
         /** @description The events of the stream of changes. */
         ChangeEvents: components["schemas"]["Change"];
         /**
-         * @description What a change is about.
+         * @description The subject of a change.
          * @enum {string}
          */
         ChangeKind: "session" | "user" | "app" | "client" | "grant" | "token" | "scope";
@@ -875,7 +977,7 @@ export interface components {
          */
         ChangeText: string;
         /**
-         * @description A program that signs users of an app in, or acts for itself, by OAuth 2.0.
+         * @description A program that signs users of an app in, or acts on its own behalf, with OAuth 2.0.
          * @example {
          *       "id": "client_01m7w6qgepfq9s8vanppxya2w6",
          *       "client_id": "client_01m7w6qgepfq9s8vanppxya2w6",
@@ -900,6 +1002,13 @@ export interface components {
          *       "require_pkce": false,
          *       "access_token_ttl": 3600,
          *       "audiences": [],
+         *       "token_endpoint_auth_method": "client_secret_basic",
+         *       "jwks": null,
+         *       "jwks_uri": null,
+         *       "dpop_bound_access_tokens": false,
+         *       "backchannel_logout_uri": null,
+         *       "backchannel_logout_session_required": false,
+         *       "self_registered": false,
          *       "created_at": "2026-11-20T09:30:00.000Z",
          *       "updated_at": "2026-11-20T09:30:00.000Z"
          *     }
@@ -907,40 +1016,92 @@ export interface components {
         Client: {
             /** @description Its id. */
             readonly id: components["schemas"]["ClientId"];
-            /** @description The same, as OAuth names it. */
+            /** @description The same id under its OAuth name. */
             readonly client_id: components["schemas"]["ClientId"];
-            /** @description The app it belongs to; the caller's own when absent on creation. An update accepts it unchanged. */
+            /**
+             * @description The app it belongs to; defaults to the caller's app on creation. An update accepts only the
+             *     current value.
+             */
             app_id: components["schemas"]["AppId"];
-            /** @description Its name; users see it when they consent. */
+            /** @description Its name, which users see on the consent page. */
             name: components["schemas"]["Name"];
-            /** @description Where users may be sent with a code; at least one with `authorization_code`. */
+            /**
+             * @description Where users may be sent with an authorization code; at least one is required for
+             *     `authorization_code`.
+             */
             redirect_uris: components["schemas"]["RedirectUri"][];
             /** @description Where users may be sent after a sign-out. */
             post_logout_redirect_uris: components["schemas"]["RedirectUri"][];
-            /** @description What it may ask for. */
+            /** @description The scopes that it may request. */
             scopes: components["schemas"]["ScopeName"][];
-            /** @description How it gets tokens. */
+            /** @description The grant types that it may use. */
             grant_types: components["schemas"]["GrantType"][];
-            /** @description Whether it cannot keep a secret: an app on a device or in a browser. An update accepts it unchanged. */
+            /**
+             * @description Whether it cannot keep a secret, such as an app on a device or in a browser. An update accepts
+             *     only the current value.
+             */
             public: boolean;
-            /** @description Whether users are not asked for their consent: a client of one's own. */
+            /** @description Whether users are not asked for consent; meant for first-party clients. */
             skip_consent: boolean;
-            /** @description Whether it must use PKCE; true for public clients, and for others false when absent. */
+            /** @description Whether it must use PKCE; always true for public clients, and by default false for others. */
             require_pkce: boolean;
             /**
              * Format: int32
-             * @description Seconds that its access tokens last.
+             * @description The lifetime of its access tokens, in seconds.
              */
             access_token_ttl: number;
-            /** @description Resource servers that it may ask tokens for, besides the platform. */
+            /** @description The resource servers, besides the platform, that it may request tokens for. */
             audiences: components["schemas"]["Audience"][];
+            /**
+             * @description How it authenticates. By default, a confidential client uses its secret and a public client
+             *     does not authenticate.
+             */
+            token_endpoint_auth_method: components["schemas"]["ClientAuthMethod"];
+            /** @description Its keys, for `private_key_jwt`; either these or `jwks_uri`. */
+            jwks: components["schemas"]["ClientKeySet"] | null;
+            /**
+             * @description The address of its keys, for `private_key_jwt`; either this or `jwks`. Keys older than a minute
+             *     are fetched again.
+             */
+            jwks_uri: components["schemas"]["Url"] | null;
+            /** @description Whether its tokens are always bound to a key (RFC 9449). */
+            dpop_bound_access_tokens: boolean;
+            /**
+             * @description Where the provider reports that a browser session in which the client signed a user in has
+             *     ended (OpenID Connect Back-Channel Logout 1.0).
+             */
+            backchannel_logout_uri: components["schemas"]["Url"] | null;
+            /** @description Whether the client needs to know which session ended. The provider always says so. */
+            backchannel_logout_session_required: boolean;
+            /**
+             * @description Whether it registered itself. Users are told that nobody has verified its name, and it never
+             *     gets access to the platform.
+             */
+            readonly self_registered: boolean;
             /** @description When it was created. */
             readonly created_at: components["schemas"]["Timestamp"];
             /** @description When it was last changed. */
             readonly updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description What a sign-up or sign-in screen needs to know of an app.
+         * @description A JWT signed by the client: `iss` and `sub` are the client, `aud` is the issuer or the endpoint,
+         *     `jti` is used once, and `exp` is within an hour.
+         * @example eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJjbGllbnRfMDFtN3c2cWdlcGZxOXM4dmFucHB4eWEydzYifQ.c2lnbmF0dXJl
+         */
+        ClientAssertion: string;
+        /**
+         * @description The type of a client assertion: always `urn:ietf:params:oauth:client-assertion-type:jwt-bearer`
+         *     (RFC 7523).
+         * @example urn:ietf:params:oauth:client-assertion-type:jwt-bearer
+         */
+        ClientAssertionType: string;
+        /**
+         * @description How a client authenticates at the token, introspection and similar endpoints.
+         * @enum {string}
+         */
+        ClientAuthMethod: "none" | "client_secret_basic" | "client_secret_post" | "private_key_jwt";
+        /**
+         * @description What a sign-up or sign-in screen needs to know about an app.
          * @example {
          *       "app_id": "default",
          *       "name": "Default app",
@@ -993,16 +1154,16 @@ export interface components {
             app_id: components["schemas"]["AppId"];
             /** @description Its name. */
             name: components["schemas"]["Name"];
-            /** @description Whether it takes sign-ups. */
+            /** @description Whether people can sign up. */
             signup_enabled: boolean;
             /**
              * Format: int32
-             * @description The least length of a password.
+             * @description The minimum length of a password.
              */
             password_min_length: number;
-            /** @description The active sign-up form; null without one. */
+            /** @description The active sign-up form; null if there is none. */
             form: components["schemas"]["Form"] | null;
-            /** @description The app's branding; null without one. */
+            /** @description The app's branding; null if there is none. */
             branding: components["schemas"]["Brand"] | null;
         };
         /**
@@ -1028,16 +1189,26 @@ export interface components {
          *       "skip_consent": false,
          *       "require_pkce": false,
          *       "access_token_ttl": 3600,
-         *       "audiences": []
+         *       "audiences": [],
+         *       "token_endpoint_auth_method": "client_secret_basic",
+         *       "jwks": null,
+         *       "jwks_uri": null,
+         *       "dpop_bound_access_tokens": false,
+         *       "backchannel_logout_uri": null,
+         *       "backchannel_logout_session_required": false
          *     }
          */
         ClientCreate: {
-            /** @description The app it belongs to; the caller's own when absent on creation. An update accepts it unchanged. */
+            /**
+             * @description The app it belongs to; defaults to the caller's app on creation. An update accepts only the
+             *     current value.
+             */
             app_id?: components["schemas"]["AppId"];
-            /** @description Its name; users see it when they consent. */
+            /** @description Its name, which users see on the consent page. */
             name: components["schemas"]["Name"];
             /**
-             * @description Where users may be sent with a code; at least one with `authorization_code`.
+             * @description Where users may be sent with an authorization code; at least one is required for
+             *     `authorization_code`.
              * @default []
              */
             redirect_uris: components["schemas"]["RedirectUri"][];
@@ -1047,7 +1218,7 @@ export interface components {
              */
             post_logout_redirect_uris: components["schemas"]["RedirectUri"][];
             /**
-             * @description What it may ask for.
+             * @description The scopes that it may request.
              * @default [
              *       "openid",
              *       "profile",
@@ -1056,7 +1227,7 @@ export interface components {
              */
             scopes: components["schemas"]["ScopeName"][];
             /**
-             * @description How it gets tokens.
+             * @description The grant types that it may use.
              * @default [
              *       "authorization_code",
              *       "refresh_token"
@@ -1064,34 +1235,180 @@ export interface components {
              */
             grant_types: components["schemas"]["GrantType"][];
             /**
-             * @description Whether it cannot keep a secret: an app on a device or in a browser. An update accepts it unchanged.
+             * @description Whether it cannot keep a secret, such as an app on a device or in a browser. An update accepts
+             *     only the current value.
              * @default false
              */
             public: boolean;
             /**
-             * @description Whether users are not asked for their consent: a client of one's own.
+             * @description Whether users are not asked for consent; meant for first-party clients.
              * @default false
              */
             skip_consent: boolean;
-            /** @description Whether it must use PKCE; true for public clients, and for others false when absent. */
+            /** @description Whether it must use PKCE; always true for public clients, and by default false for others. */
             require_pkce?: boolean;
             /**
              * Format: int32
-             * @description Seconds that its access tokens last.
+             * @description The lifetime of its access tokens, in seconds.
              * @default 3600
              */
             access_token_ttl: number;
             /**
-             * @description Resource servers that it may ask tokens for, besides the platform.
+             * @description The resource servers, besides the platform, that it may request tokens for.
              * @default []
              */
             audiences: components["schemas"]["Audience"][];
+            /**
+             * @description How it authenticates. By default, a confidential client uses its secret and a public client
+             *     does not authenticate.
+             */
+            token_endpoint_auth_method?: components["schemas"]["ClientAuthMethod"];
+            /**
+             * @description Its keys, for `private_key_jwt`; either these or `jwks_uri`.
+             * @default null
+             */
+            jwks: components["schemas"]["ClientKeySet"] | null;
+            /**
+             * @description The address of its keys, for `private_key_jwt`; either this or `jwks`. Keys older than a minute
+             *     are fetched again.
+             * @default null
+             */
+            jwks_uri: components["schemas"]["Url"] | null;
+            /**
+             * @description Whether its tokens are always bound to a key (RFC 9449).
+             * @default false
+             */
+            dpop_bound_access_tokens: boolean;
+            /**
+             * @description Where the provider reports that a browser session in which the client signed a user in has
+             *     ended (OpenID Connect Back-Channel Logout 1.0).
+             * @default null
+             */
+            backchannel_logout_uri: components["schemas"]["Url"] | null;
+            /**
+             * @description Whether the client needs to know which session ended. The provider always says so.
+             * @default false
+             */
+            backchannel_logout_session_required: boolean;
         };
         /**
          * @description Id of an OAuth client, which is its `client_id`.
          * @example client_01m7w6qgepfq9s8vanppxya2w6
          */
         ClientId: string;
+        /**
+         * @description The current registration of a self-registered client.
+         * @example {
+         *       "client_id": "client_01m7w6qgepfq9s8vanppxya2w6",
+         *       "client_id_issued_at": 1795167000,
+         *       "client_name": "Notebook",
+         *       "redirect_uris": [
+         *         "https://notebook.example.com/callback"
+         *       ],
+         *       "post_logout_redirect_uris": [],
+         *       "grant_types": [
+         *         "authorization_code",
+         *         "refresh_token"
+         *       ],
+         *       "response_types": [
+         *         "code"
+         *       ],
+         *       "token_endpoint_auth_method": "none",
+         *       "scope": "openid profile",
+         *       "registration_access_token": "reg_000001003aUlTJC7tjlCTQj2uNU3MFagCXG9LRKRcwGkBIDlf1i2YnE",
+         *       "registration_client_uri": "http://127.0.0.1:4000/auth/v1/auth/oauth2/register/client_01m7w6qgepfq9s8vanppxya2w6"
+         *     }
+         */
+        ClientInformation: {
+            /** @description Its name. Users see it with a note that nobody has verified it. */
+            client_name?: components["schemas"]["Name"];
+            /**
+             * @description Where users may be sent with an authorization code; at least one is required for
+             *     `authorization_code`.
+             */
+            redirect_uris?: components["schemas"]["RedirectUri"][];
+            /** @description Where users may be sent after a sign-out. */
+            post_logout_redirect_uris?: components["schemas"]["RedirectUri"][];
+            /** @description How the client authenticates; `none` makes it a public client. */
+            token_endpoint_auth_method?: components["schemas"]["ClientAuthMethod"];
+            /** @description The scopes that it may request, separated by spaces. Scopes of the platform are not allowed. */
+            scope?: components["schemas"]["ScopeList"];
+            /** @description Where the provider reports that a browser session has ended. */
+            backchannel_logout_uri?: components["schemas"]["Url"];
+            /** @description Whether the client needs to know which session ended. */
+            backchannel_logout_session_required?: boolean;
+            /** @description The client. */
+            client_id: components["schemas"]["ClientId"];
+            /** @description When it registered. */
+            client_id_issued_at: components["schemas"]["EpochSeconds"];
+            /** @description Its secret; shown only once, at the registration of a confidential client. */
+            client_secret?: components["schemas"]["ClientSecret"];
+            /** @description When the secret expires; always 0, which means never. */
+            client_secret_expires_at?: components["schemas"]["EpochSeconds"];
+            /** @description The grant types. */
+            grant_types: components["schemas"]["GrantType"][];
+            /** @description The response types of its authorizations. */
+            response_types: components["schemas"]["ResponseType"][];
+            /** @description The token with which it reads, changes and deletes its registration. */
+            registration_access_token: components["schemas"]["RegistrationToken"];
+            /** @description The address at which it does so. */
+            registration_client_uri: components["schemas"]["Url"];
+        };
+        /**
+         * @description The public part of a client's key (RFC 7517): `RSA` of 2048 to 8192 bits, `EC` on `P-256`, or
+         *     `OKP` on `Ed25519`.
+         * @example {
+         *       "kty": "EC",
+         *       "kid": "reports-1",
+         *       "alg": "ES256",
+         *       "use": "sig",
+         *       "crv": "P-256",
+         *       "x": "MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4",
+         *       "y": "4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM"
+         *     }
+         */
+        ClientKey: {
+            /** @description The kind of key. */
+            kty: string;
+            /** @description The id by which the client refers to it. */
+            kid?: string;
+            /** @description The signing algorithm. */
+            alg?: string;
+            /** @description Always `sig`, if present. */
+            use?: string;
+            /** @description The curve of an `EC` or `OKP` key. */
+            crv?: string;
+            /** @description The first coordinate of an `EC` key, or an `OKP` key itself. */
+            x?: string;
+            /** @description The second coordinate of an `EC` key. */
+            y?: string;
+            /** @description The modulus of an `RSA` key. */
+            n?: string;
+            /** @description The exponent of an `RSA` key. */
+            e?: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * @description The keys of a client.
+         * @example {
+         *       "keys": [
+         *         {
+         *           "kty": "EC",
+         *           "kid": "reports-1",
+         *           "alg": "ES256",
+         *           "use": "sig",
+         *           "crv": "P-256",
+         *           "x": "MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4",
+         *           "y": "4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM"
+         *         }
+         *       ]
+         *     }
+         */
+        ClientKeySet: {
+            /** @description The keys; keys with private parts are refused. */
+            keys: components["schemas"]["ClientKey"][];
+        };
         /**
          * @description A page of clients.
          * @example {
@@ -1120,6 +1437,13 @@ export interface components {
          *           "require_pkce": false,
          *           "access_token_ttl": 3600,
          *           "audiences": [],
+         *           "token_endpoint_auth_method": "client_secret_basic",
+         *           "jwks": null,
+         *           "jwks_uri": null,
+         *           "dpop_bound_access_tokens": false,
+         *           "backchannel_logout_uri": null,
+         *           "backchannel_logout_session_required": false,
+         *           "self_registered": false,
          *           "created_at": "2026-11-20T09:30:00.000Z",
          *           "updated_at": "2026-11-20T09:30:00.000Z"
          *         }
@@ -1131,7 +1455,54 @@ export interface components {
             clients: components["schemas"]["Client"][];
         };
         /**
-         * @description With which a confidential client authenticates.
+         * @description The registration request of a client. Unknown members are ignored, as RFC 7591 requires.
+         * @example {
+         *       "client_name": "Notebook",
+         *       "redirect_uris": [
+         *         "https://notebook.example.com/callback"
+         *       ],
+         *       "grant_types": [
+         *         "authorization_code",
+         *         "refresh_token"
+         *       ],
+         *       "token_endpoint_auth_method": "none",
+         *       "scope": "openid profile"
+         *     }
+         */
+        ClientRegistrationRequest: {
+            /** @description Its name. Users see it with a note that nobody has verified it. */
+            client_name?: components["schemas"]["Name"];
+            /**
+             * @description Where users may be sent with an authorization code; at least one is required for
+             *     `authorization_code`.
+             */
+            redirect_uris?: components["schemas"]["RedirectUri"][];
+            /** @description Where users may be sent after a sign-out. */
+            post_logout_redirect_uris?: components["schemas"]["RedirectUri"][];
+            /** @description How the client authenticates; `none` makes it a public client. */
+            token_endpoint_auth_method?: components["schemas"]["ClientAuthMethod"];
+            /** @description The scopes that it may request, separated by spaces. Scopes of the platform are not allowed. */
+            scope?: components["schemas"]["ScopeList"];
+            /** @description Where the provider reports that a browser session has ended. */
+            backchannel_logout_uri?: components["schemas"]["Url"];
+            /** @description Whether the client needs to know which session ended. */
+            backchannel_logout_session_required?: boolean;
+            /**
+             * @description The grant types; `authorization_code` when absent. `client_credentials` is not available to
+             *     self-registered clients.
+             */
+            grant_types?: components["schemas"]["GrantTypeName"][];
+            /** @description The response types of its authorizations: `code`. */
+            response_types?: components["schemas"]["ResponseType"][];
+            /** @description Only in updates: the id of the client. */
+            client_id?: components["schemas"]["SentClientId"];
+            /** @description Only in updates: its secret, which cannot be chosen. */
+            client_secret?: components["schemas"]["SentClientSecret"];
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * @description The secret with which a confidential client authenticates.
          * @example sec_000001003aUlTJC7tjlCTQj2uNU3MFagCXG9LRKRcwGkBIDlf26CTDN
          */
         ClientSecret: string;
@@ -1158,38 +1529,75 @@ export interface components {
          *       "skip_consent": false,
          *       "require_pkce": false,
          *       "access_token_ttl": 3600,
-         *       "audiences": []
+         *       "audiences": [],
+         *       "token_endpoint_auth_method": "client_secret_basic",
+         *       "jwks": null,
+         *       "jwks_uri": null,
+         *       "dpop_bound_access_tokens": false,
+         *       "backchannel_logout_uri": null,
+         *       "backchannel_logout_session_required": false
          *     }
          */
         ClientUpdate: {
-            /** @description The app it belongs to; the caller's own when absent on creation. An update accepts it unchanged. */
+            /**
+             * @description The app it belongs to; defaults to the caller's app on creation. An update accepts only the
+             *     current value.
+             */
             app_id?: components["schemas"]["AppId"];
-            /** @description Its name; users see it when they consent. */
+            /** @description Its name, which users see on the consent page. */
             name?: components["schemas"]["Name"];
-            /** @description Where users may be sent with a code; at least one with `authorization_code`. */
+            /**
+             * @description Where users may be sent with an authorization code; at least one is required for
+             *     `authorization_code`.
+             */
             redirect_uris?: components["schemas"]["RedirectUri"][];
             /** @description Where users may be sent after a sign-out. */
             post_logout_redirect_uris?: components["schemas"]["RedirectUri"][];
-            /** @description What it may ask for. */
+            /** @description The scopes that it may request. */
             scopes?: components["schemas"]["ScopeName"][];
-            /** @description How it gets tokens. */
+            /** @description The grant types that it may use. */
             grant_types?: components["schemas"]["GrantType"][];
-            /** @description Whether it cannot keep a secret: an app on a device or in a browser. An update accepts it unchanged. */
+            /**
+             * @description Whether it cannot keep a secret, such as an app on a device or in a browser. An update accepts
+             *     only the current value.
+             */
             public?: boolean;
-            /** @description Whether users are not asked for their consent: a client of one's own. */
+            /** @description Whether users are not asked for consent; meant for first-party clients. */
             skip_consent?: boolean;
-            /** @description Whether it must use PKCE; true for public clients, and for others false when absent. */
+            /** @description Whether it must use PKCE; always true for public clients, and by default false for others. */
             require_pkce?: boolean;
             /**
              * Format: int32
-             * @description Seconds that its access tokens last.
+             * @description The lifetime of its access tokens, in seconds.
              */
             access_token_ttl?: number;
-            /** @description Resource servers that it may ask tokens for, besides the platform. */
+            /** @description The resource servers, besides the platform, that it may request tokens for. */
             audiences?: components["schemas"]["Audience"][];
+            /**
+             * @description How it authenticates. By default, a confidential client uses its secret and a public client
+             *     does not authenticate.
+             */
+            token_endpoint_auth_method?: components["schemas"]["ClientAuthMethod"];
+            /** @description Its keys, for `private_key_jwt`; either these or `jwks_uri`. */
+            jwks?: components["schemas"]["ClientKeySet"] | null;
+            /**
+             * @description The address of its keys, for `private_key_jwt`; either this or `jwks`. Keys older than a minute
+             *     are fetched again.
+             */
+            jwks_uri?: components["schemas"]["Url"] | null;
+            /** @description Whether its tokens are always bound to a key (RFC 9449). */
+            dpop_bound_access_tokens?: boolean;
+            /**
+             * @description Where the provider reports that a browser session in which the client signed a user in has
+             *     ended (OpenID Connect Back-Channel Logout 1.0).
+             */
+            backchannel_logout_uri?: components["schemas"]["Url"] | null;
+            /** @description Whether the client needs to know which session ended. The provider always says so. */
+            backchannel_logout_session_required?: boolean;
         };
         /**
-         * @description A code of a second factor, a message or a recovery code; hyphens and case do not count in recovery codes.
+         * @description A code of a second factor, a message or a recovery code; hyphens and case are ignored in recovery
+         *     codes.
          * @example 287082
          */
         Code: string;
@@ -1199,12 +1607,12 @@ export interface components {
          */
         CodeChallenge: string;
         /**
-         * @description How the hash was made: `S256`.
+         * @description The method of the code challenge: `S256`.
          * @example S256
          */
         CodeChallengeMethod: string;
         /**
-         * @description A code is on its way.
+         * @description A code was sent.
          * @example {
          *       "status": "code_sent",
          *       "expires_at": "2026-11-20T09:35:00.000Z"
@@ -1216,11 +1624,11 @@ export interface components {
              * @enum {string}
              */
             status: "code_sent";
-            /** @description Until when the code can be used. */
+            /** @description When the code expires. */
             expires_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description The code verifier (RFC 7636): what the hash was made from.
+         * @description The code verifier (RFC 7636), from which the challenge was derived.
          * @example dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk
          */
         CodeVerifier: string;
@@ -1230,24 +1638,24 @@ export interface components {
          */
         Color: string;
         /**
-         * @description The change collides with what is stored, or its state does not allow it.
+         * @description The change conflicts with stored data, or the current state does not allow it.
          * @example {
          *       "error": "slug already taken",
          *       "code": "CONFLICT"
          *     }
          */
         Conflict: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
-            /** @description What kind of failure it is. */
+            /** @description The kind of failure. */
             code: components["schemas"]["ErrorCode"];
-            /** @description Why, where the code alone leaves it open. */
+            /** @description The reason, when the code alone is ambiguous. */
             reason?: components["schemas"]["ErrorReason"];
-            /** @description What is wrong with each field, where several may be. */
+            /** @description The problem with each field, when several fields may be wrong. */
             details?: components["schemas"]["ErrorDetail"][];
         };
         /**
-         * @description What a user granted to an OAuth client.
+         * @description The consent that a user gave to an OAuth client.
          * @example {
          *       "client_id": "client_01m7w6qgepfq9s8vanppxya2w6",
          *       "client_name": "Reports",
@@ -1264,7 +1672,7 @@ export interface components {
             client_id: components["schemas"]["ClientId"];
             /** @description Its name. */
             client_name: components["schemas"]["Name"];
-            /** @description What it may do. */
+            /** @description The granted scopes. */
             scopes: components["schemas"]["ScopeName"][];
             /** @description When it was granted. */
             granted_at: components["schemas"]["Timestamp"];
@@ -1299,23 +1707,23 @@ export interface components {
          */
         Count: number;
         /**
-         * @description What a page carries against forged requests.
+         * @description A token that protects the forms of a page against cross-site request forgery.
          * @example Zk9vYmFyLWNzcmYtdG9rZW4tZXhhbXBsZS0wMDAwMDA
          */
         CsrfToken: string;
         /**
-         * @description A place in a list, handed out in `X-Next-Cursor` and opaque to clients.
+         * @description A position in a list, returned in `X-Next-Cursor` and opaque to clients.
          * @example eyJpZCI6InJvbGVfMDFtN3c0bjVlMGY3ZHJla3hqNTB5NTF3amcifQ
          */
         Cursor: string;
         /**
-         * @description A button that was pressed on the page.
+         * @description The button that a user pressed on the page.
          * @example {
          *       "csrf": "Zk9vYmFyLWNzcmYtdG9rZW4tZXhhbXBsZS0wMDAwMDA"
          *     }
          */
         DecisionForm: {
-            /** @description What the page carries against forged requests. */
+            /** @description The token that protects the form against cross-site request forgery. */
             csrf: components["schemas"]["CsrfToken"];
         };
         /**
@@ -1332,7 +1740,7 @@ export interface components {
             status: "declined";
         };
         /**
-         * @description The record is gone.
+         * @description The record was deleted.
          * @example {
          *       "status": "deleted"
          *     }
@@ -1364,22 +1772,22 @@ export interface components {
             id: components["schemas"]["DeliveryId"];
             /** @description The webhook. */
             webhook_id: components["schemas"]["WebhookId"];
-            /** @description The event; the receiver sees it as `webhook-id`. */
+            /** @description The id of the event, which the receiver sees as `webhook-id`. */
             event_id: components["schemas"]["EventId"];
             /** @description The name of the event. */
             event: components["schemas"]["EventName"];
-            /** @description How far it is. */
+            /** @description The current state. */
             state: components["schemas"]["DeliveryState"];
             /**
              * Format: int32
-             * @description Tries so far.
+             * @description The number of attempts so far.
              */
             attempts: number;
-            /** @description The HTTP status of the last answer; null without one. */
+            /** @description The HTTP status of the last response; null if there was none. */
             status_code: number | null;
-            /** @description Why the last try failed. */
+            /** @description Why the last attempt failed. */
             error: string | null;
-            /** @description When the next try is due. */
+            /** @description When the next attempt is due. */
             next_attempt_at: components["schemas"]["Timestamp"] | null;
             /** @description When the event happened. */
             created_at: components["schemas"]["Timestamp"];
@@ -1413,7 +1821,7 @@ export interface components {
             deliveries: components["schemas"]["Delivery"][];
         };
         /**
-         * @description How far a delivery is.
+         * @description The state of a delivery.
          * @enum {string}
          */
         DeliveryState: "pending" | "delivered" | "failed";
@@ -1435,24 +1843,109 @@ export interface components {
         Device: {
             /** @description Its id. */
             id: components["schemas"]["DeviceId"];
-            /** @description Its name for people, made from the `User-Agent`. */
+            /** @description Its display name, derived from the `User-Agent`. */
             name: string;
-            /** @description What kind of device it is. */
+            /** @description The kind of device. */
             type: components["schemas"]["DeviceType"];
             /** @description The browser. */
             browser: string | null;
             /** @description The operating system. */
             os: string | null;
-            /** @description Where it was last seen. */
+            /** @description The address from which it was last seen. */
             ip_address: components["schemas"]["IpAddress"] | null;
-            /** @description Whether the user trusts it: where the app allows it, it then needs no second factor. */
+            /** @description Whether the user trusts it. If the app allows it, a trusted device needs no second factor. */
             trusted: boolean;
-            /** @description Until when it is trusted: 30 days from when it was. */
+            /** @description When the trust ends: 30 days after it was given. */
             trusted_until: components["schemas"]["Timestamp"] | null;
-            /** @description When it was last seen, to about 30 seconds. */
+            /** @description When it was last seen, accurate to about 30 seconds. */
             last_seen_at: components["schemas"]["Timestamp"];
             /** @description When it was first seen. */
             created_at: components["schemas"]["Timestamp"];
+        };
+        /**
+         * @description The codes that a device shows its user and uses to poll for its tokens.
+         * @example {
+         *       "device_code": "GmRhmhcxhwAzkoEqiMEg_DnyEysNkuNhszIySk9eS",
+         *       "user_code": "WDJB-MJHT",
+         *       "verification_uri": "http://127.0.0.1:4000/auth/v1/auth/oauth2/device",
+         *       "verification_uri_complete": "http://127.0.0.1:4000/auth/v1/auth/oauth2/device?user_code=WDJB-MJHT",
+         *       "expires_in": 600,
+         *       "interval": 5
+         *     }
+         */
+        DeviceAuthorization: {
+            /** @description The secret code of the device. */
+            device_code: components["schemas"]["DeviceCode"];
+            /** @description The code for the user. */
+            user_code: components["schemas"]["UserCode"];
+            /** @description The page on which the user types the code. */
+            verification_uri: components["schemas"]["Url"];
+            /** @description The same address including the code, for example as a QR code for a phone. */
+            verification_uri_complete: components["schemas"]["Url"];
+            /**
+             * Format: int32
+             * @description The lifetime of both codes, in seconds.
+             */
+            expires_in: number;
+            /**
+             * Format: int32
+             * @description Seconds to wait between two polls of the token endpoint; each poll that comes too soon adds
+             *     five.
+             */
+            interval: number;
+        };
+        /**
+         * @description The authorization request of a device without a keyboard or a browser (RFC 8628). Unknown fields
+         *     are ignored.
+         * @example {
+         *       "client_id": "client_01m7w6qgepfq9s8vanppxya2w6",
+         *       "scope": "openid profile"
+         *     }
+         */
+        DeviceAuthorizationRequest: {
+            /** @description The requested scopes; all of the client's when absent. */
+            scope?: components["schemas"]["ScopeList"];
+            /** @description The resource server that the token is for. */
+            resource?: components["schemas"]["ResourceIndicator"];
+            /** @description The value that the id token repeats. */
+            nonce?: components["schemas"]["Nonce"];
+            /** @description The client. */
+            client_id?: components["schemas"]["SentClientId"];
+            /** @description Its secret; public clients have none. */
+            client_secret?: components["schemas"]["SentClientSecret"];
+            /** @description With `private_key_jwt`: the type of the assertion. */
+            client_assertion_type?: components["schemas"]["ClientAssertionType"];
+            /** @description With `private_key_jwt`: the JWT that the client signed. */
+            client_assertion?: components["schemas"]["ClientAssertion"];
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * @description The code with which a device polls for its tokens while the user decides.
+         * @example GmRhmhcxhwAzkoEqiMEg_DnyEysNkuNhszIySk9eS
+         */
+        DeviceCode: string;
+        /**
+         * @description The code or the decision that a user submitted on the device page.
+         * @example {
+         *       "xsrf": "Zk9vYmFyLWNzcmYtdG9rZW4tZXhhbXBsZS0wMDAwMDA",
+         *       "user_code": "WDJB-MJHT",
+         *       "confirm": "yes"
+         *     }
+         * @example {
+         *       "xsrf": "Zk9vYmFyLWNzcmYtdG9rZW4tZXhhbXBsZS0wMDAwMDA",
+         *       "user_code": "WDJB-MJHT"
+         *     }
+         */
+        DeviceForm: {
+            /** @description The token that protects the form against cross-site request forgery. */
+            xsrf: components["schemas"]["CsrfToken"];
+            /** @description The code that the device shows. */
+            user_code: components["schemas"]["TypedText"];
+            /** @description `yes` to continue with the device's request. */
+            confirm?: string;
+            /** @description `yes` to refuse the device's request. */
+            abort?: string;
         };
         /**
          * @description Id of a device.
@@ -1479,19 +1972,25 @@ export interface components {
          *     }
          */
         DeviceList: {
-            /** @description The devices, the last seen first. */
+            /** @description The devices, most recently seen first. */
             devices: components["schemas"]["Device"][];
         };
         /**
-         * @description By which a known device is recognised when it is sent back as `X-Device-Token`.
+         * @description A token that identifies a known device when it is sent back as `X-Device-Token`.
          * @example dvt_000001003aUlTJC7tjlCTQj2uNU3MFagCXG9LRKRcwGkBIDlf3nUpKy
          */
         DeviceToken: string;
         /**
-         * @description What kind of device it is.
+         * @description The kind of device.
          * @enum {string}
          */
         DeviceType: "desktop" | "mobile" | "tablet" | "unknown";
+        /**
+         * @description A proof that the sender holds the key to which a token is bound (RFC 9449): a JWT for this
+         *     request alone.
+         * @example eyJ0eXAiOiJkcG9wK2p3dCIsImFsZyI6IkVTMjU2In0.eyJodG0iOiJQT1NUIn0.c2lnbmF0dXJl
+         */
+        DpopProof: string;
         /**
          * @description A length of time such as `720h`, `30s` or `1h30m`.
          * @example 1h30m
@@ -1504,7 +2003,7 @@ export interface components {
          */
         Email: string;
         /**
-         * @description An email address to which a message is sent if there is such an account.
+         * @description A request for a message to an email address. The message is sent only if the account exists.
          * @example {
          *       "email": "ada@example.com",
          *       "app_id": "default"
@@ -1517,13 +2016,13 @@ export interface components {
             app_id?: components["schemas"]["AppId"];
         };
         /**
-         * @description An email address to verify, by the token of a message.
+         * @description A request to verify an email address, authorized by the token of a message.
          * @example {
          *       "token": "vrf_000001003aUlTJC7tjlCTQj2uNU3MFagCXG9LRKRcwGkBIDlf2iEy3b"
          *     }
          */
         EmailVerification: {
-            /** @description The token of the message; good once and for 24 hours. */
+            /** @description The token of the message; it works once, within 24 hours. */
             token: components["schemas"]["PresentedToken"];
         };
         /**
@@ -1546,17 +2045,17 @@ export interface components {
         EnrollmentId: string;
         /**
          * Format: int64
-         * @description A moment in seconds since 1970.
+         * @description A time in seconds since 1970.
          * @example 1795167000
          */
         EpochSeconds: number;
         /**
-         * @description What kind of failure it is, for programs.
+         * @description The machine-readable kind of failure.
          * @enum {string}
          */
         ErrorCode: "BAD_REQUEST" | "UNAUTHORIZED" | "FORBIDDEN" | "NOT_FOUND" | "CONFLICT" | "GONE" | "TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "INTERNAL_ERROR";
         /**
-         * @description What is wrong with one field.
+         * @description An error in one field.
          * @example {
          *       "field": "metadata.company",
          *       "message": "required"
@@ -1565,11 +2064,11 @@ export interface components {
         ErrorDetail: {
             /** @description The field. */
             field: string;
-            /** @description What is wrong with it. */
+            /** @description The problem with the field. */
             message: string;
         };
         /**
-         * @description Why it failed, where the code alone leaves it open.
+         * @description The reason, when the code alone is ambiguous.
          * @enum {string}
          */
         ErrorReason: "weak_password" | "form_invalid" | "invalid_token" | "role_cycle" | "refresh_reused" | "user_banned" | "email_not_verified" | "signup_disabled" | "insufficient_scope" | "insufficient_role" | "grant_exceeds_caller" | "impersonated" | "reauthentication_required" | "app_mismatch" | "throttled" | "too_many_attempts";
@@ -1584,7 +2083,7 @@ export interface components {
          */
         EventName: string;
         /**
-         * @description What a webhook is told: an event, a group of them, or everything.
+         * @description The events that a webhook receives: a single event, a group of events, or all events.
          * @enum {string}
          */
         EventSelector: "*" | "user.*" | "user.created" | "user.updated" | "user.deleted" | "user.email_verified" | "user.banned" | "user.unbanned" | "auth.*" | "auth.signin" | "auth.signin_failed" | "auth.signout" | "auth.password_reset" | "auth.password_changed" | "auth.refresh_reused" | "auth.mfa_challenged" | "auth.mfa_enabled" | "auth.mfa_disabled" | "auth.impersonated" | "auth.session.*" | "auth.session.created" | "auth.session.revoked" | "auth.device.*" | "auth.device.registered" | "auth.device.trusted" | "auth.role.*" | "auth.role.created" | "auth.role.updated" | "auth.role.deleted" | "auth.role.assigned" | "auth.role.unassigned" | "auth.organization.*" | "auth.organization.created" | "auth.organization.updated" | "auth.organization.deleted" | "auth.organization.member_added" | "auth.organization.member_updated" | "auth.organization.member_removed" | "auth.organization.invited" | "auth.client.*" | "auth.client.created" | "auth.client.updated" | "auth.client.deleted" | "auth.consent.*" | "auth.consent.granted" | "auth.consent.revoked" | "auth.app.*" | "auth.app.created" | "auth.app.updated" | "auth.app.deleted" | "auth.signing_key.*" | "auth.signing_key.rotated" | "auth.webhook.*" | "auth.webhook.test";
@@ -1596,39 +2095,39 @@ export interface components {
          *     }
          */
         FieldOption: {
-            /** @description What people see. */
+            /** @description The text that people see. */
             label: string;
-            /** @description What is stored. */
+            /** @description The value that is stored. */
             value: string;
         };
         /**
-         * @description How a field is shown, and what its value must be.
+         * @description How a field is displayed and which values it accepts.
          * @enum {string}
          */
         FieldType: "text" | "email" | "number" | "tel" | "url" | "date" | "textarea" | "select" | "checkbox" | "radio" | "switch";
         /**
-         * @description What a value must fulfil. What is absent is not checked.
+         * @description The constraints on a value. Absent constraints are not checked.
          * @example {
          *       "required": true,
          *       "max_len": 100
          *     }
          */
         FieldValidation: {
-            /** @description Whether there must be one. */
+            /** @description Whether a value is required. */
             required?: boolean;
-            /** @description The least number of characters. */
+            /** @description The minimum number of characters. */
             min_len?: components["schemas"]["TextLength"];
-            /** @description The greatest number of characters. */
+            /** @description The maximum number of characters. */
             max_len?: components["schemas"]["TextLength"];
-            /** @description What it must match, an RE2 expression. */
+            /** @description An RE2 regular expression that the value must match. */
             pattern?: string;
-            /** @description The least number. */
+            /** @description The minimum value. */
             min?: components["schemas"]["NumberBound"];
-            /** @description The greatest number. */
+            /** @description The maximum value. */
             max?: components["schemas"]["NumberBound"];
         };
         /**
-         * @description The credentials do not allow it; `reason` says why.
+         * @description The credentials do not permit the request; `reason` says why.
          * @example {
          *       "error": "missing scope auth:write",
          *       "code": "FORBIDDEN",
@@ -1636,17 +2135,17 @@ export interface components {
          *     }
          */
         Forbidden: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
-            /** @description What kind of failure it is. */
+            /** @description The kind of failure. */
             code: components["schemas"]["ErrorCode"];
-            /** @description Why, where the code alone leaves it open. */
+            /** @description The reason, when the code alone is ambiguous. */
             reason?: components["schemas"]["ErrorReason"];
-            /** @description What is wrong with each field, where several may be. */
+            /** @description The problem with each field, when several fields may be wrong. */
             details?: components["schemas"]["ErrorDetail"][];
         };
         /**
-         * @description Whose password is to be reset.
+         * @description A request to reset a forgotten password.
          * @example {
          *       "email": "ada@example.com",
          *       "app_id": "default",
@@ -1658,11 +2157,12 @@ export interface components {
             email: components["schemas"]["TypedText"];
             /** @description The app. */
             app_id: components["schemas"]["AppId"];
-            /** @description What the page carries against forged requests. */
+            /** @description The token that protects the form against cross-site request forgery. */
             csrf: components["schemas"]["CsrfToken"];
         };
         /**
-         * @description What an app asks people for. One form of a type is active in an app; activating one deactivates the other.
+         * @description The fields that an app asks people to fill in. Only one form of each type is active in an app;
+         *     activating one deactivates the other.
          * @example {
          *       "id": "form_01m7w6qgepfq9s8varjyrqmffj",
          *       "app_id": "default",
@@ -1692,17 +2192,20 @@ export interface components {
         Form: {
             /** @description Its id. */
             readonly id: components["schemas"]["FormId"];
-            /** @description The app it belongs to; the caller's own when absent on creation. An update accepts it unchanged. */
+            /**
+             * @description The app it belongs to; defaults to the caller's app on creation. An update accepts only the
+             *     current value.
+             */
             app_id: components["schemas"]["AppId"];
-            /** @description What it is for. */
+            /** @description Its purpose. */
             form_type: components["schemas"]["FormType"];
             /** @description The questions. */
             fields: components["schemas"]["FormField"][];
-            /** @description Whether it counts. */
+            /** @description Whether the form is in use. */
             active: boolean;
             /**
              * Format: int32
-             * @description How often it was changed, from 1.
+             * @description The version number, which starts at 1 and grows with each change.
              */
             readonly version: number;
             /** @description When it was created. */
@@ -1711,7 +2214,7 @@ export interface components {
             readonly updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description A form to make. Read-only members are accepted and ignored; `null` means absent.
+         * @description A request to create a form. Read-only members are accepted and ignored; `null` means absent.
          * @example {
          *       "app_id": "default",
          *       "form_type": "signup",
@@ -1735,15 +2238,18 @@ export interface components {
          *     }
          */
         FormCreate: {
-            /** @description The app it belongs to; the caller's own when absent on creation. An update accepts it unchanged. */
+            /**
+             * @description The app it belongs to; defaults to the caller's app on creation. An update accepts only the
+             *     current value.
+             */
             app_id?: components["schemas"]["AppId"];
             /**
-             * @description What it is for.
+             * @description Its purpose.
              * @default signup
              */
             form_type: components["schemas"]["FormType"];
             /**
-             * @description Whether it counts.
+             * @description Whether the form is in use.
              * @default false
              */
             active: boolean;
@@ -1754,7 +2260,7 @@ export interface components {
             fields: components["schemas"]["FormFieldInput"][];
         };
         /**
-         * @description A question of a form.
+         * @description A field of a form.
          * @example {
          *       "key": "company",
          *       "label": "Company",
@@ -1771,30 +2277,30 @@ export interface components {
          *     }
          */
         FormField: {
-            /** @description The member of `metadata` that the answer goes to, unique in the form. */
+            /** @description The member of `metadata` that stores the value, unique in the form. */
             key: string;
-            /** @description What people see beside it. */
+            /** @description The label of the field. */
             label: string;
-            /** @description How it is shown, and what the answer must be. */
+            /** @description How it is displayed and which values it accepts. */
             type: components["schemas"]["FieldType"];
-            /** @description What people see in it while it is empty. */
+            /** @description The placeholder text. */
             placeholder: string;
-            /** @description What it is for. */
+            /** @description A description of the field. */
             description: string;
-            /** @description What it holds at first. */
+            /** @description The initial value. */
             default: string | null;
             /** @description The choices of `select` and `radio`. */
             options: components["schemas"]["FieldOption"][];
             /**
              * Format: int32
-             * @description Its place; lower comes first.
+             * @description Its position; lower values come first.
              */
             order: number;
-            /** @description What the answer must fulfil. */
+            /** @description The constraints on the value. */
             validation: components["schemas"]["FieldValidation"];
         };
         /**
-         * @description A question to ask. What is absent has its default.
+         * @description A field to create. Absent members have their defaults.
          * @example {
          *       "key": "company",
          *       "label": "Company",
@@ -1811,24 +2317,24 @@ export interface components {
          *     }
          */
         FormFieldInput: {
-            /** @description The member of `metadata` that the answer goes to, unique in the form. */
+            /** @description The member of `metadata` that stores the value, unique in the form. */
             key: string;
-            /** @description What people see beside it. */
+            /** @description The label of the field. */
             label: string;
-            /** @description How it is shown, and what the answer must be. */
+            /** @description How it is displayed and which values it accepts. */
             type: components["schemas"]["FieldType"];
             /**
-             * @description What people see in it while it is empty.
+             * @description The placeholder text.
              * @default
              */
             placeholder: string;
             /**
-             * @description What it is for.
+             * @description A description of the field.
              * @default
              */
             description: string;
             /**
-             * @description What it holds at first.
+             * @description The initial value.
              * @default null
              */
             default: string | null;
@@ -1839,12 +2345,12 @@ export interface components {
             options: components["schemas"]["FieldOption"][];
             /**
              * Format: int32
-             * @description Its place; lower comes first.
+             * @description Its position; lower values come first.
              * @default 0
              */
             order: number;
             /**
-             * @description What the answer must fulfil.
+             * @description The constraints on the value.
              * @default {}
              */
             validation: components["schemas"]["FieldValidation"];
@@ -1891,12 +2397,13 @@ export interface components {
             forms: components["schemas"]["Form"][];
         };
         /**
-         * @description What a form is for.
+         * @description The purpose of a form.
          * @enum {string}
          */
         FormType: "signup";
         /**
-         * @description What to change of a form. Absent members keep their value, `fields` replaces all; read-only members are accepted and ignored.
+         * @description Changes to a form. Absent members keep their value, `fields` replaces all; read-only members are
+         *     accepted and ignored.
          * @example {
          *       "app_id": "default",
          *       "form_type": "signup",
@@ -1920,34 +2427,37 @@ export interface components {
          *     }
          */
         FormUpdate: {
-            /** @description The app it belongs to; the caller's own when absent on creation. An update accepts it unchanged. */
+            /**
+             * @description The app it belongs to; defaults to the caller's app on creation. An update accepts only the
+             *     current value.
+             */
             app_id?: components["schemas"]["AppId"];
-            /** @description What it is for. */
+            /** @description Its purpose. */
             form_type?: components["schemas"]["FormType"];
-            /** @description Whether it counts. */
+            /** @description Whether the form is in use. */
             active?: boolean;
             /** @description The questions. */
             fields?: components["schemas"]["FormFieldInput"][];
         };
         /**
-         * @description The stream no longer reaches back to where the caller was.
+         * @description The stream no longer reaches back to the caller's position.
          * @example {
          *       "error": "Last-Event-ID: too old",
          *       "code": "GONE"
          *     }
          */
         Gone: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
-            /** @description What kind of failure it is. */
+            /** @description The kind of failure. */
             code: components["schemas"]["ErrorCode"];
-            /** @description Why, where the code alone leaves it open. */
+            /** @description The reason, when the code alone is ambiguous. */
             reason?: components["schemas"]["ErrorReason"];
-            /** @description What is wrong with each field, where several may be. */
+            /** @description The problem with each field, when several fields may be wrong. */
             details?: components["schemas"]["ErrorDetail"][];
         };
         /**
-         * @description A refresh token of the OAuth provider; it is replaced when it is used.
+         * @description A refresh token of the OAuth provider, which is replaced when it is used.
          * @example q7Vn3kXw0ZbR5tYc8LdM2sHfJ6gPa9Ee
          */
         GrantRefreshToken: string;
@@ -1955,14 +2465,14 @@ export interface components {
          * @description How a client gets tokens.
          * @enum {string}
          */
-        GrantType: "authorization_code" | "refresh_token" | "client_credentials";
+        GrantType: "authorization_code" | "refresh_token" | "client_credentials" | "urn:ietf:params:oauth:grant-type:device_code";
         /**
-         * @description A grant: `authorization_code`, `refresh_token` or `client_credentials`.
+         * @description A grant: `authorization_code`, `refresh_token`, `client_credentials` or `urn:ietf:params:oauth:grant-type:device_code`.
          * @example authorization_code
          */
         GrantTypeName: string;
         /**
-         * @description A page for people; it needs no script.
+         * @description An HTML page that works without scripts.
          * @example <!doctype html><html lang="en"><head><title>Sign in</title></head><body><main><h1>Sign in</h1></main></body></html>
          */
         Html: string;
@@ -1972,12 +2482,17 @@ export interface components {
          */
         IdToken: string;
         /**
+         * @description An id token, not yet validated.
+         * @example eyJhbGciOiJSUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiJ1c2VyXzAxbTd3NnFnZXBmcTlzOHY3cWRrdnp3bjkxIn0.c2lnbmF0dXJl
+         */
+        IdTokenHint: string;
+        /**
          * @description The address of a picture.
          * @example https://cdn.example.com/ada.png
          */
         ImageUrl: string;
         /**
-         * @description Whom to impersonate.
+         * @description A request to impersonate a user.
          * @example {
          *       "target_user_id": "user_01m7w6qgepfq9s8v7rn9y20ca2",
          *       "app_id": "default",
@@ -1985,12 +2500,15 @@ export interface components {
          *     }
          */
         Impersonation: {
-            /** @description The user: of the same app, not banned, and with no scope that the caller lacks. */
+            /**
+             * @description The user to impersonate: a user of the same app who is not banned and has no scope that the
+             *     caller lacks.
+             */
             target_user_id: components["schemas"]["UserId"];
-            /** @description The app; the caller's own when absent. */
+            /** @description The app; defaults to the caller's own. */
             app_id?: components["schemas"]["AppId"];
             /**
-             * @description Why; recorded with the event.
+             * @description The reason; recorded with the event.
              * @default null
              */
             reason: components["schemas"]["Reason"] | null;
@@ -2023,39 +2541,39 @@ export interface components {
          *     }
          */
         ImpersonationResult: {
-            /** @description Sent with requests. */
+            /** @description Authenticates requests. */
             session_token: components["schemas"]["SessionToken"];
             /** @description Exchanged once for the next pair. */
             refresh_token: components["schemas"]["RefreshToken"];
-            /** @description When the session token ends. */
+            /** @description When the session token expires. */
             expires_at: components["schemas"]["Timestamp"];
-            /** @description Who acts as the user: a user id, a key id or `root`. */
+            /** @description The actor behind the impersonation: a user id, a key id or `root`. */
             impersonated_by: components["schemas"]["ActorId"];
             /** @description The user. */
             target_user: components["schemas"]["User"];
         };
         /**
-         * @description A credential that is not good. Why is not said.
+         * @description A credential that is not valid. The response does not say why.
          * @example {
          *       "active": false
          *     }
          */
         InactivePrincipal: {
             /**
-             * @description Always false.
+             * @description Always `false`.
              * @enum {boolean}
              */
             active: false;
         };
         /**
-         * @description A token that is not good, is not known or belongs to another app.
+         * @description A token that is not valid, is unknown or belongs to another app.
          * @example {
          *       "active": false
          *     }
          */
         InactiveToken: {
             /**
-             * @description Always false.
+             * @description Always `false`.
              * @enum {boolean}
              */
             active: false;
@@ -2070,15 +2588,15 @@ export interface components {
          *     }
          */
         InsufficientScope: {
-            /** @description What went wrong: the word of the standard. */
+            /** @description The error code of the standard. */
             error: string;
-            /** @description What went wrong, for developers. */
+            /** @description A description for developers. */
             error_description?: string;
-            /** @description What kind of failure it is, as everywhere in the service. */
+            /** @description The kind of failure, as in the rest of the service. */
             code: components["schemas"]["ErrorCode"];
-            /** @description Why, where the code alone leaves it open. */
+            /** @description The reason, when the code alone is ambiguous. */
             reason?: components["schemas"]["ErrorReason"];
-            /** @description What is wrong with each field, where several may be. */
+            /** @description The problem with each field, when several fields may be wrong. */
             details?: components["schemas"]["ErrorDetail"][];
         } & {
             [key: string]: unknown;
@@ -2089,24 +2607,25 @@ export interface components {
          */
         InteractionId: string;
         /**
-         * @description The store is away, or something unexpected failed; the log has the cause under the request id.
+         * @description The database is unavailable, or an unexpected error occurred; the log records the cause under the
+         *     request id.
          * @example {
          *       "error": "internal error",
          *       "code": "INTERNAL_ERROR"
          *     }
          */
         InternalError: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
-            /** @description What kind of failure it is. */
+            /** @description The kind of failure. */
             code: components["schemas"]["ErrorCode"];
-            /** @description Why, where the code alone leaves it open. */
+            /** @description The reason, when the code alone is ambiguous. */
             reason?: components["schemas"]["ErrorReason"];
-            /** @description What is wrong with each field, where several may be. */
+            /** @description The problem with each field, when several fields may be wrong. */
             details?: components["schemas"]["ErrorDetail"][];
         };
         /**
-         * @description What is known of a token (RFC 7662).
+         * @description The state of a token (RFC 7662).
          * @example {
          *       "active": true,
          *       "sub": "user_01m7w6qgepfq9s8v7qdkvzwn91",
@@ -2124,7 +2643,7 @@ export interface components {
          */
         Introspection: components["schemas"]["ActiveToken"] | components["schemas"]["InactiveToken"];
         /**
-         * @description A token to ask about. Fields that are not known are ignored.
+         * @description A request for the state of a token. Unknown fields are ignored.
          * @example {
          *       "token": "eyJhbGciOiJFUzI1NiIsInR5cCI6ImF0K2p3dCJ9.eyJzdWIiOiJ1c2VyXzAxbTd3NnFnZXBmcTlzOHY3cWRrdnp3bjkxIn0.c2lnbmF0dXJl",
          *       "token_type_hint": "access_token"
@@ -2133,12 +2652,16 @@ export interface components {
         IntrospectionRequest: {
             /** @description The token. */
             token: components["schemas"]["SentToken"];
-            /** @description What kind of token it is likely to be. */
+            /** @description The likely kind of the token. */
             token_type_hint?: components["schemas"]["TokenTypeHint"];
             /** @description The client. */
             client_id?: components["schemas"]["SentClientId"];
             /** @description Its secret; public clients have none. */
             client_secret?: components["schemas"]["SentClientSecret"];
+            /** @description With `private_key_jwt`: the type of the assertion. */
+            client_assertion_type?: components["schemas"]["ClientAssertionType"];
+            /** @description With `private_key_jwt`: the JWT that the client signed. */
+            client_assertion?: components["schemas"]["ClientAssertion"];
         } & {
             [key: string]: unknown;
         };
@@ -2151,15 +2674,15 @@ export interface components {
          *     }
          */
         InvalidAccessToken: {
-            /** @description What went wrong: the word of the standard. */
+            /** @description The error code of the standard. */
             error: string;
-            /** @description What went wrong, for developers. */
+            /** @description A description for developers. */
             error_description?: string;
-            /** @description What kind of failure it is, as everywhere in the service. */
+            /** @description The kind of failure, as in the rest of the service. */
             code: components["schemas"]["ErrorCode"];
-            /** @description Why, where the code alone leaves it open. */
+            /** @description The reason, when the code alone is ambiguous. */
             reason?: components["schemas"]["ErrorReason"];
-            /** @description What is wrong with each field, where several may be. */
+            /** @description The problem with each field, when several fields may be wrong. */
             details?: components["schemas"]["ErrorDetail"][];
         } & {
             [key: string]: unknown;
@@ -2173,38 +2696,39 @@ export interface components {
          *     }
          */
         InvalidClient: {
-            /** @description What went wrong: the word of the standard. */
+            /** @description The error code of the standard. */
             error: string;
-            /** @description What went wrong, for developers. */
+            /** @description A description for developers. */
             error_description?: string;
-            /** @description What kind of failure it is, as everywhere in the service. */
+            /** @description The kind of failure, as in the rest of the service. */
             code: components["schemas"]["ErrorCode"];
-            /** @description Why, where the code alone leaves it open. */
+            /** @description The reason, when the code alone is ambiguous. */
             reason?: components["schemas"]["ErrorReason"];
-            /** @description What is wrong with each field, where several may be. */
+            /** @description The problem with each field, when several fields may be wrong. */
             details?: components["schemas"]["ErrorDetail"][];
         } & {
             [key: string]: unknown;
         };
         /**
-         * @description The password, code, challenge or refresh token is wrong or expired; which of them is not said.
+         * @description The password, code, challenge or refresh token is wrong or expired; the response does not say
+         *     which.
          * @example {
          *       "error": "invalid credentials",
          *       "code": "UNAUTHORIZED"
          *     }
          */
         InvalidCredentials: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
-            /** @description What kind of failure it is. */
+            /** @description The kind of failure. */
             code: components["schemas"]["ErrorCode"];
-            /** @description Why, where the code alone leaves it open. */
+            /** @description The reason, when the code alone is ambiguous. */
             reason?: components["schemas"]["ErrorReason"];
-            /** @description What is wrong with each field, where several may be. */
+            /** @description The problem with each field, when several fields may be wrong. */
             details?: components["schemas"]["ErrorDetail"][];
         };
         /**
-         * @description An invitation into an organization. Its token travels only in the message.
+         * @description An invitation to an organization. Only the message contains its token.
          * @example {
          *       "id": "inv_01m7w6qgepfq9s8va40bxh73jm",
          *       "org_id": "org_01m7w6qgepfq9s8v9m3zmg852m",
@@ -2221,15 +2745,15 @@ export interface components {
             readonly id: components["schemas"]["InvitationId"];
             /** @description The organization. */
             readonly org_id: components["schemas"]["OrgId"];
-            /** @description Who is invited. A pending invitation of the same address is replaced. */
+            /** @description The invited address. A pending invitation of the same address is replaced. */
             email: components["schemas"]["Email"];
-            /** @description What the person may do in it. */
+            /** @description The role of the person in the organization. */
             role: components["schemas"]["OrgRole"];
-            /** @description What became of it. */
+            /** @description The status of the invitation. */
             readonly status: components["schemas"]["InvitationStatus"];
-            /** @description Who invited; null when it was no user. */
+            /** @description The user who sent the invitation; null if the sender was not a user. */
             readonly invited_by: components["schemas"]["UserId"] | null;
-            /** @description Until when it can be answered. */
+            /** @description When the invitation expires. */
             readonly expires_at: components["schemas"]["Timestamp"];
             /** @description When it was made. */
             readonly created_at: components["schemas"]["Timestamp"];
@@ -2241,7 +2765,7 @@ export interface components {
          *     }
          */
         InvitationAnswer: {
-            /** @description The token of the message; good once and for 168 hours. */
+            /** @description The token of the message; it works once, within 168 hours. */
             token: components["schemas"]["PresentedToken"];
         };
         /**
@@ -2252,23 +2776,24 @@ export interface components {
          *     }
          */
         InvitationCreate: {
-            /** @description Who is invited. A pending invitation of the same address is replaced. */
+            /** @description The invited address. A pending invitation of the same address is replaced. */
             email: components["schemas"]["Email"];
             /**
-             * @description What the person may do in it.
+             * @description The role of the person in the organization.
              * @default member
              */
             role: components["schemas"]["OrgRole"];
         };
         /**
-         * @description What the invited person decides.
+         * @description The decision of the invited person.
          * @enum {string}
          */
         InvitationDecision: "accept" | "decline";
         /**
-         * @description The answer to an invitation. Whoever accepts proves to be the account of the invited address: by its password, and by a
-         *     second factor where one is due. Where there is no such account it is made, with the answers to the app's sign-up form as
-         *     members `field.<key>`; any other member is refused by name.
+         * @description The response to an invitation. A person who accepts proves ownership of the account of the
+         *     invited address with its password and, if required, a second factor. If the account does not
+         *     exist, it is created, with the answers to the app's sign-up form as members `field.<key>`; any
+         *     other member is refused by name.
          * @example {
          *       "token": "inv_000001003aUlTJC7tjlCTQj2uNU3MFagCXG9LRKRcwGkBIDlf1OodNu",
          *       "decision": "accept",
@@ -2279,17 +2804,17 @@ export interface components {
         InvitationForm: {
             /** @description The token of the message. */
             token: components["schemas"]["PresentedToken"];
-            /** @description What the person decides. */
+            /** @description The decision. */
             decision: components["schemas"]["InvitationDecision"];
-            /** @description The password of the account, or of the one to be made. */
+            /** @description The password of the account, or of the new account. */
             password?: components["schemas"]["TypedText"];
-            /** @description The name of the person, where an account is to be made. */
+            /** @description The person's name, if an account is created. */
             name?: components["schemas"]["TypedText"];
-            /** @description What answers the challenge, where a second factor is due. */
+            /** @description The method to complete the challenge, if a second factor is required. */
             method?: components["schemas"]["ChallengeMethod"];
-            /** @description Its code. */
+            /** @description The code. */
             code?: components["schemas"]["TypedText"];
-            /** @description What the page carries against forged requests. */
+            /** @description The token that protects the form against cross-site request forgery. */
             csrf: components["schemas"]["CsrfToken"];
         } & {
             [key: string]: components["schemas"]["TypedAnswer"];
@@ -2321,7 +2846,7 @@ export interface components {
             invitations: components["schemas"]["Invitation"][];
         };
         /**
-         * @description What became of an invitation.
+         * @description The status of an invitation.
          * @enum {string}
          */
         InvitationStatus: "pending" | "accepted" | "declined" | "revoked" | "expired";
@@ -2331,7 +2856,7 @@ export interface components {
          */
         IpAddress: string;
         /**
-         * @description A client with its secret, which is shown here and never again.
+         * @description A client with its secret, which is shown only here.
          * @example {
          *       "id": "client_01m7w6qgepfq9s8vanppxya2w6",
          *       "client_id": "client_01m7w6qgepfq9s8vanppxya2w6",
@@ -2356,6 +2881,13 @@ export interface components {
          *       "require_pkce": false,
          *       "access_token_ttl": 3600,
          *       "audiences": [],
+         *       "token_endpoint_auth_method": "client_secret_basic",
+         *       "jwks": null,
+         *       "jwks_uri": null,
+         *       "dpop_bound_access_tokens": false,
+         *       "backchannel_logout_uri": null,
+         *       "backchannel_logout_session_required": false,
+         *       "self_registered": false,
          *       "created_at": "2026-11-20T09:30:00.000Z",
          *       "updated_at": "2026-11-20T09:30:00.000Z",
          *       "client_secret": "sec_000001003aUlTJC7tjlCTQj2uNU3MFagCXG9LRKRcwGkBIDlf26CTDN"
@@ -2364,42 +2896,77 @@ export interface components {
         IssuedClient: {
             /** @description Its id. */
             readonly id: components["schemas"]["ClientId"];
-            /** @description The same, as OAuth names it. */
+            /** @description The same id under its OAuth name. */
             readonly client_id: components["schemas"]["ClientId"];
-            /** @description The app it belongs to; the caller's own when absent on creation. An update accepts it unchanged. */
+            /**
+             * @description The app it belongs to; defaults to the caller's app on creation. An update accepts only the
+             *     current value.
+             */
             app_id: components["schemas"]["AppId"];
-            /** @description Its name; users see it when they consent. */
+            /** @description Its name, which users see on the consent page. */
             name: components["schemas"]["Name"];
-            /** @description Where users may be sent with a code; at least one with `authorization_code`. */
+            /**
+             * @description Where users may be sent with an authorization code; at least one is required for
+             *     `authorization_code`.
+             */
             redirect_uris: components["schemas"]["RedirectUri"][];
             /** @description Where users may be sent after a sign-out. */
             post_logout_redirect_uris: components["schemas"]["RedirectUri"][];
-            /** @description What it may ask for. */
+            /** @description The scopes that it may request. */
             scopes: components["schemas"]["ScopeName"][];
-            /** @description How it gets tokens. */
+            /** @description The grant types that it may use. */
             grant_types: components["schemas"]["GrantType"][];
-            /** @description Whether it cannot keep a secret: an app on a device or in a browser. An update accepts it unchanged. */
+            /**
+             * @description Whether it cannot keep a secret, such as an app on a device or in a browser. An update accepts
+             *     only the current value.
+             */
             public: boolean;
-            /** @description Whether users are not asked for their consent: a client of one's own. */
+            /** @description Whether users are not asked for consent; meant for first-party clients. */
             skip_consent: boolean;
-            /** @description Whether it must use PKCE; true for public clients, and for others false when absent. */
+            /** @description Whether it must use PKCE; always true for public clients, and by default false for others. */
             require_pkce: boolean;
             /**
              * Format: int32
-             * @description Seconds that its access tokens last.
+             * @description The lifetime of its access tokens, in seconds.
              */
             access_token_ttl: number;
-            /** @description Resource servers that it may ask tokens for, besides the platform. */
+            /** @description The resource servers, besides the platform, that it may request tokens for. */
             audiences: components["schemas"]["Audience"][];
+            /**
+             * @description How it authenticates. By default, a confidential client uses its secret and a public client
+             *     does not authenticate.
+             */
+            token_endpoint_auth_method: components["schemas"]["ClientAuthMethod"];
+            /** @description Its keys, for `private_key_jwt`; either these or `jwks_uri`. */
+            jwks: components["schemas"]["ClientKeySet"] | null;
+            /**
+             * @description The address of its keys, for `private_key_jwt`; either this or `jwks`. Keys older than a minute
+             *     are fetched again.
+             */
+            jwks_uri: components["schemas"]["Url"] | null;
+            /** @description Whether its tokens are always bound to a key (RFC 9449). */
+            dpop_bound_access_tokens: boolean;
+            /**
+             * @description Where the provider reports that a browser session in which the client signed a user in has
+             *     ended (OpenID Connect Back-Channel Logout 1.0).
+             */
+            backchannel_logout_uri: components["schemas"]["Url"] | null;
+            /** @description Whether the client needs to know which session ended. The provider always says so. */
+            backchannel_logout_session_required: boolean;
+            /**
+             * @description Whether it registered itself. Users are told that nobody has verified its name, and it never
+             *     gets access to the platform.
+             */
+            readonly self_registered: boolean;
             /** @description When it was created. */
             readonly created_at: components["schemas"]["Timestamp"];
             /** @description When it was last changed. */
             readonly updated_at: components["schemas"]["Timestamp"];
-            /** @description With which it authenticates; null when it is public. */
+            /** @description The secret with which it authenticates; null when it is public or uses its own keys. */
             client_secret: components["schemas"]["ClientSecret"] | null;
         };
         /**
-         * @description A webhook with its secret, which is shown here and never again.
+         * @description A webhook with its secret, which is shown only here.
          * @example {
          *       "id": "whk_01m7w6qgepfq9s8v928hnevar9",
          *       "app_id": "default",
@@ -2418,21 +2985,24 @@ export interface components {
         IssuedWebhook: {
             /** @description Its id. */
             readonly id: components["schemas"]["WebhookId"];
-            /** @description The app it belongs to; the caller's own when absent on creation. An update accepts it unchanged. */
+            /**
+             * @description The app it belongs to; defaults to the caller's app on creation. An update accepts only the
+             *     current value.
+             */
             app_id: components["schemas"]["AppId"];
-            /** @description Where events are sent. */
+            /** @description The address that receives events. */
             url: components["schemas"]["Url"];
-            /** @description What is sent. */
+            /** @description The events that are sent. */
             events: components["schemas"]["EventSelector"][];
-            /** @description Whether anything is sent. It is switched off by an answer 410 and after five days without a success. */
+            /** @description Whether events are sent. A 410 response or five days without a success deactivate the webhook. */
             active: boolean;
-            /** @description Why it was switched off, when it was not by its owner. */
+            /** @description Why it was deactivated, unless its owner did it. */
             readonly disabled_reason: string | null;
             /** @description When it was created. */
             readonly created_at: components["schemas"]["Timestamp"];
             /** @description When it was last changed. */
             readonly updated_at: components["schemas"]["Timestamp"];
-            /** @description With which deliveries are signed. */
+            /** @description The secret that signs deliveries. */
             secret: components["schemas"]["WebhookSecret"];
         };
         /**
@@ -2452,7 +3022,7 @@ export interface components {
             kty: string;
             /** @description Its thumbprint (RFC 7638). */
             kid: components["schemas"]["KeyId"];
-            /** @description What it signs with: `ES256` access tokens, `RS256` id tokens. */
+            /** @description The algorithm: `ES256` for access tokens, `RS256` for id tokens. */
             alg: string;
             /** @description Always `sig`. */
             use: string;
@@ -2470,7 +3040,7 @@ export interface components {
             [key: string]: unknown;
         };
         /**
-         * @description The keys with which tokens are verified.
+         * @description The keys that verify tokens.
          * @example {
          *       "keys": [
          *         {
@@ -2486,10 +3056,20 @@ export interface components {
          *     }
          */
         JsonWebKeySet: {
-            /** @description The keys: those that sign, those that will, and those that did lately. */
+            /** @description The keys: current signing keys, future ones and recently retired ones. */
             keys: components["schemas"]["JsonWebKey"][];
         } & {
             [key: string]: unknown;
+        };
+        /**
+         * @description The key that a token is bound to (RFC 9449).
+         * @example {
+         *       "jkt": "0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I"
+         *     }
+         */
+        KeyConfirmation: {
+            /** @description Its thumbprint. */
+            jkt: components["schemas"]["KeyThumbprint"];
         };
         /**
          * @description Id of a signing key: its thumbprint (RFC 7638).
@@ -2497,29 +3077,35 @@ export interface components {
          */
         KeyId: string;
         /**
-         * @description The address of a page of the app's own, in which `{token}` stands for the token of the message.
+         * @description The thumbprint (RFC 7638) of the key that a token is bound to.
+         * @example 0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I
+         */
+        KeyThumbprint: string;
+        /**
+         * @description The address of one of the app's own pages, in which `{token}` is replaced by the token of the
+         *     message.
          * @example https://app.example.com/reset?token={token}
          */
         LinkTemplate: string;
         /**
-         * @description Where a browser goes next.
+         * @description The address that the browser visits next.
          * @example https://reports.example.com/callback?code=Uk3mFzq0Yb2vTn8cXw5RjH1dLs7PaEg4&state=af0ifjsldkj&iss=http%3A%2F%2F127.0.0.1%3A4000%2Fauth%2Fv1%2Fauth
          */
         Location: string;
         /**
-         * @description Who is likely to sign in: an email address or username.
+         * @description The user who is likely to sign in: an email address or username.
          * @example ada@example.com
          */
         LoginHint: string;
         /**
-         * @description The user's answer to whether to sign out.
+         * @description The user's decision whether to sign out.
          * @example {
          *       "xsrf": "Zk9vYmFyLWNzcmYtdG9rZW4tZXhhbXBsZS0wMDAwMDA",
          *       "logout": "yes"
          *     }
          */
         LogoutConfirmation: {
-            /** @description What the page carries against forged requests. */
+            /** @description The token that protects the form against cross-site request forgery. */
             xsrf: string;
             /** @description `yes` to sign out everywhere; absent to stay signed in. */
             logout?: string;
@@ -2527,7 +3113,7 @@ export interface components {
             [key: string]: unknown;
         };
         /**
-         * @description A sign-out that a client asks for (OpenID Connect RP-Initiated Logout).
+         * @description A sign-out requested by a client (OpenID Connect RP-Initiated Logout).
          * @example {
          *       "id_token_hint": "eyJhbGciOiJSUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiJ1c2VyXzAxbTd3NnFnZXBmcTlzOHY3cWRrdnp3bjkxIn0.c2lnbmF0dXJl",
          *       "post_logout_redirect_uri": "https://reports.example.com/",
@@ -2537,22 +3123,22 @@ export interface components {
         LogoutRequest: {
             /** @description An id token of the user who signs out. */
             id_token_hint?: components["schemas"]["IdToken"];
-            /** @description Where the user is sent then: one of the client's `post_logout_redirect_uris`. */
+            /** @description Where the user is sent afterwards: one of the client's `post_logout_redirect_uris`. */
             post_logout_redirect_uri?: components["schemas"]["RedirectTarget"];
-            /** @description What the client gets back. */
+            /** @description The value that the client gets back. */
             state?: components["schemas"]["State"];
-            /** @description The client, where there is no `id_token_hint`. */
+            /** @description The client, if there is no `id_token_hint`. */
             client_id?: components["schemas"]["SentClientId"];
         } & {
             [key: string]: unknown;
         };
         /**
-         * @description A phone number of which only the last digits are shown.
+         * @description A phone number with only its last digits visible.
          * @example +49*****1820
          */
         MaskedPhoneNumber: string;
         /**
-         * @description Seconds since the sign-in, after which the user has to sign in again.
+         * @description The maximum age of the sign-in in seconds; an older one must be repeated.
          * @example 3600
          */
         MaxAge: string;
@@ -2580,7 +3166,7 @@ export interface components {
             readonly org_id: components["schemas"]["OrgId"];
             /** @description The user, of the organization's app. */
             user_id: components["schemas"]["UserId"];
-            /** @description What the user may do in it. */
+            /** @description The role of the user in the organization. */
             role: components["schemas"]["OrgRole"];
             /** @description The user, as members see them. */
             readonly user: components["schemas"]["MemberUser"];
@@ -2600,7 +3186,7 @@ export interface components {
             /** @description The user, of the organization's app. */
             user_id: components["schemas"]["UserId"];
             /**
-             * @description What the user may do in it.
+             * @description The role of the user in the organization.
              * @default member
              */
             role: components["schemas"]["OrgRole"];
@@ -2636,7 +3222,7 @@ export interface components {
             members: components["schemas"]["Member"][];
         };
         /**
-         * @description What a member may do from now on. Read-only members are accepted and ignored.
+         * @description Changes to a member. Read-only members are accepted and ignored.
          * @example {
          *       "user_id": "user_01m7w6qgepfq9s8v7qdkvzwn91",
          *       "role": "owner"
@@ -2645,11 +3231,11 @@ export interface components {
         MemberUpdate: {
             /** @description The role. */
             role: components["schemas"]["OrgRole"];
-            /** @description The user, accepted unchanged. */
+            /** @description The user; must be unchanged. */
             user_id?: components["schemas"]["UserId"];
         };
         /**
-         * @description What members see of each other.
+         * @description The profile of a member as other members see it.
          * @example {
          *       "id": "user_01m7w6qgepfq9s8v7qdkvzwn91",
          *       "email": "ada@example.com",
@@ -2660,11 +3246,14 @@ export interface components {
         MemberUser: {
             /** @description The id of the user. */
             id: components["schemas"]["UserId"];
-            /** @description The email address. */
+            /**
+             * @description The email address; null if the caller may not see it. Users see their own address, owners and
+             *     admins see addresses that they invited, and callers with `auth:read` see all.
+             */
             email: components["schemas"]["Email"] | null;
-            /** @description The name of the person. */
+            /** @description The person's name. */
             name: components["schemas"]["PersonName"] | null;
-            /** @description The picture of the person. */
+            /** @description The person's picture. */
             image: components["schemas"]["ImageUrl"] | null;
         };
         /**
@@ -2689,29 +3278,29 @@ export interface components {
             id: components["schemas"]["MessageId"];
             /** @description The app it belongs to. */
             app_id: components["schemas"]["AppId"];
-            /** @description How it travels. */
+            /** @description How it is sent. */
             channel: components["schemas"]["MessageChannel"];
-            /** @description To whom it goes. */
+            /** @description The recipient. */
             to: components["schemas"]["Recipient"];
-            /** @description What it is for. */
+            /** @description Its purpose. */
             kind: components["schemas"]["MessageKind"];
             /** @description Its subject; empty for a text message. */
             subject: string;
             /** @description Its text. */
             text: string;
-            /** @description The same as HTML; null without it. */
+            /** @description The text as HTML; null if there is none. */
             html: string | null;
             /** @description The one-time token in it. */
             token: components["schemas"]["PresentedToken"] | null;
             /** @description The code in it. */
             code: components["schemas"]["Code"] | null;
-            /** @description How far it is. */
+            /** @description The current state. */
             state: components["schemas"]["MessageState"];
             /** @description When it was written. */
             created_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description How a message travels.
+         * @description How a message is sent.
          * @enum {string}
          */
         MessageChannel: "email" | "sms";
@@ -2721,7 +3310,7 @@ export interface components {
          */
         MessageId: string;
         /**
-         * @description What a message is for.
+         * @description The purpose of a message.
          * @enum {string}
          */
         MessageKind: "verify_email" | "reset_password" | "invitation" | "phone_code" | "mfa_code" | "security_notice";
@@ -2751,21 +3340,24 @@ export interface components {
             messages: components["schemas"]["Message"][];
         };
         /**
-         * @description How far a message is.
+         * @description The state of a message.
          * @enum {string}
          */
         MessageState: "queued" | "sent" | "failed";
-        /** @description An open JSON object of the app's own: at most 64 members, 5 levels deep, 16 KiB serialised; replaced whole. */
+        /**
+         * @description Free-form JSON data that the app defines: at most 64 members, 5 levels deep, 16 KiB serialised;
+         *     an update replaces it completely.
+         */
         Metadata: {
             [key: string]: unknown;
         };
         /**
-         * @description A word of the metadata.
+         * @description A value in the metadata.
          * @example code
          */
         MetadataWord: string;
         /**
-         * @description A sign-in that waits for its second factor. Five wrong codes or five minutes end it.
+         * @description A sign-in that is waiting for its second factor. It ends after five wrong codes or five minutes.
          * @example {
          *       "mfa_required": true,
          *       "challenge_token": "chall_000001003aUlTJC7tjlCTQj2uNU3MFagCXG9LRKRcwGkBIDlf0mKcmB",
@@ -2778,19 +3370,19 @@ export interface components {
          */
         MfaChallenge: {
             /**
-             * @description Always true.
+             * @description Always `true`.
              * @enum {boolean}
              */
             mfa_required: true;
-            /** @description Stands for this sign-in. */
+            /** @description The token that identifies this sign-in. */
             challenge_token: components["schemas"]["ChallengeToken"];
-            /** @description What can answer it. */
+            /** @description The methods that can complete it. */
             methods: components["schemas"]["ChallengeMethod"][];
-            /** @description Until when it can be answered. */
+            /** @description When the challenge expires. */
             expires_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description A second factor to set up.
+         * @description A request to set up a second factor.
          * @example {
          *       "method": "sms",
          *       "phone": "+4930901820"
@@ -2801,11 +3393,11 @@ export interface components {
          */
         MfaEnroll: {
             /**
-             * @description What it is.
+             * @description The method.
              * @default totp
              */
             method: components["schemas"]["MfaMethod"];
-            /** @description The phone that codes are sent to; required for `sms`. */
+            /** @description The phone that receives codes; required for `sms`. */
             phone?: components["schemas"]["PhoneNumber"];
         };
         /**
@@ -2822,11 +3414,14 @@ export interface components {
         MfaEnrollment: {
             /** @description Its id. */
             id: components["schemas"]["EnrollmentId"];
-            /** @description What it is. */
+            /** @description The method. */
             method: components["schemas"]["MfaMethod"];
-            /** @description Whether it was proved by a code; before that it does not count, and after an hour it is gone. */
+            /**
+             * @description Whether a code has verified it. An unverified factor has no effect and is deleted after an
+             *     hour.
+             */
             verified: boolean;
-            /** @description The phone that codes are sent to; null for `totp`. */
+            /** @description The phone that receives codes; null for `totp`. */
             phone: components["schemas"]["MaskedPhoneNumber"] | null;
             /** @description When it was set up. */
             created_at: components["schemas"]["Timestamp"];
@@ -2844,11 +3439,11 @@ export interface components {
          *     }
          */
         MfaForm: {
-            /** @description What answers the challenge. */
+            /** @description The method used. */
             method: components["schemas"]["ChallengeMethod"];
-            /** @description Its code. */
+            /** @description The code. */
             code: components["schemas"]["TypedText"];
-            /** @description What the page carries against forged requests. */
+            /** @description The token that protects the form against cross-site request forgery. */
             csrf: components["schemas"]["CsrfToken"];
         };
         /**
@@ -2864,18 +3459,18 @@ export interface components {
          *     }
          */
         MfaVerification: {
-            /** @description Which factor; the unverified one when absent. */
+            /** @description The method to verify; the unverified one when absent. */
             method?: components["schemas"]["MfaMethod"];
-            /** @description Its code. */
+            /** @description The code. */
             code: components["schemas"]["Code"];
         };
         /**
-         * @description A name for people.
+         * @description A display name.
          * @example Editor
          */
         Name: string;
         /**
-         * @description A second factor that is being set up, with its secrets, which are shown here and never again.
+         * @description A second factor that is being set up, with its secrets, which are shown only here.
          * @example {
          *       "id": "mfa_01m7w6qgepfq9s8v8ayr0n9f4y",
          *       "method": "totp",
@@ -2902,59 +3497,66 @@ export interface components {
         NewMfaEnrollment: {
             /** @description Its id. */
             id: components["schemas"]["EnrollmentId"];
-            /** @description What it is. */
+            /** @description The method. */
             method: components["schemas"]["MfaMethod"];
-            /** @description Whether it was proved by a code; before that it does not count, and after an hour it is gone. */
+            /**
+             * @description Whether a code has verified it. An unverified factor has no effect and is deleted after an
+             *     hour.
+             */
             verified: boolean;
-            /** @description The phone that codes are sent to; null for `totp`. */
+            /** @description The phone that receives codes; null for `totp`. */
             phone: components["schemas"]["MaskedPhoneNumber"] | null;
             /** @description When it was set up. */
             created_at: components["schemas"]["Timestamp"];
             /** @description When it was last used. */
             last_used_at: components["schemas"]["Timestamp"] | null;
-            /** @description What an authenticator app reads from a QR code; null for `sms`. */
+            /** @description The address that an authenticator app reads from a QR code; null for `sms`. */
             provisioning_uri: string | null;
-            /** @description The same secret in base32, to be typed; null for `sms`. */
+            /** @description The same secret in base32, for typing; null for `sms`. */
             secret: string | null;
             /** @description Codes that replace the user's old ones once the factor is verified. */
             recovery_codes: components["schemas"]["RecoveryCodes"];
         };
         /**
-         * @description A new password: from the app's `password_min_length`, at least 8, to 256 characters; not a common one, and not the
-         *     user's email, its local part, username or name.
+         * @description A new password: from the app's `password_min_length`, at least 8, to 256 characters. It must not
+         *     be a common password, nor the user's email, its local part, username or name.
          * @example correct horse battery staple
          */
         NewPassword: string;
         /**
-         * @description What the id token repeats; against replay.
+         * @description The value that the id token repeats, to protect against replay.
          * @example n-0S6_WzA2Mj
          */
         Nonce: string;
         /**
-         * @description What the path or the body names does not exist, or belongs to another tenant, app or user.
+         * @description The resource named in the path or the body does not exist, or belongs to another tenant, app or
+         *     user.
          * @example {
          *       "error": "not found",
          *       "code": "NOT_FOUND"
          *     }
          */
         NotFound: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
-            /** @description What kind of failure it is. */
+            /** @description The kind of failure. */
             code: components["schemas"]["ErrorCode"];
-            /** @description Why, where the code alone leaves it open. */
+            /** @description The reason, when the code alone is ambiguous. */
             reason?: components["schemas"]["ErrorReason"];
-            /** @description What is wrong with each field, where several may be. */
+            /** @description The problem with each field, when several fields may be wrong. */
             details?: components["schemas"]["ErrorDetail"][];
         };
         /**
          * Format: double
-         * @description A bound of a number.
+         * @description The bound of a number.
          * @example 0
          */
         NumberBound: number;
         /**
-         * @description The request or what it presents is not good: `invalid_request`, `invalid_grant`, `unauthorized_client`, `unsupported_grant_type`, `invalid_scope` or `invalid_target`.
+         * @description The request or a credential in it is not valid: `invalid_request`, `invalid_grant`,
+         *     `unauthorized_client`, `unsupported_grant_type`, `invalid_scope`, `invalid_target` or
+         *     `invalid_dpop_proof`; for a device also `authorization_pending`, `slow_down`, `access_denied` or
+         *     `expired_token`.
          * @example {
          *       "error": "invalid_grant",
          *       "error_description": "grant request is invalid",
@@ -2962,21 +3564,21 @@ export interface components {
          *     }
          */
         OAuthBadRequest: {
-            /** @description What went wrong: the word of the standard. */
+            /** @description The error code of the standard. */
             error: string;
-            /** @description What went wrong, for developers. */
+            /** @description A description for developers. */
             error_description?: string;
-            /** @description What kind of failure it is, as everywhere in the service. */
+            /** @description The kind of failure, as in the rest of the service. */
             code: components["schemas"]["ErrorCode"];
-            /** @description Why, where the code alone leaves it open. */
+            /** @description The reason, when the code alone is ambiguous. */
             reason?: components["schemas"]["ErrorReason"];
-            /** @description What is wrong with each field, where several may be. */
+            /** @description The problem with each field, when several fields may be wrong. */
             details?: components["schemas"]["ErrorDetail"][];
         } & {
             [key: string]: unknown;
         };
         /**
-         * @description The store is away, or something unexpected failed.
+         * @description The database is unavailable, or an unexpected error occurred.
          * @example {
          *       "error": "server_error",
          *       "error_description": "internal error",
@@ -2984,21 +3586,21 @@ export interface components {
          *     }
          */
         OAuthInternalError: {
-            /** @description What went wrong: the word of the standard. */
+            /** @description The error code of the standard. */
             error: string;
-            /** @description What went wrong, for developers. */
+            /** @description A description for developers. */
             error_description?: string;
-            /** @description What kind of failure it is, as everywhere in the service. */
+            /** @description The kind of failure, as in the rest of the service. */
             code: components["schemas"]["ErrorCode"];
-            /** @description Why, where the code alone leaves it open. */
+            /** @description The reason, when the code alone is ambiguous. */
             reason?: components["schemas"]["ErrorReason"];
-            /** @description What is wrong with each field, where several may be. */
+            /** @description The problem with each field, when several fields may be wrong. */
             details?: components["schemas"]["ErrorDetail"][];
         } & {
             [key: string]: unknown;
         };
         /**
-         * @description Too many requests from this address; `Retry-After` is always there.
+         * @description Too many requests from this address; `Retry-After` is always present.
          * @example {
          *       "error": "temporarily_unavailable",
          *       "error_description": "too many requests",
@@ -3006,21 +3608,21 @@ export interface components {
          *     }
          */
         OAuthRateLimited: {
-            /** @description What went wrong: the word of the standard. */
+            /** @description The error code of the standard. */
             error: string;
-            /** @description What went wrong, for developers. */
+            /** @description A description for developers. */
             error_description?: string;
-            /** @description What kind of failure it is, as everywhere in the service. */
+            /** @description The kind of failure, as in the rest of the service. */
             code: components["schemas"]["ErrorCode"];
-            /** @description Why, where the code alone leaves it open. */
+            /** @description The reason, when the code alone is ambiguous. */
             reason?: components["schemas"]["ErrorReason"];
-            /** @description What is wrong with each field, where several may be. */
+            /** @description The problem with each field, when several fields may be wrong. */
             details?: components["schemas"]["ErrorDetail"][];
         } & {
             [key: string]: unknown;
         };
         /**
-         * @description The body is larger than the endpoint takes.
+         * @description The body is larger than the endpoint accepts.
          * @example {
          *       "error": "invalid_request",
          *       "error_description": "body: larger than 1048576 bytes",
@@ -3028,15 +3630,15 @@ export interface components {
          *     }
          */
         OAuthTooLarge: {
-            /** @description What went wrong: the word of the standard. */
+            /** @description The error code of the standard. */
             error: string;
-            /** @description What went wrong, for developers. */
+            /** @description A description for developers. */
             error_description?: string;
-            /** @description What kind of failure it is, as everywhere in the service. */
+            /** @description The kind of failure, as in the rest of the service. */
             code: components["schemas"]["ErrorCode"];
-            /** @description Why, where the code alone leaves it open. */
+            /** @description The reason, when the code alone is ambiguous. */
             reason?: components["schemas"]["ErrorReason"];
-            /** @description What is wrong with each field, where several may be. */
+            /** @description The problem with each field, when several fields may be wrong. */
             details?: components["schemas"]["ErrorDetail"][];
         } & {
             [key: string]: unknown;
@@ -3050,15 +3652,15 @@ export interface components {
          *     }
          */
         OAuthUnsupportedMediaType: {
-            /** @description What went wrong: the word of the standard. */
+            /** @description The error code of the standard. */
             error: string;
-            /** @description What went wrong, for developers. */
+            /** @description A description for developers. */
             error_description?: string;
-            /** @description What kind of failure it is, as everywhere in the service. */
+            /** @description The kind of failure, as in the rest of the service. */
             code: components["schemas"]["ErrorCode"];
-            /** @description Why, where the code alone leaves it open. */
+            /** @description The reason, when the code alone is ambiguous. */
             reason?: components["schemas"]["ErrorReason"];
-            /** @description What is wrong with each field, where several may be. */
+            /** @description The problem with each field, when several fields may be wrong. */
             details?: components["schemas"]["ErrorDetail"][];
         } & {
             [key: string]: unknown;
@@ -3069,19 +3671,20 @@ export interface components {
          */
         OrgId: string;
         /**
-         * @description What a member may do in an organization; each role may do what the ones below it may.
+         * @description The role of a member in an organization; each role includes the permissions of the roles below
+         *     it.
          * @enum {string}
          */
         OrgRole: "owner" | "admin" | "member";
         /**
-         * @description Which organization is to be active.
+         * @description The organization to make active.
          * @example {
          *       "org_id": "org_01m7w6qgepfq9s8v9m3zmg852m"
          *     }
          */
         OrgSwitch: {
             /**
-             * @description The organization, of which the caller is a member; none when null.
+             * @description The organization, of which the caller must be a member; null for none.
              * @default null
              */
             org_id: components["schemas"]["OrgId"] | null;
@@ -3103,17 +3706,20 @@ export interface components {
         Organization: {
             /** @description Its id. */
             readonly id: components["schemas"]["OrgId"];
-            /** @description The app it belongs to; the caller's own when absent on creation. An update accepts it unchanged. */
+            /**
+             * @description The app it belongs to; defaults to the caller's app on creation. An update accepts only the
+             *     current value.
+             */
             app_id: components["schemas"]["AppId"];
-            /** @description Its name for people. */
+            /** @description The display name. */
             name: components["schemas"]["Name"];
-            /** @description Its name for machines, unique in the app. */
+            /** @description Its machine-readable name, unique in the app. */
             slug: components["schemas"]["Slug"];
             /** @description The address of its logo. */
             logo: components["schemas"]["Url"] | null;
-            /** @description Free data of the app's own. */
+            /** @description Free-form data that the app defines. */
             metadata: components["schemas"]["Metadata"];
-            /** @description How many members it has. */
+            /** @description The number of members. */
             readonly member_count: components["schemas"]["Count"];
             /** @description When it was created. */
             readonly created_at: components["schemas"]["Timestamp"];
@@ -3131,11 +3737,14 @@ export interface components {
          *     }
          */
         OrganizationCreate: {
-            /** @description The app it belongs to; the caller's own when absent on creation. An update accepts it unchanged. */
+            /**
+             * @description The app it belongs to; defaults to the caller's app on creation. An update accepts only the
+             *     current value.
+             */
             app_id?: components["schemas"]["AppId"];
-            /** @description Its name for people. */
+            /** @description The display name. */
             name: components["schemas"]["Name"];
-            /** @description Its name for machines, unique in the app. */
+            /** @description Its machine-readable name, unique in the app. */
             slug: components["schemas"]["Slug"];
             /**
              * @description The address of its logo.
@@ -3143,7 +3752,7 @@ export interface components {
              */
             logo: components["schemas"]["Url"] | null;
             /**
-             * @description Free data of the app's own.
+             * @description Free-form data that the app defines.
              * @default {}
              */
             metadata: components["schemas"]["Metadata"];
@@ -3181,38 +3790,47 @@ export interface components {
          *     }
          */
         OrganizationUpdate: {
-            /** @description The app it belongs to; the caller's own when absent on creation. An update accepts it unchanged. */
+            /**
+             * @description The app it belongs to; defaults to the caller's app on creation. An update accepts only the
+             *     current value.
+             */
             app_id?: components["schemas"]["AppId"];
-            /** @description Its name for people. */
+            /** @description The display name. */
             name?: components["schemas"]["Name"];
-            /** @description Its name for machines, unique in the app. */
+            /** @description Its machine-readable name, unique in the app. */
             slug?: components["schemas"]["Slug"];
             /** @description The address of its logo. */
             logo?: components["schemas"]["Url"] | null;
-            /** @description Free data of the app's own. */
+            /** @description Free-form data that the app defines. */
             metadata?: components["schemas"]["Metadata"];
         };
         /**
-         * @description An origin of browsers: scheme, host and port.
+         * @description A browser origin: scheme, host and port.
          * @example https://app.example.com
          */
         Origin: string;
         /**
-         * @description A password as it was chosen, taken byte for byte.
+         * @description The key that opens the outbox page. The server derives it from its master key and prints it, as
+         *     part of an address, at startup.
+         * @example q0cPlSvNcz1Qw3oQdW1lW0S8cQeYb4hJ7m2uXo9tG5k
+         */
+        OutboxKey: string;
+        /**
+         * @description A password, used byte for byte.
          * @example correct horse battery staple
          */
         Password: string;
         /**
-         * @description A password to replace, by one who knows it.
+         * @description A request to replace the password, authorized by the current one.
          * @example {
          *       "current_password": "correct horse battery staple",
          *       "new_password": "seven brass wheels turning"
          *     }
          */
         PasswordChange: {
-            /** @description The password until now. */
+            /** @description The current password. */
             current_password: components["schemas"]["Password"];
-            /** @description The password from now on. */
+            /** @description The new password. */
             new_password: components["schemas"]["NewPassword"];
         };
         /**
@@ -3229,16 +3847,16 @@ export interface components {
             status: "password_changed";
         };
         /**
-         * @description A password to replace, by the token of a message.
+         * @description A request to replace a forgotten password, authorized by the token of a message.
          * @example {
          *       "token": "rst_000001003aUlTJC7tjlCTQj2uNU3MFagCXG9LRKRcwGkBIDlf2TKNmV",
          *       "new_password": "correct horse battery staple"
          *     }
          */
         PasswordReset: {
-            /** @description The token of the message; good once and for an hour. */
+            /** @description The token of the message; it works once, within an hour. */
             token: components["schemas"]["PresentedToken"];
-            /** @description The password from now on. */
+            /** @description The new password. */
             new_password: components["schemas"]["NewPassword"];
         };
         /**
@@ -3255,7 +3873,7 @@ export interface components {
             status: "password_reset";
         };
         /**
-         * @description An action on a resource that a role allows: the scope `<resource>:<action>`.
+         * @description A resource action that a role allows: the scope `<resource>:<action>`.
          * @example {
          *       "id": "aperm_01m7w6qgepfq9s8v8vem8gxj10",
          *       "role_id": "arole_01m7w6qgepfq9s8v8jbffcqvb8",
@@ -3268,13 +3886,13 @@ export interface components {
         Permission: {
             /** @description Its id. */
             readonly id: components["schemas"]["PermissionId"];
-            /** @description The role that has it. */
+            /** @description The role that holds it. */
             readonly role_id: components["schemas"]["RoleId"];
-            /** @description What is done. */
+            /** @description The action. */
             action: components["schemas"]["PermissionPart"];
-            /** @description What it is done to. */
+            /** @description The resource. */
             resource: components["schemas"]["PermissionPart"];
-            /** @description The scope that it is. */
+            /** @description The scope that it grants. */
             readonly scope: components["schemas"]["ScopeName"];
             /** @description When it was added. */
             readonly created_at: components["schemas"]["Timestamp"];
@@ -3287,9 +3905,9 @@ export interface components {
          *     }
          */
         PermissionCreate: {
-            /** @description What is done. */
+            /** @description The action. */
             action: components["schemas"]["PermissionPart"];
-            /** @description What it is done to. */
+            /** @description The resource. */
             resource: components["schemas"]["PermissionPart"];
         };
         /**
@@ -3313,21 +3931,21 @@ export interface components {
          *     }
          */
         PermissionList: {
-            /** @description The role's own permissions, newest first; inherited ones are at its ancestors. */
+            /** @description The role's own permissions, newest first; inherited ones are listed at its ancestors. */
             permissions: components["schemas"]["Permission"][];
         };
         /**
-         * @description An action or a resource of a permission; `*` stands for all.
+         * @description The action or the resource of a permission; `*` matches all.
          * @example write
          */
         PermissionPart: string;
         /**
-         * @description The name of a person.
+         * @description A person's name.
          * @example Ada Lovelace
          */
         PersonName: string;
         /**
-         * @description Everything that the service keeps about a user.
+         * @description All data that the service stores about a user.
          * @example {
          *       "user": {
          *         "id": "user_01m7w6qgepfq9s8v7qdkvzwn91",
@@ -3435,7 +4053,7 @@ export interface components {
         PersonalData: {
             /** @description The user. */
             user: components["schemas"]["User"];
-            /** @description The sessions that have not ended. */
+            /** @description The active sessions. */
             sessions: components["schemas"]["Session"][];
             /** @description The devices. */
             devices: components["schemas"]["Device"][];
@@ -3445,11 +4063,11 @@ export interface components {
             mfa_enrollments: components["schemas"]["MfaEnrollment"][];
             /** @description The roles. */
             roles: components["schemas"]["UserRole"][];
-            /** @description What the user granted to OAuth clients. */
+            /** @description The consents that the user gave to OAuth clients. */
             consents: components["schemas"]["Consent"][];
         };
         /**
-         * @description A phone to which a code is sent.
+         * @description A request to send a code to a phone.
          * @example {
          *       "phone": "+4930901820",
          *       "app_id": "default"
@@ -3458,7 +4076,7 @@ export interface components {
         PhoneCodeRequest: {
             /** @description The phone number. */
             phone: components["schemas"]["PhoneNumber"];
-            /** @description The app; `default` when neither it nor a publishable key is sent. */
+            /** @description The app; `default` when neither `app_id` nor a publishable key is sent. */
             app_id?: components["schemas"]["AppId"];
         };
         /**
@@ -3477,23 +4095,40 @@ export interface components {
         PhoneVerification: {
             /** @description The phone number. */
             phone: components["schemas"]["PhoneNumber"];
-            /** @description The code; good once and for five minutes. */
+            /** @description The code; it works once, within five minutes. */
             code: components["schemas"]["Code"];
-            /** @description The app; `default` when neither it nor a publishable key is sent. */
+            /** @description The app; `default` when neither `app_id` nor a publishable key is sent. */
             app_id?: components["schemas"]["AppId"];
             /**
-             * @description Free data of an account that is opened; the app's active form says what it must hold. A known account keeps its own.
+             * @description Free-form data of a new account; the app's active form defines what it must contain. An
+             *     existing account keeps its own data.
              * @default {}
              */
             metadata: components["schemas"]["Metadata"];
         };
         /**
-         * @description A secret string that was handed out before; any that is not good is refused the same way.
+         * @description The proof that came with a credential, and the request that carried them.
+         * @example {
+         *       "proof": "eyJ0eXAiOiJkcG9wK2p3dCIsImFsZyI6IkVTMjU2In0.eyJodG0iOiJQT1NUIn0.c2lnbmF0dXJl",
+         *       "method": "GET",
+         *       "path": "/authz/v1/roles"
+         *     }
+         */
+        PresentedProof: {
+            /** @description The header `DPoP`. */
+            proof: components["schemas"]["DpopProof"];
+            /** @description The method of the request. */
+            method: string;
+            /** @description The path of the request, without the query. */
+            path: string;
+        };
+        /**
+         * @description A secret string that was issued before; all invalid values are refused in the same way.
          * @example prt_000001003aUlTJC7tjlCTQj2uNU3MFagCXG9LRKRcwGkBIDlf0M6N88
          */
         PresentedToken: string;
         /**
-         * @description Whom a credential stands for.
+         * @description The principal behind a credential.
          * @example {
          *       "active": true,
          *       "kind": "session",
@@ -3506,6 +4141,7 @@ export interface components {
          *       "scopes": [
          *         "retrieval:write"
          *       ],
+         *       "org_scopes": [],
          *       "impersonated_by": null,
          *       "expires_at": "2026-11-20T10:30:00.000Z",
          *       "cache_ms": 5000
@@ -3516,13 +4152,13 @@ export interface components {
          */
         Principal: components["schemas"]["ActivePrincipal"] | components["schemas"]["InactivePrincipal"];
         /**
-         * @description What kind of credential it is.
+         * @description The kind of credential.
          * @enum {string}
          */
         PrincipalKind: "session" | "access_token";
         /**
-         * @description What users change of themselves: absent keeps, `null` clears. `email` is accepted when unchanged; members that users
-         *     do not set are accepted and ignored.
+         * @description Changes to the caller's own account: absent members keep their value, `null` clears them. `email`
+         *     is accepted if unchanged; members that users cannot set are accepted and ignored.
          * @example {
          *       "email": "ada@example.com",
          *       "username": "ada",
@@ -3536,22 +4172,23 @@ export interface components {
         ProfileUpdate: {
             /** @description The name to sign in with, unique in the app. */
             username?: components["schemas"]["Username"] | null;
-            /** @description The name of the person. */
+            /** @description The person's name. */
             name?: components["schemas"]["PersonName"] | null;
-            /** @description The picture of the person. */
+            /** @description The person's picture. */
             image?: components["schemas"]["ImageUrl"] | null;
-            /** @description Free data of the app's own. */
+            /** @description Free-form data that the app defines. */
             metadata?: components["schemas"]["Metadata"];
-            /** @description The email address as it is. */
+            /** @description The current email address. */
             email?: components["schemas"]["Email"] | null;
         };
         /**
-         * @description What to show: `none`, `login`, `consent`, or several of them separated by spaces.
+         * @description The pages to show: `none`, or one or more of `login`, `consent` and `select_account`, separated
+         *     by spaces.
          * @example login
          */
         Prompt: string;
         /**
-         * @description What the provider offers (OpenID Connect Discovery, RFC 8414).
+         * @description The metadata of the provider (OpenID Connect Discovery, RFC 8414).
          * @example {
          *       "issuer": "http://127.0.0.1:4000/auth/v1/auth",
          *       "authorization_endpoint": "http://127.0.0.1:4000/auth/v1/auth/oauth2/authorize",
@@ -3562,6 +4199,7 @@ export interface components {
          *       "revocation_endpoint": "http://127.0.0.1:4000/auth/v1/auth/oauth2/revoke",
          *       "pushed_authorization_request_endpoint": "http://127.0.0.1:4000/auth/v1/auth/oauth2/par",
          *       "end_session_endpoint": "http://127.0.0.1:4000/auth/v1/auth/oauth2/logout",
+         *       "device_authorization_endpoint": "http://127.0.0.1:4000/auth/v1/auth/oauth2/device-authorization",
          *       "scopes_supported": [
          *         "openid",
          *         "profile",
@@ -3572,10 +4210,26 @@ export interface components {
          *       "response_types_supported": [
          *         "code"
          *       ],
+         *       "response_modes_supported": [
+         *         "query",
+         *         "fragment",
+         *         "form_post"
+         *       ],
+         *       "prompt_values_supported": [
+         *         "none",
+         *         "login",
+         *         "consent",
+         *         "select_account"
+         *       ],
+         *       "acr_values_supported": [
+         *         "urn:plinth:acr:1fa",
+         *         "urn:plinth:acr:2fa"
+         *       ],
          *       "grant_types_supported": [
          *         "authorization_code",
          *         "refresh_token",
-         *         "client_credentials"
+         *         "client_credentials",
+         *         "urn:ietf:params:oauth:grant-type:device_code"
          *       ],
          *       "subject_types_supported": [
          *         "public"
@@ -3586,7 +4240,22 @@ export interface components {
          *       "token_endpoint_auth_methods_supported": [
          *         "client_secret_basic",
          *         "client_secret_post",
+         *         "private_key_jwt",
          *         "none"
+         *       ],
+         *       "token_endpoint_auth_signing_alg_values_supported": [
+         *         "ES256",
+         *         "RS256",
+         *         "PS256",
+         *         "Ed25519",
+         *         "EdDSA"
+         *       ],
+         *       "dpop_signing_alg_values_supported": [
+         *         "ES256",
+         *         "RS256",
+         *         "PS256",
+         *         "Ed25519",
+         *         "EdDSA"
          *       ],
          *       "code_challenge_methods_supported": [
          *         "S256"
@@ -3602,56 +4271,76 @@ export interface components {
          *         "phone_number",
          *         "phone_number_verified"
          *       ],
-         *       "authorization_response_iss_parameter_supported": true
+         *       "authorization_response_iss_parameter_supported": true,
+         *       "backchannel_logout_supported": true,
+         *       "backchannel_logout_session_supported": true
          *     }
          */
         ProviderMetadata: {
-            /** @description Who issues tokens: their `iss`. */
+            /** @description The issuer of tokens: their `iss` claim. */
             issuer: components["schemas"]["Url"];
-            /** @description Where authorizations begin. */
+            /** @description The authorization endpoint. */
             authorization_endpoint: components["schemas"]["Url"];
-            /** @description Where grants are exchanged. */
+            /** @description The token endpoint. */
             token_endpoint: components["schemas"]["Url"];
-            /** @description Where claims are answered. */
+            /** @description The userinfo endpoint. */
             userinfo_endpoint: components["schemas"]["Url"];
-            /** @description Where the keys are. */
+            /** @description The address of the key set. */
             jwks_uri: components["schemas"]["Url"];
-            /** @description Where tokens are asked about. */
+            /** @description The token introspection endpoint. */
             introspection_endpoint: components["schemas"]["Url"];
-            /** @description Where tokens are revoked. */
+            /** @description The token revocation endpoint. */
             revocation_endpoint: components["schemas"]["Url"];
-            /** @description Where authorization requests are pushed. */
+            /** @description The endpoint for pushed authorization requests. */
             pushed_authorization_request_endpoint: components["schemas"]["Url"];
-            /** @description Where sign-outs begin. */
+            /** @description The endpoint at which sign-outs begin. */
             end_session_endpoint: components["schemas"]["Url"];
-            /** @description Scopes of OpenID Connect; those of the apps' own are not listed. */
+            /** @description The device authorization endpoint. */
+            device_authorization_endpoint?: components["schemas"]["Url"];
+            /** @description The client registration endpoint; absent if registration is off. */
+            registration_endpoint?: components["schemas"]["Url"];
+            /** @description The OpenID Connect scopes; scopes that apps define are not listed. */
             scopes_supported: components["schemas"]["MetadataWord"][];
-            /** @description What an authorization can answer. */
+            /** @description The supported response types. */
             response_types_supported: components["schemas"]["MetadataWord"][];
-            /** @description Grants. */
+            /** @description The supported response modes. */
+            response_modes_supported?: components["schemas"]["MetadataWord"][];
+            /** @description The supported values of `prompt`. */
+            prompt_values_supported?: components["schemas"]["MetadataWord"][];
+            /** @description The authentication context classes: one factor or two. */
+            acr_values_supported?: components["schemas"]["MetadataWord"][];
+            /** @description The supported grant types. */
             grant_types_supported: components["schemas"]["MetadataWord"][];
-            /** @description How users are named. */
+            /** @description The supported subject identifier types. */
             subject_types_supported: components["schemas"]["MetadataWord"][];
-            /** @description How id tokens are signed. */
+            /** @description The signing algorithms of id tokens. */
             id_token_signing_alg_values_supported: components["schemas"]["MetadataWord"][];
-            /** @description How clients authenticate. */
+            /** @description The client authentication methods. */
             token_endpoint_auth_methods_supported: components["schemas"]["MetadataWord"][];
-            /** @description How code challenges are made. */
+            /** @description The signing algorithms of the JWTs with which clients authenticate. */
+            token_endpoint_auth_signing_alg_values_supported?: components["schemas"]["MetadataWord"][];
+            /** @description The signing algorithms of DPoP proofs (RFC 9449). */
+            dpop_signing_alg_values_supported?: components["schemas"]["MetadataWord"][];
+            /** @description The supported code challenge methods. */
             code_challenge_methods_supported: components["schemas"]["MetadataWord"][];
-            /** @description What is known of users. */
+            /** @description The supported claims about users. */
             claims_supported: components["schemas"]["MetadataWord"][];
             /** @description Whether redirects carry `iss` (RFC 9207). */
             authorization_response_iss_parameter_supported?: boolean;
+            /** @description Whether clients are notified when a session ends. */
+            backchannel_logout_supported?: boolean;
+            /** @description Whether the notification identifies the session. */
+            backchannel_logout_session_supported?: boolean;
         } & {
             [key: string]: unknown;
         };
         /**
-         * @description Public identifier of an app, sent by browsers; it selects the app and proves nothing.
+         * @description The public identifier of an app, sent by browsers; it selects the app and proves nothing.
          * @example pk_7Qm2xVt0aLw9RkZc4HdYp1
          */
         PublishableKey: string;
         /**
-         * @description An authorization request to keep until the user comes (RFC 9126). Fields that are not known are ignored.
+         * @description An authorization request to store until the user arrives (RFC 9126). Unknown fields are ignored.
          * @example {
          *       "response_type": "code",
          *       "client_id": "client_01m7w6qgepfq9s8vanppxya2w6",
@@ -3663,53 +4352,69 @@ export interface components {
          *     }
          */
         PushedAuthorization: {
-            /** @description What to answer: `code`. */
+            /** @description The response type: `code`. */
             response_type?: components["schemas"]["ResponseType"];
-            /** @description Where the user is sent then. */
+            /** @description The response mode; `query` when absent. */
+            response_mode?: components["schemas"]["ResponseMode"];
+            /** @description Where the user is sent afterwards. */
             redirect_uri?: components["schemas"]["RedirectTarget"];
-            /** @description What is asked for. */
+            /** @description The requested scopes. */
             scope?: components["schemas"]["ScopeList"];
-            /** @description What the client gets back with the answer. */
+            /** @description The value that the client gets back with the response. */
             state?: components["schemas"]["State"];
             /** @description The hash of the code verifier. */
             code_challenge?: components["schemas"]["CodeChallenge"];
-            /** @description How the hash was made. */
+            /** @description The method of the code challenge. */
             code_challenge_method?: components["schemas"]["CodeChallengeMethod"];
-            /** @description What the id token repeats. */
+            /** @description The value that the id token repeats. */
             nonce?: components["schemas"]["Nonce"];
-            /** @description What to show. */
+            /** @description The pages to show. */
             prompt?: components["schemas"]["Prompt"];
-            /** @description Seconds since the sign-in, after which the user has to sign in again. */
+            /** @description The maximum age of the sign-in in seconds; an older one must be repeated. */
             max_age?: components["schemas"]["MaxAge"];
-            /** @description Who is likely to sign in. */
+            /** @description The user who is likely to sign in. */
             login_hint?: components["schemas"]["LoginHint"];
+            /** @description An id token of the user who must be signed in; any other user must sign in first. */
+            id_token_hint?: components["schemas"]["IdTokenHint"];
+            /** @description The authentication context classes that the client prefers. */
+            acr_values?: components["schemas"]["AcrValues"];
             /** @description The resource server that the token is for. */
             resource?: components["schemas"]["ResourceIndicator"];
+            /** @description The key that the tokens will be bound to (RFC 9449). */
+            dpop_jkt?: components["schemas"]["SentKeyThumbprint"];
+            /** @description Not supported: the error is `request_not_supported`. */
+            request?: components["schemas"]["RequestObject"];
+            /** @description Not supported: the error is `registration_not_supported`. */
+            registration?: components["schemas"]["SentRegistration"];
             /** @description The client. */
             client_id?: components["schemas"]["SentClientId"];
             /** @description Its secret; public clients have none. */
             client_secret?: components["schemas"]["SentClientSecret"];
+            /** @description With `private_key_jwt`: the type of the assertion. */
+            client_assertion_type?: components["schemas"]["ClientAssertionType"];
+            /** @description With `private_key_jwt`: the JWT that the client signed. */
+            client_assertion?: components["schemas"]["ClientAssertion"];
         } & {
             [key: string]: unknown;
         };
         /**
-         * @description Where an authorization request is kept.
+         * @description The reference to a stored authorization request.
          * @example {
          *       "request_uri": "urn:ietf:params:oauth:request_uri:6esc_11ACC5bwc014ltc14eY22c",
          *       "expires_in": 60
          *     }
          */
         PushedAuthorizationReceipt: {
-            /** @description What to send to `/oauth2/authorize` as `request_uri`. */
+            /** @description The value to send to `/oauth2/authorize` as `request_uri`. */
             request_uri: components["schemas"]["RequestUri"];
             /**
              * Format: int32
-             * @description Seconds that it is kept.
+             * @description How long it is stored, in seconds.
              */
             expires_in: number;
         };
         /**
-         * @description Too many tries from this address or for this account; `Retry-After` is always there.
+         * @description Too many attempts from this address or for this account; `Retry-After` is always present.
          * @example {
          *       "error": "too many attempts",
          *       "code": "RATE_LIMITED",
@@ -3717,22 +4422,22 @@ export interface components {
          *     }
          */
         RateLimited: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
-            /** @description What kind of failure it is. */
+            /** @description The kind of failure. */
             code: components["schemas"]["ErrorCode"];
-            /** @description Why, where the code alone leaves it open. */
+            /** @description The reason, when the code alone is ambiguous. */
             reason?: components["schemas"]["ErrorReason"];
-            /** @description What is wrong with each field, where several may be. */
+            /** @description The problem with each field, when several fields may be wrong. */
             details?: components["schemas"]["ErrorDetail"][];
         };
         /**
-         * @description Why it was done.
+         * @description The reason for an action.
          * @example spam
          */
         Reason: string;
         /**
-         * @description Who the caller is, proved again: by `password`, or by `method` and `code`.
+         * @description A new proof of the caller's identity: by `password`, or by `method` and `code`.
          * @example {
          *       "password": "correct horse battery staple"
          *     }
@@ -3750,17 +4455,17 @@ export interface components {
             code?: components["schemas"]["Code"];
         };
         /**
-         * @description To whom a message goes: an email address or phone number.
+         * @description The recipient of a message: an email address or phone number.
          * @example ada@example.com
          */
         Recipient: string;
         /**
-         * @description A code that stands in for a second factor once.
+         * @description A one-time code that replaces a second factor.
          * @example 7kq2-m9xd-r4tw
          */
         RecoveryCode: string;
         /**
-         * @description A set of recovery codes, shown here and never again.
+         * @description A set of recovery codes, which are shown only here.
          * @example [
          *       "7kq2-m9xd-r4tw",
          *       "b8ne-3cfy-h6pz",
@@ -3776,18 +4481,19 @@ export interface components {
          */
         RecoveryCodes: components["schemas"]["RecoveryCode"][];
         /**
-         * @description Where the user is sent then: exactly one of the client's redirect URIs.
+         * @description Where the user is sent afterwards: exactly one of the client's redirect URIs.
          * @example https://reports.example.com/callback
          */
         RedirectTarget: string;
         /**
          * Format: uri
-         * @description Where a browser is sent: absolute, without a fragment; `https`, `http` on loopback hosts, or for public clients a reverse-domain scheme.
+         * @description A redirect target of a browser: an absolute URI without a fragment; `https`, `http` on loopback
+         *     hosts, or for public clients a reverse-domain scheme.
          * @example https://reports.example.com/callback
          */
         RedirectUri: string;
         /**
-         * @description A session to go on with.
+         * @description A request to renew a session.
          * @example {
          *       "refresh_token": "prt_000001003aUlTJC7tjlCTQj2uNU3MFagCXG9LRKRcwGkBIDlf0M6N88"
          *     }
@@ -3797,12 +4503,84 @@ export interface components {
             refresh_token: components["schemas"]["PresentedToken"];
         };
         /**
-         * @description Exchanged once for the next pair of tokens.
+         * @description A token that is exchanged once for the next pair of tokens.
          * @example prt_000001003aUlTJC7tjlCTQj2uNU3MFagCXG9LRKRcwGkBIDlf0M6N88
          */
         RefreshToken: string;
         /**
-         * @description It was taken away.
+         * @description The named app does not exist.
+         * @example {
+         *       "error": "invalid_request",
+         *       "error_description": "app not found",
+         *       "code": "NOT_FOUND"
+         *     }
+         */
+        RegistrationAppNotFound: {
+            /** @description The error code of the standard. */
+            error: string;
+            /** @description A description for developers. */
+            error_description?: string;
+            /** @description The kind of failure, as in the rest of the service. */
+            code: components["schemas"]["ErrorCode"];
+            /** @description The reason, when the code alone is ambiguous. */
+            reason?: components["schemas"]["ErrorReason"];
+            /** @description The problem with each field, when several fields may be wrong. */
+            details?: components["schemas"]["ErrorDetail"][];
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * @description The registration does not exist, or the credentials do not grant access to it: `access_denied` or
+         *     `insufficient_scope`.
+         * @example {
+         *       "error": "access_denied",
+         *       "error_description": "clients cannot register themselves here",
+         *       "code": "FORBIDDEN"
+         *     }
+         */
+        RegistrationDenied: {
+            /** @description The error code of the standard. */
+            error: string;
+            /** @description A description for developers. */
+            error_description?: string;
+            /** @description The kind of failure, as in the rest of the service. */
+            code: components["schemas"]["ErrorCode"];
+            /** @description The reason, when the code alone is ambiguous. */
+            reason?: components["schemas"]["ErrorReason"];
+            /** @description The problem with each field, when several fields may be wrong. */
+            details?: components["schemas"]["ErrorDetail"][];
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * @description The app has reached its limit of self-registered clients.
+         * @example {
+         *       "error": "invalid_request",
+         *       "error_description": "limit reached: 1000 clients that registered themselves",
+         *       "code": "CONFLICT"
+         *     }
+         */
+        RegistrationLimit: {
+            /** @description The error code of the standard. */
+            error: string;
+            /** @description A description for developers. */
+            error_description?: string;
+            /** @description The kind of failure, as in the rest of the service. */
+            code: components["schemas"]["ErrorCode"];
+            /** @description The reason, when the code alone is ambiguous. */
+            reason?: components["schemas"]["ErrorReason"];
+            /** @description The problem with each field, when several fields may be wrong. */
+            details?: components["schemas"]["ErrorDetail"][];
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * @description The token with which a self-registered client reads, changes and deletes its registration.
+         * @example reg_000001003aUlTJC7tjlCTQj2uNU3MFagCXG9LRKRcwGkBIDlf1i2YnE
+         */
+        RegistrationToken: string;
+        /**
+         * @description The item was removed.
          * @example {
          *       "status": "removed"
          *     }
@@ -3815,7 +4593,13 @@ export interface components {
             status: "removed";
         };
         /**
-         * @description What a pushed authorization request was answered (RFC 9126).
+         * @description A request object (OpenID Connect Core, section 6), which is refused with `request_not_supported`.
+         * @example eyJhbGciOiJFUzI1NiJ9.eyJjbGllbnRfaWQiOiJjbGllbnRfMDFtN3c2cWdlcGZxOXM4dmFucHB4eWEydzYifQ.c2lnbmF0dXJl
+         */
+        RequestObject: string;
+        /**
+         * @description The reference returned for a pushed authorization request (RFC 9126). Any other value is refused
+         *     with `request_uri_not_supported`.
          * @example urn:ietf:params:oauth:request_uri:6esc_11ACC5bwc014ltc14eY22c
          */
         RequestUri: string;
@@ -3830,9 +4614,9 @@ export interface components {
         ResetPasswordForm: {
             /** @description The token of the message. */
             token: components["schemas"]["PresentedToken"];
-            /** @description The password from now on. */
+            /** @description The new password. */
             new_password: components["schemas"]["TypedText"];
-            /** @description What the page carries against forged requests. */
+            /** @description The token that protects the form against cross-site request forgery. */
             csrf: components["schemas"]["CsrfToken"];
         };
         /**
@@ -3844,6 +4628,11 @@ export interface components {
         ResolveRequest: {
             /** @description A session token, or an access token of the OAuth provider. */
             token: string;
+            /**
+             * @description The proof, if the token came with the scheme `DPoP`. A token that is bound to a key is valid
+             *     only with a proof, and each proof works once.
+             */
+            dpop?: components["schemas"]["PresentedProof"];
         };
         /**
          * @description The resource server that the token is for (RFC 8707).
@@ -3851,31 +4640,41 @@ export interface components {
          */
         ResourceIndicator: string;
         /**
-         * @description What to answer: `code`.
+         * @description How the response is returned: `query`, `fragment`, or `form_post`, which is a form that the
+         *     browser submits.
+         * @example query
+         */
+        ResponseMode: string;
+        /**
+         * @description The response type: `code`.
          * @example code
          */
         ResponseType: string;
         /**
-         * @description A token to revoke. Fields that are not known are ignored.
+         * @description A request to revoke a token. Unknown fields are ignored.
          * @example {
          *       "token": "q7Vn3kXw0ZbR5tYc8LdM2sHfJ6gPa9Ee",
          *       "token_type_hint": "refresh_token"
          *     }
          */
         RevocationRequest: {
-            /** @description The token; whoever holds it may end it. */
+            /** @description The token; anyone who holds it may revoke it. */
             token?: components["schemas"]["SentToken"];
-            /** @description What kind of token it is likely to be. */
+            /** @description The likely kind of the token. */
             token_type_hint?: components["schemas"]["TokenTypeHint"];
             /** @description The client. */
             client_id?: components["schemas"]["SentClientId"];
             /** @description Its secret; public clients have none. */
             client_secret?: components["schemas"]["SentClientSecret"];
+            /** @description With `private_key_jwt`: the type of the assertion. */
+            client_assertion_type?: components["schemas"]["ClientAssertionType"];
+            /** @description With `private_key_jwt`: the JWT that the client signed. */
+            client_assertion?: components["schemas"]["ClientAssertion"];
         } & {
             [key: string]: unknown;
         };
         /**
-         * @description It does not count any more.
+         * @description The revoked resource no longer works.
          * @example {
          *       "status": "revoked"
          *     }
@@ -3920,17 +4719,23 @@ export interface components {
         Role: {
             /** @description Its id. */
             readonly id: components["schemas"]["RoleId"];
-            /** @description The app it belongs to; the caller's own when absent on creation. An update accepts it unchanged. */
+            /**
+             * @description The app it belongs to; defaults to the caller's app on creation. An update accepts only the
+             *     current value.
+             */
             app_id: components["schemas"]["AppId"];
-            /** @description Its name for people. */
+            /** @description The display name. */
             name: components["schemas"]["Name"];
-            /** @description Its name for machines, unique in the app. An update accepts it unchanged. */
+            /** @description Its machine-readable name, unique in the app. An update accepts only the current value. */
             slug: components["schemas"]["Slug"];
-            /** @description What it is for. */
+            /** @description Its purpose. */
             description: string;
-            /** @description The role whose permissions it has too; at most 8 ancestors, no cycles. */
+            /** @description The role whose permissions it inherits; at most 8 ancestors, no cycles. */
             parent_id: components["schemas"]["RoleId"] | null;
-            /** @description Whether it is one of the app's own, `user` and `admin`, of which only the permissions can be changed. */
+            /**
+             * @description Whether it is one of the app's built-in roles, `user` and `admin`, of which only the
+             *     permissions can be changed.
+             */
             readonly system: boolean;
             /** @description When it was created. */
             readonly created_at: components["schemas"]["Timestamp"];
@@ -3938,7 +4743,7 @@ export interface components {
             readonly updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description Who gets a role, and where.
+         * @description A role to assign, and where.
          * @example {
          *       "user_id": "user_01m7w6qgepfq9s8v7qdkvzwn91",
          *       "org_id": null
@@ -3948,7 +4753,8 @@ export interface components {
             /** @description The user. */
             user_id: components["schemas"]["UserId"];
             /**
-             * @description The organization in which it counts; everywhere in the app when null.
+             * @description The organization to whose resources the role applies, while it is active in a session. Null
+             *     means everywhere in the app.
              * @default null
              */
             org_id: components["schemas"]["OrgId"] | null;
@@ -3964,19 +4770,22 @@ export interface components {
          *     }
          */
         RoleCreate: {
-            /** @description The app it belongs to; the caller's own when absent on creation. An update accepts it unchanged. */
+            /**
+             * @description The app it belongs to; defaults to the caller's app on creation. An update accepts only the
+             *     current value.
+             */
             app_id?: components["schemas"]["AppId"];
-            /** @description Its name for people. */
+            /** @description The display name. */
             name: components["schemas"]["Name"];
-            /** @description Its name for machines, unique in the app. An update accepts it unchanged. */
+            /** @description Its machine-readable name, unique in the app. An update accepts only the current value. */
             slug: components["schemas"]["Slug"];
             /**
-             * @description What it is for.
+             * @description Its purpose.
              * @default
              */
             description: string;
             /**
-             * @description The role whose permissions it has too; at most 8 ancestors, no cycles.
+             * @description The role whose permissions it inherits; at most 8 ancestors, no cycles.
              * @default null
              */
             parent_id: components["schemas"]["RoleId"] | null;
@@ -4009,7 +4818,7 @@ export interface components {
             roles: components["schemas"]["Role"][];
         };
         /**
-         * @description Who loses a role, and where.
+         * @description A role to remove, and where.
          * @example {
          *       "user_id": "user_01m7w6qgepfq9s8v7qdkvzwn91"
          *     }
@@ -4017,7 +4826,7 @@ export interface components {
         RoleUnassignment: {
             /** @description The user. */
             user_id: components["schemas"]["UserId"];
-            /** @description Only the assignment in this organization; every assignment of the role when absent. */
+            /** @description Removes only the assignment in this organization; when absent, every assignment of the role. */
             org_id?: components["schemas"]["OrgId"];
         };
         /**
@@ -4031,15 +4840,18 @@ export interface components {
          *     }
          */
         RoleUpdate: {
-            /** @description The app it belongs to; the caller's own when absent on creation. An update accepts it unchanged. */
+            /**
+             * @description The app it belongs to; defaults to the caller's app on creation. An update accepts only the
+             *     current value.
+             */
             app_id?: components["schemas"]["AppId"];
-            /** @description Its name for people. */
+            /** @description The display name. */
             name?: components["schemas"]["Name"];
-            /** @description Its name for machines, unique in the app. An update accepts it unchanged. */
+            /** @description Its machine-readable name, unique in the app. An update accepts only the current value. */
             slug?: components["schemas"]["Slug"];
-            /** @description What it is for. */
+            /** @description Its purpose. */
             description?: string;
-            /** @description The role whose permissions it has too; at most 8 ancestors, no cycles. */
+            /** @description The role whose permissions it inherits; at most 8 ancestors, no cycles. */
             parent_id?: components["schemas"]["RoleId"] | null;
         };
         /**
@@ -4048,40 +4860,51 @@ export interface components {
          */
         ScopeList: string;
         /**
-         * @description A right: `<resource>:<action>`, `<resource>:*`, `*:<action>`, `*`, or a scope of OpenID Connect such as `openid`.
+         * @description A permission: `<resource>:<action>`, `<resource>:*`, `*:<action>`, `*`, or an OpenID Connect
+         *     scope such as `openid`.
          * @example retrieval:write
          */
         ScopeName: string;
         /**
-         * @description How to rotate the secret of a client.
+         * @description A request to rotate the secret of a client.
          * @example {
          *       "grace_period": "24h"
          *     }
          */
         SecretRotation: {
             /**
-             * @description How long the old secret goes on working, from `0s` to `720h`.
+             * @description How long the old secret keeps working, from `0s` to `720h`.
              * @default 24h
              */
             grace_period: components["schemas"]["Duration"];
         };
         /**
-         * @description A `client_id`, as it was sent.
+         * @description A `client_id`, not yet validated.
          * @example client_01m7w6qgepfq9s8vanppxya2w6
          */
         SentClientId: string;
         /**
-         * @description A client secret, as it was sent; a client may authenticate by `Authorization: Basic` instead.
+         * @description A client secret, not yet validated; a client may use `Authorization: Basic` instead.
          * @example sec_000001003aUlTJC7tjlCTQj2uNU3MFagCXG9LRKRcwGkBIDlf26CTDN
          */
         SentClientSecret: string;
         /**
-         * @description A publishable key as it is sent; it begins with `pk_`.
+         * @description The same thumbprint, not yet validated.
+         * @example 0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I
+         */
+        SentKeyThumbprint: string;
+        /**
+         * @description A publishable key, not yet validated; it begins with `pk_`.
          * @example pk_7Qm2xVt0aLw9RkZc4HdYp1
          */
         SentPublishableKey: string;
         /**
-         * @description Any token of the provider, as it was sent.
+         * @description Client metadata in an authorization request, which is refused with `registration_not_supported`.
+         * @example {"client_name":"Reports"}
+         */
+        SentRegistration: string;
+        /**
+         * @description Any token of the provider, not yet validated.
          * @example eyJhbGciOiJFUzI1NiIsInR5cCI6ImF0K2p3dCJ9.eyJzdWIiOiJ1c2VyXzAxbTd3NnFnZXBmcTlzOHY3cWRrdnp3bjkxIn0.c2lnbmF0dXJl
          */
         SentToken: string;
@@ -4113,21 +4936,21 @@ export interface components {
             user_id: components["schemas"]["UserId"];
             /** @description The active organization. */
             org_id: components["schemas"]["OrgId"] | null;
-            /** @description How it came to be. */
+            /** @description How it began. */
             kind: components["schemas"]["SessionKind"];
-            /** @description Where the sign-in came from. */
+            /** @description The address from which the user signed in. */
             ip_address: components["schemas"]["IpAddress"] | null;
             /** @description The `User-Agent` of the sign-in. */
             user_agent: components["schemas"]["UserAgent"] | null;
             /** @description The device that signed in. */
             device_id: components["schemas"]["DeviceId"] | null;
-            /** @description Who acts as the user, when it is an impersonation. */
+            /** @description The actor behind an impersonation. */
             impersonated_by: components["schemas"]["ActorId"] | null;
-            /** @description Whether it is the session that asks. */
+            /** @description Whether it is the session of the request. */
             current: boolean;
-            /** @description When it was last used, to about 30 seconds. */
+            /** @description When it was last used, accurate to about 30 seconds. */
             last_active_at: components["schemas"]["Timestamp"];
-            /** @description When its session token ends; of a hosted session, when the session ends. */
+            /** @description When its session token expires; for a hosted session, when the session ends. */
             expires_at: components["schemas"]["Timestamp"];
             /** @description When the session ends. */
             refresh_expires_at: components["schemas"]["Timestamp"];
@@ -4140,12 +4963,12 @@ export interface components {
          */
         SessionId: string;
         /**
-         * @description How a session came to be.
+         * @description How a session began.
          * @enum {string}
          */
         SessionKind: "api" | "hosted" | "impersonation";
         /**
-         * @description Sessions that have not ended.
+         * @description Active sessions.
          * @example {
          *       "sessions": [
          *         {
@@ -4168,11 +4991,14 @@ export interface components {
          *     }
          */
         SessionList: {
-            /** @description The sessions, newest first; also those whose session token has expired and whose refresh token is still good. */
+            /**
+             * @description The sessions, newest first, including those whose session token has expired but whose refresh
+             *     token still works.
+             */
             sessions: components["schemas"]["Session"][];
         };
         /**
-         * @description The bearer of a session: sent as `Authorization: Bearer <session token>`.
+         * @description The token of a session: sent as `Authorization: Bearer <session token>`.
          * @example pst_000001003aUlTJC7tjlCTQj2uNU3MFagCXG9LRKRcwGkBIDlf2FLoJV
          */
         SessionToken: string;
@@ -4190,7 +5016,8 @@ export interface components {
             status: "signed_out";
         };
         /**
-         * @description Who signs in. One of `email` and `username` is required; with both, `email` decides.
+         * @description A sign-in with a password. One of `email` and `username` is required; if both are sent, `email`
+         *     is used.
          * @example {
          *       "email": "ada@example.com",
          *       "password": "correct horse battery staple",
@@ -4208,7 +5035,8 @@ export interface components {
             app_id?: components["schemas"]["AppId"];
         };
         /**
-         * @description The user is banned or has to verify their email address first, or the app takes no sign-ups; `reason` says which.
+         * @description The user is banned or must verify their email address first, or the app does not accept sign-ups;
+         *     `reason` says which.
          * @example {
          *       "error": "user is banned",
          *       "code": "FORBIDDEN",
@@ -4216,17 +5044,17 @@ export interface components {
          *     }
          */
         SigninForbidden: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
-            /** @description What kind of failure it is. */
+            /** @description The kind of failure. */
             code: components["schemas"]["ErrorCode"];
-            /** @description Why, where the code alone leaves it open. */
+            /** @description The reason, when the code alone is ambiguous. */
             reason?: components["schemas"]["ErrorReason"];
-            /** @description What is wrong with each field, where several may be. */
+            /** @description The problem with each field, when several fields may be wrong. */
             details?: components["schemas"]["ErrorDetail"][];
         };
         /**
-         * @description Who signs in on the page.
+         * @description The sign-in form.
          * @example {
          *       "identifier": "ada@example.com",
          *       "password": "correct horse battery staple",
@@ -4238,11 +5066,11 @@ export interface components {
             identifier: components["schemas"]["TypedText"];
             /** @description The password. */
             password: components["schemas"]["TypedText"];
-            /** @description What the page carries against forged requests. */
+            /** @description The token that protects the form against cross-site request forgery. */
             csrf: components["schemas"]["CsrfToken"];
         };
         /**
-         * @description What a sign-in comes to: a session, or a challenge when a second factor is due.
+         * @description The result of a sign-in: a session, or a challenge when a second factor is required.
          * @example {
          *       "user": {
          *         "id": "user_01m7w6qgepfq9s8v7qdkvzwn91",
@@ -4281,12 +5109,12 @@ export interface components {
          */
         SigninResult: components["schemas"]["AuthResult"] | components["schemas"]["MfaChallenge"];
         /**
-         * @description What a key signs with.
+         * @description The kind of token a key signs.
          * @enum {string}
          */
         SigningAlgorithm: "ES256" | "RS256";
         /**
-         * @description A key of the provider. Its private part never leaves the server.
+         * @description A signing key of the provider. Its private part never leaves the server.
          * @example {
          *       "kid": "oKIywvGUpTVTyxMQ3bwIIeQUudfr_CkLMjCE19ECD-U",
          *       "alg": "ES256",
@@ -4298,13 +5126,13 @@ export interface components {
         SigningKey: {
             /** @description Its thumbprint (RFC 7638), as in the key set. */
             kid: components["schemas"]["KeyId"];
-            /** @description What it signs with. */
+            /** @description The algorithm. */
             alg: components["schemas"]["SigningAlgorithm"];
-            /** @description What it is used for now. */
+            /** @description The state of the key. */
             state: components["schemas"]["SigningKeyState"];
             /** @description When it was made. */
             created_at: components["schemas"]["Timestamp"];
-            /** @description When it leaves the key set: 7 days after it was retired; null before. */
+            /** @description When it leaves the key set: 7 days after it was retired; null until then. */
             not_after: components["schemas"]["Timestamp"] | null;
         };
         /**
@@ -4326,12 +5154,12 @@ export interface components {
             keys: components["schemas"]["SigningKey"][];
         };
         /**
-         * @description What a key is used for now.
+         * @description The state of a key.
          * @enum {string}
          */
         SigningKeyState: "next" | "active" | "retired";
         /**
-         * @description An account to open.
+         * @description A request to open an account.
          * @example {
          *       "email": "ada@example.com",
          *       "password": "correct horse battery staple",
@@ -4349,7 +5177,7 @@ export interface components {
             /** @description The password. */
             password: components["schemas"]["NewPassword"];
             /**
-             * @description The name of the person.
+             * @description The person's name.
              * @default null
              */
             name: components["schemas"]["PersonName"] | null;
@@ -4361,14 +5189,14 @@ export interface components {
             /** @description The app; required unless a publishable key is sent. */
             app_id?: components["schemas"]["AppId"];
             /**
-             * @description Free data; the app's active form says what it must hold.
+             * @description Free-form data; the app's active form defines what it must contain.
              * @default {}
              */
             metadata: components["schemas"]["Metadata"];
         };
         /**
-         * @description Who signs up on the page. The answers to the questions of the app's sign-up form are members `field.<key>`; any other
-         *     member is refused by name.
+         * @description The sign-up form. Answers to the app's sign-up form are members `field.<key>`; any other member
+         *     is refused by name.
          * @example {
          *       "email": "ada@example.com",
          *       "password": "correct horse battery staple",
@@ -4381,22 +5209,23 @@ export interface components {
             email: components["schemas"]["TypedText"];
             /** @description The password. */
             password: components["schemas"]["TypedText"];
-            /** @description The name of the person. */
+            /** @description The person's name. */
             name?: components["schemas"]["TypedText"];
             /** @description A name to sign in with. */
             username?: components["schemas"]["TypedText"];
-            /** @description What the page carries against forged requests. */
+            /** @description The token that protects the form against cross-site request forgery. */
             csrf: components["schemas"]["CsrfToken"];
         } & {
             [key: string]: components["schemas"]["TypedAnswer"];
         };
         /**
-         * @description A short name for machines.
+         * @description A short machine-readable name.
          * @example editor
          */
         Slug: string;
         /**
-         * @description What the client gets back with the answer; against forged requests.
+         * @description The value that the client gets back with the response, to protect against cross-site request
+         *     forgery.
          * @example af0ifjsldkj
          */
         State: string;
@@ -4430,11 +5259,11 @@ export interface components {
             readonly id: components["schemas"]["TeamId"];
             /** @description The organization. */
             readonly org_id: components["schemas"]["OrgId"];
-            /** @description Its name for people. */
+            /** @description The display name. */
             name: components["schemas"]["Name"];
-            /** @description Its name for machines, unique in the organization. */
+            /** @description Its machine-readable name, unique in the organization. */
             slug: components["schemas"]["Slug"];
-            /** @description How many members it has. */
+            /** @description The number of members. */
             readonly member_count: components["schemas"]["Count"];
             /** @description When it was created. */
             readonly created_at: components["schemas"]["Timestamp"];
@@ -4449,9 +5278,9 @@ export interface components {
          *     }
          */
         TeamCreate: {
-            /** @description Its name for people. */
+            /** @description The display name. */
             name: components["schemas"]["Name"];
-            /** @description Its name for machines, unique in the organization. */
+            /** @description Its machine-readable name, unique in the organization. */
             slug: components["schemas"]["Slug"];
         };
         /**
@@ -4538,9 +5367,9 @@ export interface components {
          *     }
          */
         TeamUpdate: {
-            /** @description Its name for people. */
+            /** @description The display name. */
             name?: components["schemas"]["Name"];
-            /** @description Its name for machines, unique in the organization. */
+            /** @description Its machine-readable name, unique in the organization. */
             slug?: components["schemas"]["Slug"];
         };
         /**
@@ -4556,12 +5385,13 @@ export interface components {
         TextLength: number;
         /**
          * Format: date-time
-         * @description A moment, RFC 3339; answers are in UTC with milliseconds.
+         * @description An RFC 3339 timestamp between 0001-01-01T00:00:00Z and 9999-12-31T23:59:59.999Z. Responses use
+         *     UTC with milliseconds; a leap second counts as the following second.
          * @example 2026-11-20T09:30:00.000Z
          */
         Timestamp: string;
         /**
-         * @description A grant to exchange for tokens. Fields that are not known are ignored, as RFC 6749 demands.
+         * @description A grant to exchange for tokens. Unknown fields are ignored, as RFC 6749 requires.
          * @example {
          *       "grant_type": "authorization_code",
          *       "code": "Uk3mFzq0Yb2vTn8cXw5RjH1dLs7PaEg4",
@@ -4586,13 +5416,18 @@ export interface components {
             grant_type: components["schemas"]["GrantTypeName"];
             /** @description With `authorization_code`: the code. */
             code?: components["schemas"]["AuthorizationCode"];
-            /** @description With `authorization_code`: the redirect URI of the authorization. */
+            /** @description With `authorization_code`: the redirect URI of the authorization request. */
             redirect_uri?: components["schemas"]["RedirectTarget"];
-            /** @description With `authorization_code`: the code verifier, where the authorization had a challenge. */
+            /** @description With `authorization_code`: the code verifier, if the authorization request had a challenge. */
             code_verifier?: components["schemas"]["CodeVerifier"];
+            /** @description With `urn:ietf:params:oauth:grant-type:device_code`: the device code. */
+            device_code?: components["schemas"]["PresentedToken"];
             /** @description With `refresh_token`: the token, which is replaced. */
             refresh_token?: components["schemas"]["GrantRefreshToken"];
-            /** @description With `client_credentials`, what is asked for; with `refresh_token`, less than was granted. All of it when absent. */
+            /**
+             * @description With `client_credentials`, the requested scopes; with `refresh_token`, a subset of the granted
+             *     scopes. All of them when absent.
+             */
             scope?: components["schemas"]["ScopeList"];
             /** @description The resource server that the access token is for; the platform when absent. */
             resource?: components["schemas"]["ResourceIndicator"];
@@ -4600,6 +5435,10 @@ export interface components {
             client_id?: components["schemas"]["SentClientId"];
             /** @description Its secret; public clients have none. */
             client_secret?: components["schemas"]["SentClientSecret"];
+            /** @description With `private_key_jwt`: the type of the assertion. */
+            client_assertion_type?: components["schemas"]["ClientAssertionType"];
+            /** @description With `private_key_jwt`: the JWT that the client signed. */
+            client_assertion?: components["schemas"]["ClientAssertion"];
         } & {
             [key: string]: unknown;
         };
@@ -4615,23 +5454,26 @@ export interface components {
          *     }
          */
         TokenResponse: {
-            /** @description Sent with requests. */
+            /** @description The token that authenticates requests. */
             access_token: components["schemas"]["AccessToken"];
             /**
-             * @description Always `Bearer`.
-             * @enum {string}
+             * @description `DPoP` if the token is bound to a key (RFC 9449) and is sent with a proof of it; otherwise
+             *     `Bearer`.
              */
-            token_type: "Bearer";
+            token_type: components["schemas"]["TokenType"];
             /**
              * Format: int32
-             * @description Seconds that the access token lasts.
+             * @description The lifetime of the access token, in seconds.
              */
             expires_in: number;
-            /** @description What was granted. */
+            /** @description The granted scopes. */
             scope?: components["schemas"]["ScopeList"];
-            /** @description Gives the next tokens; absent with `client_credentials` and where the client has no such grant. */
+            /**
+             * @description The token that is exchanged for the next tokens; absent with `client_credentials` and if the
+             *     client lacks that grant.
+             */
             refresh_token?: components["schemas"]["GrantRefreshToken"];
-            /** @description Who signed in; present with the scope `openid`. */
+            /** @description Identifies the user who signed in; present with the scope `openid`. */
             id_token?: components["schemas"]["IdToken"];
         } & {
             [key: string]: unknown;
@@ -4645,47 +5487,53 @@ export interface components {
          *     }
          */
         TokenSet: {
-            /** @description Sent with requests. */
+            /** @description Authenticates requests. */
             session_token: components["schemas"]["SessionToken"];
             /** @description Exchanged once for the next pair. */
             refresh_token: components["schemas"]["RefreshToken"];
-            /** @description When the session token ends. */
+            /** @description When the session token expires. */
             expires_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description What kind of token it is likely to be: `access_token` or `refresh_token`.
+         * @description How an access token is sent: the scheme of the `Authorization` header.
+         * @enum {string}
+         */
+        TokenType: "Bearer" | "DPoP";
+        /**
+         * @description The likely kind of a token: `access_token` or `refresh_token`.
          * @example access_token
          */
         TokenTypeHint: string;
         /**
-         * @description The body is larger than the operation takes.
+         * @description The body is larger than the operation accepts.
          * @example {
          *       "error": "body: larger than 1048576 bytes",
          *       "code": "TOO_LARGE"
          *     }
          */
         TooLarge: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
-            /** @description What kind of failure it is. */
+            /** @description The kind of failure. */
             code: components["schemas"]["ErrorCode"];
-            /** @description Why, where the code alone leaves it open. */
+            /** @description The reason, when the code alone is ambiguous. */
             reason?: components["schemas"]["ErrorReason"];
-            /** @description What is wrong with each field, where several may be. */
+            /** @description The problem with each field, when several fields may be wrong. */
             details?: components["schemas"]["ErrorDetail"][];
         };
         /**
-         * @description What somebody answered to a question of the app's sign-up form.
+         * @description An answer to a field of the app's sign-up form.
          * @example Analytical Engines
          */
         TypedAnswer: string;
         /**
-         * @description What somebody typed into a field of a page. The page itself says what is wrong with it, so it is hardly bounded here.
+         * @description The text that a user typed into a field of a page. The page itself reports mistakes, so the
+         *     limits here are loose.
          * @example ada@example.com
          */
         TypedText: string;
         /**
-         * @description The user does not hold the role any more.
+         * @description The user no longer holds the role.
          * @example {
          *       "status": "unassigned"
          *     }
@@ -4698,42 +5546,42 @@ export interface components {
             status: "unassigned";
         };
         /**
-         * @description The credentials are missing, wrong or expired; so may be a password or code in the body.
+         * @description The credentials, or a password or code in the body, are missing, wrong or expired.
          * @example {
          *       "error": "credentials are missing or invalid",
          *       "code": "UNAUTHORIZED"
          *     }
          */
         Unauthorized: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
-            /** @description What kind of failure it is. */
+            /** @description The kind of failure. */
             code: components["schemas"]["ErrorCode"];
-            /** @description Why, where the code alone leaves it open. */
+            /** @description The reason, when the code alone is ambiguous. */
             reason?: components["schemas"]["ErrorReason"];
-            /** @description What is wrong with each field, where several may be. */
+            /** @description The problem with each field, when several fields may be wrong. */
             details?: components["schemas"]["ErrorDetail"][];
         };
         /**
-         * @description The body is not of a content type that the operation reads.
+         * @description The operation does not accept the content type of the body.
          * @example {
          *       "error": "content-type: must be application/json",
          *       "code": "UNSUPPORTED_MEDIA_TYPE"
          *     }
          */
         UnsupportedMediaType: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
-            /** @description What kind of failure it is. */
+            /** @description The kind of failure. */
             code: components["schemas"]["ErrorCode"];
-            /** @description Why, where the code alone leaves it open. */
+            /** @description The reason, when the code alone is ambiguous. */
             reason?: components["schemas"]["ErrorReason"];
-            /** @description What is wrong with each field, where several may be. */
+            /** @description The problem with each field, when several fields may be wrong. */
             details?: components["schemas"]["ErrorDetail"][];
         };
         /**
          * Format: uri
-         * @description An address: `https`, or `http` on loopback hosts and outside production.
+         * @description A URL: `https`, or `http` on loopback hosts and outside production.
          * @example https://app.example.com/hooks/auth
          */
         Url: string;
@@ -4763,31 +5611,31 @@ export interface components {
         User: {
             /** @description Its id. */
             readonly id: components["schemas"]["UserId"];
-            /** @description The app it belongs to; the caller's own when absent on creation, ignored later. */
+            /** @description The app it belongs to; the caller's own when absent on creation, ignored in updates. */
             app_id: components["schemas"]["AppId"];
             /** @description The email address, unique in the app; null for an account that has only a phone number. */
             email: components["schemas"]["Email"] | null;
             /** @description The name to sign in with, unique in the app. */
             username: components["schemas"]["Username"] | null;
-            /** @description The name of the person. */
+            /** @description The person's name. */
             name: components["schemas"]["PersonName"] | null;
-            /** @description The picture of the person. */
+            /** @description The person's picture. */
             image: components["schemas"]["ImageUrl"] | null;
-            /** @description Whether the email address is proved to be the user's; an address that is changed is not. */
+            /** @description Whether the email address is verified; a changed address is not. */
             email_verified: boolean;
-            /** @description The phone number, unique in the app; fixed. */
+            /** @description The phone number, unique in the app; it cannot be changed. */
             phone: components["schemas"]["PhoneNumber"] | null;
-            /** @description Whether the phone number is proved to be the user's. */
+            /** @description Whether the phone number is verified. */
             readonly phone_verified: boolean;
             /** @description Whether the user cannot sign in. */
             readonly banned: boolean;
             /** @description Why the user is banned. */
             readonly ban_reason: components["schemas"]["Reason"] | null;
-            /** @description When the ban ends by itself; never when null. */
+            /** @description When the ban ends; null means never. */
             readonly ban_expires_at: components["schemas"]["Timestamp"] | null;
             /** @description When the user last signed in. */
             readonly last_signin_at: components["schemas"]["Timestamp"] | null;
-            /** @description Free data of the app's own. */
+            /** @description Free-form data that the app defines. */
             metadata: components["schemas"]["Metadata"];
             /** @description When it was created. */
             readonly created_at: components["schemas"]["Timestamp"];
@@ -4800,7 +5648,8 @@ export interface components {
          */
         UserAgent: string;
         /**
-         * @description What the user allowed the client to see of them (OpenID Connect Core, section 5.1).
+         * @description The claims about a user that the user allowed the client to see (OpenID Connect Core, section
+         *     5.1).
          * @example {
          *       "sub": "user_01m7w6qgepfq9s8v7qdkvzwn91",
          *       "name": "Ada Lovelace",
@@ -4833,7 +5682,14 @@ export interface components {
             [key: string]: unknown;
         };
         /**
-         * @description An account to create, with its password: at least an email, a username or a phone number. Read-only members are accepted and ignored.
+         * @description The code that a user types to identify their device: eight letters that cannot be confused with
+         *     each other or with digits.
+         * @example WDJB-MJHT
+         */
+        UserCode: string;
+        /**
+         * @description An account to create, with its password: at least an email, a username or a phone number is
+         *     required. Read-only members are accepted and ignored.
          * @example {
          *       "app_id": "default",
          *       "email": "ada@example.com",
@@ -4848,7 +5704,7 @@ export interface components {
          *     }
          */
         UserCreate: {
-            /** @description The app it belongs to; the caller's own when absent on creation, ignored later. */
+            /** @description The app it belongs to; the caller's own when absent on creation, ignored in updates. */
             app_id?: components["schemas"]["AppId"];
             /**
              * @description The email address, unique in the app; null for an account that has only a phone number.
@@ -4861,31 +5717,31 @@ export interface components {
              */
             username: components["schemas"]["Username"] | null;
             /**
-             * @description The name of the person.
+             * @description The person's name.
              * @default null
              */
             name: components["schemas"]["PersonName"] | null;
             /**
-             * @description The picture of the person.
+             * @description The person's picture.
              * @default null
              */
             image: components["schemas"]["ImageUrl"] | null;
             /**
-             * @description Whether the email address is proved to be the user's; an address that is changed is not.
+             * @description Whether the email address is verified; a changed address is not.
              * @default false
              */
             email_verified: boolean;
             /**
-             * @description The phone number, unique in the app; fixed.
+             * @description The phone number, unique in the app; it cannot be changed.
              * @default null
              */
             phone: components["schemas"]["PhoneNumber"] | null;
             /**
-             * @description Free data of the app's own.
+             * @description Free-form data that the app defines.
              * @default {}
              */
             metadata: components["schemas"]["Metadata"];
-            /** @description The password; without one the user sets it by a reset, or signs in by phone. */
+            /** @description The password; without one, the user sets it with a password reset or signs in by phone. */
             password?: components["schemas"]["NewPassword"];
         };
         /**
@@ -4925,7 +5781,7 @@ export interface components {
             users: components["schemas"]["User"][];
         };
         /**
-         * @description A role as a user holds it.
+         * @description A role that a user holds.
          * @example {
          *       "id": "arole_01m7w6qgepfq9s8v8jbffcqvb8",
          *       "app_id": "default",
@@ -4942,17 +5798,23 @@ export interface components {
         UserRole: {
             /** @description Its id. */
             readonly id: components["schemas"]["RoleId"];
-            /** @description The app it belongs to; the caller's own when absent on creation. An update accepts it unchanged. */
+            /**
+             * @description The app it belongs to; defaults to the caller's app on creation. An update accepts only the
+             *     current value.
+             */
             app_id: components["schemas"]["AppId"];
-            /** @description Its name for people. */
+            /** @description The display name. */
             name: components["schemas"]["Name"];
-            /** @description Its name for machines, unique in the app. An update accepts it unchanged. */
+            /** @description Its machine-readable name, unique in the app. An update accepts only the current value. */
             slug: components["schemas"]["Slug"];
-            /** @description What it is for. */
+            /** @description Its purpose. */
             description: string;
-            /** @description The role whose permissions it has too; at most 8 ancestors, no cycles. */
+            /** @description The role whose permissions it inherits; at most 8 ancestors, no cycles. */
             parent_id: components["schemas"]["RoleId"] | null;
-            /** @description Whether it is one of the app's own, `user` and `admin`, of which only the permissions can be changed. */
+            /**
+             * @description Whether it is one of the app's built-in roles, `user` and `admin`, of which only the
+             *     permissions can be changed.
+             */
             readonly system: boolean;
             /** @description When it was created. */
             readonly created_at: components["schemas"]["Timestamp"];
@@ -5002,17 +5864,17 @@ export interface components {
             email?: components["schemas"]["Email"] | null;
             /** @description The name to sign in with, unique in the app. */
             username?: components["schemas"]["Username"] | null;
-            /** @description The name of the person. */
+            /** @description The person's name. */
             name?: components["schemas"]["PersonName"] | null;
-            /** @description The picture of the person. */
+            /** @description The person's picture. */
             image?: components["schemas"]["ImageUrl"] | null;
-            /** @description Whether the email address is proved to be the user's; an address that is changed is not. */
+            /** @description Whether the email address is verified; a changed address is not. */
             email_verified?: boolean;
-            /** @description Free data of the app's own. */
+            /** @description Free-form data that the app defines. */
             metadata?: components["schemas"]["Metadata"];
         };
         /**
-         * @description The access token, where it is not in the header (RFC 6750, section 2.2).
+         * @description The access token, if it is not in the header (RFC 6750, section 2.2).
          * @example {
          *       "access_token": "eyJhbGciOiJFUzI1NiIsInR5cCI6ImF0K2p3dCJ9.eyJzdWIiOiJ1c2VyXzAxbTd3NnFnZXBmcTlzOHY3cWRrdnp3bjkxIn0.c2lnbmF0dXJl"
          *     }
@@ -5024,7 +5886,7 @@ export interface components {
             [key: string]: unknown;
         };
         /**
-         * @description A name to sign in with, unique in the app whatever its case.
+         * @description A name to sign in with, unique in the app regardless of case.
          * @example ada
          */
         Username: string;
@@ -5038,11 +5900,11 @@ export interface components {
         VerifyEmailForm: {
             /** @description The token of the message. */
             token: components["schemas"]["PresentedToken"];
-            /** @description What the page carries against forged requests. */
+            /** @description The token that protects the form against cross-site request forgery. */
             csrf: components["schemas"]["CsrfToken"];
         };
         /**
-         * @description An address that is told of events of an app, at most 20 of them.
+         * @description An address that receives events of an app, at most 20 per app.
          * @example {
          *       "id": "whk_01m7w6qgepfq9s8v928hnevar9",
          *       "app_id": "default",
@@ -5060,15 +5922,18 @@ export interface components {
         Webhook: {
             /** @description Its id. */
             readonly id: components["schemas"]["WebhookId"];
-            /** @description The app it belongs to; the caller's own when absent on creation. An update accepts it unchanged. */
+            /**
+             * @description The app it belongs to; defaults to the caller's app on creation. An update accepts only the
+             *     current value.
+             */
             app_id: components["schemas"]["AppId"];
-            /** @description Where events are sent. */
+            /** @description The address that receives events. */
             url: components["schemas"]["Url"];
-            /** @description What is sent. */
+            /** @description The events that are sent. */
             events: components["schemas"]["EventSelector"][];
-            /** @description Whether anything is sent. It is switched off by an answer 410 and after five days without a success. */
+            /** @description Whether events are sent. A 410 response or five days without a success deactivate the webhook. */
             active: boolean;
-            /** @description Why it was switched off, when it was not by its owner. */
+            /** @description Why it was deactivated, unless its owner did it. */
             readonly disabled_reason: string | null;
             /** @description When it was created. */
             readonly created_at: components["schemas"]["Timestamp"];
@@ -5088,19 +5953,22 @@ export interface components {
          *     }
          */
         WebhookCreate: {
-            /** @description The app it belongs to; the caller's own when absent on creation. An update accepts it unchanged. */
+            /**
+             * @description The app it belongs to; defaults to the caller's app on creation. An update accepts only the
+             *     current value.
+             */
             app_id?: components["schemas"]["AppId"];
-            /** @description Where events are sent. */
+            /** @description The address that receives events. */
             url: components["schemas"]["Url"];
             /**
-             * @description What is sent.
+             * @description The events that are sent.
              * @default [
              *       "*"
              *     ]
              */
             events: components["schemas"]["EventSelector"][];
             /**
-             * @description Whether anything is sent. It is switched off by an answer 410 and after five days without a success.
+             * @description Whether events are sent. A 410 response or five days without a success deactivate the webhook.
              * @default true
              */
             active: boolean;
@@ -5135,7 +6003,7 @@ export interface components {
             webhooks: components["schemas"]["Webhook"][];
         };
         /**
-         * @description With which deliveries are signed (Standard Webhooks): the key is the base64 part.
+         * @description The secret that signs deliveries (Standard Webhooks): the key is the base64 part.
          * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw
          */
         WebhookSecret: string;
@@ -5152,13 +6020,16 @@ export interface components {
          *     }
          */
         WebhookUpdate: {
-            /** @description The app it belongs to; the caller's own when absent on creation. An update accepts it unchanged. */
+            /**
+             * @description The app it belongs to; defaults to the caller's app on creation. An update accepts only the
+             *     current value.
+             */
             app_id?: components["schemas"]["AppId"];
-            /** @description Where events are sent. */
+            /** @description The address that receives events. */
             url?: components["schemas"]["Url"];
-            /** @description What is sent. */
+            /** @description The events that are sent. */
             events?: components["schemas"]["EventSelector"][];
-            /** @description Whether anything is sent. It is switched off by an answer 410 and after five days without a success. */
+            /** @description Whether events are sent. A 410 response or five days without a success deactivate the webhook. */
             active?: boolean;
         };
     };
@@ -5172,6 +6043,7 @@ export type AccessToken = components['schemas']['AccessToken'];
 export type AccountConflict = components['schemas']['AccountConflict'];
 export type AccountDeleted = components['schemas']['AccountDeleted'];
 export type Acknowledged = components['schemas']['Acknowledged'];
+export type AcrValues = components['schemas']['AcrValues'];
 export type ActivePrincipal = components['schemas']['ActivePrincipal'];
 export type ActiveToken = components['schemas']['ActiveToken'];
 export type ActorId = components['schemas']['ActorId'];
@@ -5190,6 +6062,7 @@ export type Audience = components['schemas']['Audience'];
 export type AuthResult = components['schemas']['AuthResult'];
 export type AuthenticationChallenge = components['schemas']['AuthenticationChallenge'];
 export type AuthorizationCode = components['schemas']['AuthorizationCode'];
+export type AuthorizationRequest = components['schemas']['AuthorizationRequest'];
 export type BadRequest = components['schemas']['BadRequest'];
 export type Ban = components['schemas']['Ban'];
 export type Brand = components['schemas']['Brand'];
@@ -5206,10 +6079,17 @@ export type ChangeEvents = components['schemas']['ChangeEvents'];
 export type ChangeKind = components['schemas']['ChangeKind'];
 export type ChangeText = components['schemas']['ChangeText'];
 export type Client = components['schemas']['Client'];
+export type ClientAssertion = components['schemas']['ClientAssertion'];
+export type ClientAssertionType = components['schemas']['ClientAssertionType'];
+export type ClientAuthMethod = components['schemas']['ClientAuthMethod'];
 export type ClientConfig = components['schemas']['ClientConfig'];
 export type ClientCreate = components['schemas']['ClientCreate'];
 export type ClientId = components['schemas']['ClientId'];
+export type ClientInformation = components['schemas']['ClientInformation'];
+export type ClientKey = components['schemas']['ClientKey'];
+export type ClientKeySet = components['schemas']['ClientKeySet'];
 export type ClientList = components['schemas']['ClientList'];
+export type ClientRegistrationRequest = components['schemas']['ClientRegistrationRequest'];
 export type ClientSecret = components['schemas']['ClientSecret'];
 export type ClientUpdate = components['schemas']['ClientUpdate'];
 export type Code = components['schemas']['Code'];
@@ -5232,10 +6112,15 @@ export type DeliveryId = components['schemas']['DeliveryId'];
 export type DeliveryList = components['schemas']['DeliveryList'];
 export type DeliveryState = components['schemas']['DeliveryState'];
 export type Device = components['schemas']['Device'];
+export type DeviceAuthorization = components['schemas']['DeviceAuthorization'];
+export type DeviceAuthorizationRequest = components['schemas']['DeviceAuthorizationRequest'];
+export type DeviceCode = components['schemas']['DeviceCode'];
+export type DeviceForm = components['schemas']['DeviceForm'];
 export type DeviceId = components['schemas']['DeviceId'];
 export type DeviceList = components['schemas']['DeviceList'];
 export type DeviceToken = components['schemas']['DeviceToken'];
 export type DeviceType = components['schemas']['DeviceType'];
+export type DpopProof = components['schemas']['DpopProof'];
 export type Duration = components['schemas']['Duration'];
 export type Email = components['schemas']['Email'];
 export type EmailRequest = components['schemas']['EmailRequest'];
@@ -5268,6 +6153,7 @@ export type GrantType = components['schemas']['GrantType'];
 export type GrantTypeName = components['schemas']['GrantTypeName'];
 export type Html = components['schemas']['Html'];
 export type IdToken = components['schemas']['IdToken'];
+export type IdTokenHint = components['schemas']['IdTokenHint'];
 export type ImageUrl = components['schemas']['ImageUrl'];
 export type Impersonation = components['schemas']['Impersonation'];
 export type ImpersonationResult = components['schemas']['ImpersonationResult'];
@@ -5294,7 +6180,9 @@ export type IssuedClient = components['schemas']['IssuedClient'];
 export type IssuedWebhook = components['schemas']['IssuedWebhook'];
 export type JsonWebKey = components['schemas']['JsonWebKey'];
 export type JsonWebKeySet = components['schemas']['JsonWebKeySet'];
+export type KeyConfirmation = components['schemas']['KeyConfirmation'];
 export type KeyId = components['schemas']['KeyId'];
+export type KeyThumbprint = components['schemas']['KeyThumbprint'];
 export type LinkTemplate = components['schemas']['LinkTemplate'];
 export type Location = components['schemas']['Location'];
 export type LoginHint = components['schemas']['LoginHint'];
@@ -5342,6 +6230,7 @@ export type OrganizationCreate = components['schemas']['OrganizationCreate'];
 export type OrganizationList = components['schemas']['OrganizationList'];
 export type OrganizationUpdate = components['schemas']['OrganizationUpdate'];
 export type Origin = components['schemas']['Origin'];
+export type OutboxKey = components['schemas']['OutboxKey'];
 export type Password = components['schemas']['Password'];
 export type PasswordChange = components['schemas']['PasswordChange'];
 export type PasswordChanged = components['schemas']['PasswordChanged'];
@@ -5357,6 +6246,7 @@ export type PersonalData = components['schemas']['PersonalData'];
 export type PhoneCodeRequest = components['schemas']['PhoneCodeRequest'];
 export type PhoneNumber = components['schemas']['PhoneNumber'];
 export type PhoneVerification = components['schemas']['PhoneVerification'];
+export type PresentedProof = components['schemas']['PresentedProof'];
 export type PresentedToken = components['schemas']['PresentedToken'];
 export type Principal = components['schemas']['Principal'];
 export type PrincipalKind = components['schemas']['PrincipalKind'];
@@ -5376,11 +6266,17 @@ export type RedirectTarget = components['schemas']['RedirectTarget'];
 export type RedirectUri = components['schemas']['RedirectUri'];
 export type Refresh = components['schemas']['Refresh'];
 export type RefreshToken = components['schemas']['RefreshToken'];
+export type RegistrationAppNotFound = components['schemas']['RegistrationAppNotFound'];
+export type RegistrationDenied = components['schemas']['RegistrationDenied'];
+export type RegistrationLimit = components['schemas']['RegistrationLimit'];
+export type RegistrationToken = components['schemas']['RegistrationToken'];
 export type Removed = components['schemas']['Removed'];
+export type RequestObject = components['schemas']['RequestObject'];
 export type RequestUri = components['schemas']['RequestUri'];
 export type ResetPasswordForm = components['schemas']['ResetPasswordForm'];
 export type ResolveRequest = components['schemas']['ResolveRequest'];
 export type ResourceIndicator = components['schemas']['ResourceIndicator'];
+export type ResponseMode = components['schemas']['ResponseMode'];
 export type ResponseType = components['schemas']['ResponseType'];
 export type RevocationRequest = components['schemas']['RevocationRequest'];
 export type Revoked = components['schemas']['Revoked'];
@@ -5397,7 +6293,9 @@ export type ScopeName = components['schemas']['ScopeName'];
 export type SecretRotation = components['schemas']['SecretRotation'];
 export type SentClientId = components['schemas']['SentClientId'];
 export type SentClientSecret = components['schemas']['SentClientSecret'];
+export type SentKeyThumbprint = components['schemas']['SentKeyThumbprint'];
 export type SentPublishableKey = components['schemas']['SentPublishableKey'];
+export type SentRegistration = components['schemas']['SentRegistration'];
 export type SentToken = components['schemas']['SentToken'];
 export type Session = components['schemas']['Session'];
 export type SessionId = components['schemas']['SessionId'];
@@ -5433,6 +6331,7 @@ export type Timestamp = components['schemas']['Timestamp'];
 export type TokenRequest = components['schemas']['TokenRequest'];
 export type TokenResponse = components['schemas']['TokenResponse'];
 export type TokenSet = components['schemas']['TokenSet'];
+export type TokenType = components['schemas']['TokenType'];
 export type TokenTypeHint = components['schemas']['TokenTypeHint'];
 export type TooLarge = components['schemas']['TooLarge'];
 export type TypedAnswer = components['schemas']['TypedAnswer'];
@@ -5444,6 +6343,7 @@ export type Url = components['schemas']['Url'];
 export type User = components['schemas']['User'];
 export type UserAgent = components['schemas']['UserAgent'];
 export type UserClaims = components['schemas']['UserClaims'];
+export type UserCode = components['schemas']['UserCode'];
 export type UserCreate = components['schemas']['UserCreate'];
 export type UserId = components['schemas']['UserId'];
 export type UserList = components['schemas']['UserList'];

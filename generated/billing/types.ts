@@ -2,7 +2,7 @@
 export interface components {
     schemas: {
         /**
-         * @description A usage event was accepted: it is stored, and the counters are right.
+         * @description An accepted usage event: it is stored, and the counters are correct.
          * @example {
          *       "id": "uevt_01kfd8cst0fj5vkzcgddzs58zr",
          *       "status": "buffered"
@@ -32,17 +32,17 @@ export interface components {
          *     }
          */
         Allowance: {
-            /** @description Whether it may. */
+            /** @description Whether the feature may be used. */
             allowed: boolean;
-            /** @description What is used. */
+            /** @description The used quantity. */
             used: components["schemas"]["Usage"];
-            /** @description How much may be used. */
+            /** @description The limit. */
             limit: components["schemas"]["Limit"];
-            /** @description How much is left. */
+            /** @description The remaining amount. */
             remaining: components["schemas"]["Remaining"];
         };
         /**
-         * @description Answers by the key of the feature.
+         * @description The results, by feature key.
          * @example {
          *       "api_calls": {
          *         "allowed": true,
@@ -62,7 +62,7 @@ export interface components {
             [key: string]: components["schemas"]["Allowance"];
         };
         /**
-         * @description The coupon was redeemed for this subscription before.
+         * @description The coupon has already been redeemed for this subscription.
          * @example {
          *       "error": {
          *         "code": "already_exists",
@@ -72,7 +72,7 @@ export interface components {
          *     }
          */
         AlreadyRedeemed: {
-            /** @description What went wrong. */
+            /** @description The error message. */
             error: components["schemas"]["ErrorInfo"];
         };
         /**
@@ -81,7 +81,8 @@ export interface components {
          */
         AppId: string;
         /**
-         * @description A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
+         * @description A field or parameter is missing, malformed, out of its bounds or unknown, or the state of the
+         *     named resource does not allow the request.
          * @example {
          *       "error": {
          *         "code": "invalid_input",
@@ -92,7 +93,7 @@ export interface components {
          *     }
          */
         BadRequest: {
-            /** @description What went wrong. */
+            /** @description The error message. */
             error: components["schemas"]["ErrorInfo"];
         };
         /**
@@ -101,7 +102,7 @@ export interface components {
          */
         BaseTiming: "arrears" | "advance";
         /**
-         * @description Who was billed, as it was when the invoice became final.
+         * @description The billed party at the time when the invoice became final.
          * @example {
          *       "name": "Acme GmbH",
          *       "email": "billing@acme.example",
@@ -132,7 +133,7 @@ export interface components {
             tax_ids: components["schemas"]["TaxId"][];
         };
         /**
-         * @description Where invoices go. The country decides which tax applies.
+         * @description The billing address. Its country decides which tax applies.
          * @example {
          *       "line1": "Hauptstr. 1",
          *       "line2": null,
@@ -145,7 +146,7 @@ export interface components {
         BillingAddress: {
             /** @description Street and number. */
             line1: components["schemas"]["AddressLine"] | null;
-            /** @description What more there is to say. */
+            /** @description Additional address information. */
             line2: components["schemas"]["AddressLine"] | null;
             /** @description The town. */
             city: components["schemas"]["AddressLine"] | null;
@@ -157,7 +158,7 @@ export interface components {
             country: components["schemas"]["Country"] | null;
         };
         /**
-         * @description An address as it is sent; it replaces the old one whole.
+         * @description An address in a request; it replaces the old one completely.
          * @example {
          *       "line1": "Hauptstr. 1",
          *       "line2": null,
@@ -170,7 +171,7 @@ export interface components {
         BillingAddressInput: {
             /** @description Street and number. */
             line1?: components["schemas"]["AddressLine"] | null;
-            /** @description What more there is to say. */
+            /** @description Additional address information. */
             line2?: components["schemas"]["AddressLine"] | null;
             /** @description The town. */
             city?: components["schemas"]["AddressLine"] | null;
@@ -182,7 +183,7 @@ export interface components {
             country?: components["schemas"]["Country"] | null;
         };
         /**
-         * @description The stretch that one base amount covers.
+         * @description The period that one base amount covers.
          * @enum {string}
          */
         BillingPeriod: "weekly" | "monthly" | "quarterly" | "yearly";
@@ -192,7 +193,7 @@ export interface components {
          */
         BillingProviderSignature: string;
         /**
-         * @description What a cancellation came to.
+         * @description The result of a cancellation.
          * @example {
          *       "id": "sub_01kf0hj080fy68aq2kxr1eh230",
          *       "status": "active",
@@ -202,27 +203,27 @@ export interface components {
         CanceledSubscription: {
             /** @description The subscription. */
             id: components["schemas"]["SubscriptionId"];
-            /** @description Where it is in its life now: `canceled` when it ended at once. */
+            /** @description The current status: `canceled` when it ended at once. */
             status: components["schemas"]["SubscriptionStatus"];
             /** @description When it will end; null when it has ended. */
             cancel_at: components["schemas"]["Timestamp"] | null;
         };
         /**
-         * @description How to cancel a subscription.
+         * @description A request to cancel a subscription.
          * @example {
          *       "immediately": false
          *     }
          */
         Cancellation: {
             /**
-             * @description Whether it ends now, instead of at the end of its period.
+             * @description Whether it ends now instead of at the end of its period.
              * @default false
              */
             immediately: boolean;
         };
         /**
-         * @description `t=<seconds>,v1=<hex>`, with more `v1` while secrets are exchanged: HMAC-SHA-256 of `<t>.<body>`, at most 300 seconds
-         *     old.
+         * @description `t=<seconds>,v1=<hex>`, with several `v1` during a change of secrets: HMAC-SHA-256 of
+         *     `<t>.<body>`, at most 300 seconds old.
          * @example t=1700000000,v1=c45fb735623ac8821cbec75bb973321f0b10b0f895d2457e3feb890df0a24f69
          */
         CardProviderSignature: string;
@@ -237,16 +238,16 @@ export interface components {
          *     }
          */
         CompressedNotification: {
-            /** @description What went wrong. */
+            /** @description The error message. */
             error: components["schemas"]["ErrorInfo"];
         };
         /**
-         * @description A country by its two letters (ISO 3166-1); answered in capitals.
+         * @description A country by its two-letter code (ISO 3166-1); responses use upper case.
          * @example DE
          */
         Country: string;
         /**
-         * @description A discount on the invoices of the subscriptions that it is redeemed for.
+         * @description A discount on the invoices of the subscriptions for which it is redeemed.
          * @example {
          *       "id": "cpn_01kerpxzm0ep7bcze3y3zqezjg",
          *       "code": "WELCOME10",
@@ -271,25 +272,25 @@ export interface components {
         Coupon: {
             /** @description Its id. */
             readonly id: components["schemas"]["CouponId"];
-            /** @description What people enter to redeem it; fixed. */
+            /** @description The code that people enter to redeem it; immutable. */
             code: components["schemas"]["CouponCode"];
-            /** @description Its name for people; the code when absent. */
+            /** @description The display name; the code when absent. */
             name: components["schemas"]["Title"];
-            /** @description How it discounts; fixed. */
+            /** @description The kind of discount; immutable. */
             type: components["schemas"]["CouponType"];
-            /** @description The part of the subtotal that it takes off; null for an amount. */
+            /** @description The percentage of the subtotal that it deducts; null for an amount. */
             percentage: components["schemas"]["Percentage"] | null;
-            /** @description The amount that it takes off; null for a percentage. */
+            /** @description The amount that it deducts; null for a percentage. */
             amount: components["schemas"]["Money"] | null;
             /** @description The currency of the amount; null for a percentage. */
             readonly currency: components["schemas"]["Currency"] | null;
-            /** @description How many invoices it discounts; fixed. */
+            /** @description The number of invoices that it discounts; immutable. */
             duration: components["schemas"]["CouponDuration"];
-            /** @description How many invoices a repeating one discounts; null for the others. */
+            /** @description The number of invoices that a repeating coupon discounts; null for others. */
             duration_periods: number | null;
             /**
              * Format: int32
-             * @description How often it may be redeemed in all; 0 is unlimited.
+             * @description How often it may be redeemed in total; 0 means unlimited.
              */
             max_redemptions: number;
             /**
@@ -297,15 +298,15 @@ export interface components {
              * @description How often it was redeemed.
              */
             readonly times_redeemed: number;
-            /** @description From when on it may be redeemed; at once when null. */
+            /** @description When it becomes redeemable; null means at once. */
             valid_from: components["schemas"]["Timestamp"] | null;
-            /** @description Until when it may be redeemed; for ever when null. */
+            /** @description When it stops being redeemable; null means never. */
             valid_until: components["schemas"]["Timestamp"] | null;
-            /** @description Whether it may be redeemed now: it has begun, has not ended and is not used up. */
+            /** @description Whether it may be redeemed now: it has started, has not ended and is not used up. */
             readonly active: boolean;
             /** @description The app it belongs to. */
             readonly app_id: components["schemas"]["AppId"];
-            /** @description Free data of the app's own. */
+            /** @description Free-form data that the app defines. */
             metadata: components["schemas"]["Metadata"];
             /** @description When it was created. */
             readonly created_at: components["schemas"]["Timestamp"];
@@ -313,13 +314,13 @@ export interface components {
             readonly updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description What people enter to redeem a coupon; unique in the app without case.
+         * @description The code that people enter to redeem a coupon; unique in the app regardless of case.
          * @example WELCOME10
          */
         CouponCode: string;
         /**
-         * @description What is sent to create a coupon: a percentage or an amount, as its type says. Read-only members are accepted and
-         *     ignored; `null` means absent.
+         * @description A request to create a coupon: a percentage or an amount, as its type says. Read-only members are
+         *     accepted and ignored; `null` means absent.
          * @example {
          *       "code": "WELCOME10",
          *       "name": "Welcome",
@@ -335,50 +336,50 @@ export interface components {
          *     }
          */
         CouponCreate: {
-            /** @description What people enter to redeem it; fixed. */
+            /** @description The code that people enter to redeem it; immutable. */
             code: components["schemas"]["CouponCode"];
-            /** @description Its name for people; the code when absent. */
+            /** @description The display name; the code when absent. */
             name?: components["schemas"]["Title"];
-            /** @description How it discounts; fixed. */
+            /** @description The kind of discount; immutable. */
             type: components["schemas"]["CouponType"];
             /**
-             * @description The part of the subtotal that it takes off; null for an amount.
+             * @description The percentage of the subtotal that it deducts; null for an amount.
              * @default null
              */
             percentage: components["schemas"]["Percentage"] | null;
             /**
-             * @description How many invoices it discounts; fixed.
+             * @description The number of invoices that it discounts; immutable.
              * @default once
              */
             duration: components["schemas"]["CouponDuration"];
             /**
-             * @description How many invoices a repeating one discounts; null for the others.
+             * @description The number of invoices that a repeating coupon discounts; null for others.
              * @default null
              */
             duration_periods: number | null;
             /**
              * Format: int32
-             * @description How often it may be redeemed in all; 0 is unlimited.
+             * @description How often it may be redeemed in total; 0 means unlimited.
              * @default 0
              */
             max_redemptions: number;
             /**
-             * @description From when on it may be redeemed; at once when null.
+             * @description When it becomes redeemable; null means at once.
              * @default null
              */
             valid_from: components["schemas"]["Timestamp"] | null;
             /**
-             * @description Until when it may be redeemed; for ever when null.
+             * @description When it stops being redeemable; null means never.
              * @default null
              */
             valid_until: components["schemas"]["Timestamp"] | null;
             /**
-             * @description Free data of the app's own.
+             * @description Free-form data that the app defines.
              * @default {}
              */
             metadata: components["schemas"]["Metadata"];
             /**
-             * @description The amount that it takes off; for the type `amount`.
+             * @description The amount that it deducts; for the type `amount`.
              * @default null
              */
             amount: components["schemas"]["MoneyInput"] | null;
@@ -400,7 +401,7 @@ export interface components {
          *     }
          */
         CouponExists: {
-            /** @description What went wrong. */
+            /** @description The error message. */
             error: components["schemas"]["ErrorInfo"];
         };
         /**
@@ -409,7 +410,7 @@ export interface components {
          */
         CouponId: string;
         /**
-         * @description The app has no such coupon.
+         * @description The coupon does not exist in the app.
          * @example {
          *       "error": {
          *         "code": "coupon_not_found",
@@ -419,11 +420,11 @@ export interface components {
          *     }
          */
         CouponNotFound: {
-            /** @description What went wrong. */
+            /** @description The error message. */
             error: components["schemas"]["ErrorInfo"];
         };
         /**
-         * @description The app has no such coupon, or the tenant no such subscription.
+         * @description The coupon does not exist in the app, or the subscription does not exist in the tenant.
          * @example {
          *       "error": {
          *         "code": "coupon_not_found",
@@ -433,7 +434,7 @@ export interface components {
          *     }
          */
         CouponOrSubscriptionNotFound: {
-            /** @description What went wrong. */
+            /** @description The error message. */
             error: components["schemas"]["ErrorInfo"];
         };
         /**
@@ -472,16 +473,17 @@ export interface components {
         CouponPage: {
             /** @description The records of this page, newest first. */
             data: components["schemas"]["Coupon"][];
-            /** @description Where the page is in the list. */
+            /** @description The position of the page in the list. */
             pagination: components["schemas"]["Pagination"];
         };
         /**
-         * @description A coupon, by its id or its code. What begins with `cpn_` is an id.
+         * @description A coupon, by its id or its code. A value that begins with `cpn_` is an id.
          * @example WELCOME10
          */
         CouponRef: string;
         /**
-         * @description A field or parameter is missing, malformed, out of its bounds or unknown, or the coupon is not valid yet or any more, used up, or does not fit the subscription.
+         * @description A field or parameter is missing, malformed, out of its bounds or unknown, or the coupon is not
+         *     yet valid, has expired, is used up, or does not apply to the subscription.
          * @example {
          *       "error": {
          *         "code": "coupon_invalid",
@@ -512,11 +514,11 @@ export interface components {
          *     }
          */
         CouponRefused: {
-            /** @description What went wrong. */
+            /** @description The error message. */
             error: components["schemas"]["ErrorInfo"];
         };
         /**
-         * @description How a coupon discounts.
+         * @description The kind of discount.
          * @enum {string}
          */
         CouponType: "percentage" | "amount";
@@ -530,20 +532,20 @@ export interface components {
          *     }
          */
         CouponUpdate: {
-            /** @description Its name for people; the code when absent. */
+            /** @description The display name; the code when absent. */
             name?: components["schemas"]["Title"];
             /**
              * Format: int32
-             * @description How often it may be redeemed in all; 0 is unlimited.
+             * @description How often it may be redeemed in total; 0 means unlimited.
              */
             max_redemptions?: number;
-            /** @description Until when it may be redeemed; for ever when null. */
+            /** @description When it stops being redeemable; null means never. */
             valid_until?: components["schemas"]["Timestamp"] | null;
-            /** @description Free data of the app's own. */
+            /** @description Free-form data that the app defines. */
             metadata?: components["schemas"]["Metadata"];
         };
         /**
-         * @description Credit to give.
+         * @description Credit for a customer.
          * @example {
          *       "amount": {
          *         "amount": 2500,
@@ -554,14 +556,14 @@ export interface components {
          *     }
          */
         Credit: {
-            /** @description How much, more than nothing and in the customer's currency. */
+            /** @description The amount, greater than zero and in the customer's currency. */
             amount: components["schemas"]["MoneyInput"];
             /**
-             * @description Why.
+             * @description The reason.
              * @default null
              */
             reason: components["schemas"]["Reason"] | null;
-            /** @description A key of the caller's for the credit, unique for the customer. */
+            /** @description An idempotency key that the caller chooses, unique for the customer. */
             idempotency_key?: components["schemas"]["IdempotencyKey"];
         };
         /**
@@ -576,11 +578,11 @@ export interface components {
          *     }
          */
         CreditRefused: {
-            /** @description What went wrong. */
+            /** @description The error message. */
             error: components["schemas"]["ErrorInfo"];
         };
         /**
-         * @description A customer that was given credit.
+         * @description A customer that received credit.
          * @example {
          *       "customer_id": "cus_01kf0h8v90fkrvgzcvdpyndt3q",
          *       "balance": {
@@ -598,18 +600,18 @@ export interface components {
         CreditedCustomer: {
             /** @description The customer. */
             customer_id: components["schemas"]["CustomerId"];
-            /** @description The balance now: negative is credit. */
+            /** @description The new balance; a negative balance is credit. */
             balance: components["schemas"]["Money"];
-            /** @description How much was given. */
+            /** @description The amount of the credit. */
             credit_applied: components["schemas"]["Money"];
         };
         /**
-         * @description A currency by its ISO 4217 code in small letters.
+         * @description A currency by its ISO 4217 code in lower case.
          * @example usd
          */
         Currency: string;
         /**
-         * @description Who is billed for a tenant.
+         * @description The party that is billed for a tenant.
          * @example {
          *       "id": "cus_01kf0h8v90fkrvgzcvdpyndt3q",
          *       "tenant_id": "acme",
@@ -644,23 +646,23 @@ export interface components {
         Customer: {
             /** @description Its id. */
             readonly id: components["schemas"]["CustomerId"];
-            /** @description The tenant; the caller's own when absent. Another one is for the operator only. */
+            /** @description The tenant; the caller's own when absent. Only the operator may name another one. */
             tenant_id: components["schemas"]["TenantId"];
             /** @description The app it belongs to. */
             readonly app_id: components["schemas"]["AppId"];
             /** @description Its name. */
             name: components["schemas"]["Title"];
-            /** @description Where invoices are announced; unique in the tenant and app. */
+            /** @description The address to which invoices are announced; unique in the tenant and app. */
             email: components["schemas"]["Email"];
-            /** @description The currency it is billed in; fixed once it was billed. */
+            /** @description The currency of its bills; immutable after the first one. */
             currency: components["schemas"]["Currency"];
-            /** @description What it owes, never above 0: a negative balance is credit, which pays its next invoices. */
+            /** @description The amount it owes, never above 0: a negative balance is credit, which pays its next invoices. */
             readonly balance: components["schemas"]["Money"];
-            /** @description Where it is; null when unknown. */
+            /** @description The billing address; null when unknown. */
             billing_address: components["schemas"]["BillingAddress"] | null;
             /** @description Its tax numbers. */
             tax_ids: components["schemas"]["TaxId"][];
-            /** @description Free data of the tenant's own. */
+            /** @description Free-form data that the tenant defines. */
             metadata: components["schemas"]["Metadata"];
             /** @description When it was created. */
             readonly created_at: components["schemas"]["Timestamp"];
@@ -668,7 +670,7 @@ export interface components {
             readonly updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description What is sent to create a customer. Read-only members are accepted and ignored; `null` means absent.
+         * @description A request to create a customer. Read-only members are accepted and ignored; `null` means absent.
          * @example {
          *       "tenant_id": "acme",
          *       "name": "Acme GmbH",
@@ -692,14 +694,14 @@ export interface components {
          *     }
          */
         CustomerCreate: {
-            /** @description The tenant; the caller's own when absent. Another one is for the operator only. */
+            /** @description The tenant; the caller's own when absent. Only the operator may name another one. */
             tenant_id?: components["schemas"]["TenantId"];
             /** @description Its name. */
             name: components["schemas"]["Title"];
-            /** @description Where invoices are announced; unique in the tenant and app. */
+            /** @description The address to which invoices are announced; unique in the tenant and app. */
             email: components["schemas"]["Email"];
             /**
-             * @description The currency it is billed in; fixed once it was billed.
+             * @description The currency of its bills; immutable after the first one.
              * @default usd
              */
             currency: components["schemas"]["Currency"];
@@ -709,18 +711,18 @@ export interface components {
              */
             tax_ids: components["schemas"]["TaxId"][];
             /**
-             * @description Free data of the tenant's own.
+             * @description Free-form data that the tenant defines.
              * @default {}
              */
             metadata: components["schemas"]["Metadata"];
             /**
-             * @description Where it is; replaced whole.
+             * @description The billing address; an update replaces it completely.
              * @default null
              */
             billing_address: components["schemas"]["BillingAddressInput"] | null;
         };
         /**
-         * @description What a customer may use: the features of the live subscription of the customer's tenant.
+         * @description The features that a customer may use: those of the live subscription of the customer's tenant.
          * @example {
          *       "customer_id": "cus_01kf0h8v90fkrvgzcvdpyndt3q",
          *       "plan": "pro",
@@ -764,7 +766,7 @@ export interface components {
             entitlements: components["schemas"]["Entitlement"][];
         };
         /**
-         * @description Everything that is stored about a customer.
+         * @description All data stored about a customer.
          * @example {
          *       "customer": {
          *         "id": "cus_01kf0h8v90fkrvgzcvdpyndt3q",
@@ -1018,7 +1020,7 @@ export interface components {
             payments: components["schemas"]["Payment"][];
             /** @description The usage events of the customer's tenant. */
             usage_events: components["schemas"]["UsageEvent"][];
-            /** @description When it was read. */
+            /** @description When the data was read. */
             exported_at: components["schemas"]["Timestamp"];
         };
         /**
@@ -1030,11 +1032,11 @@ export interface components {
          *     }
          */
         CustomerFeatureUsage: {
-            /** @description What is used. */
+            /** @description The used quantity. */
             used: components["schemas"]["Usage"];
-            /** @description How much may be used. */
+            /** @description The limit. */
             limit: components["schemas"]["Limit"];
-            /** @description How much is left. */
+            /** @description The remaining amount. */
             remaining: components["schemas"]["Remaining"];
         };
         /**
@@ -1053,7 +1055,7 @@ export interface components {
          *     }
          */
         CustomerNotFound: {
-            /** @description What went wrong. */
+            /** @description The error message. */
             error: components["schemas"]["ErrorInfo"];
         };
         /**
@@ -1102,11 +1104,12 @@ export interface components {
         CustomerPage: {
             /** @description The records of this page, newest first. */
             data: components["schemas"]["Customer"][];
-            /** @description Where the page is in the list. */
+            /** @description The position of the page in the list. */
             pagination: components["schemas"]["Pagination"];
         };
         /**
-         * @description A field or parameter is missing, malformed, out of its bounds or unknown, or the address is no email address.
+         * @description A field or parameter is missing, malformed, out of its bounds or unknown, or the value is not an
+         *     email address.
          * @example {
          *       "error": {
          *         "code": "invalid_email",
@@ -1117,7 +1120,7 @@ export interface components {
          *     }
          */
         CustomerRefused: {
-            /** @description What went wrong. */
+            /** @description The error message. */
             error: components["schemas"]["ErrorInfo"];
         };
         /**
@@ -1131,12 +1134,12 @@ export interface components {
          *     }
          */
         CustomerSubscribed: {
-            /** @description What went wrong. */
+            /** @description The error message. */
             error: components["schemas"]["ErrorInfo"];
         };
         /**
-         * @description What is sent to change a customer. Absent members keep their value, `null` clears, arrays replace; read-only
-         *     members are accepted and ignored.
+         * @description A request to change a customer. Absent members keep their value, `null` clears, arrays replace;
+         *     read-only members are accepted and ignored.
          * @example {
          *       "name": "Acme GmbH",
          *       "email": "billing@acme.example",
@@ -1161,19 +1164,19 @@ export interface components {
         CustomerUpdate: {
             /** @description Its name. */
             name?: components["schemas"]["Title"];
-            /** @description Where invoices are announced; unique in the tenant and app. */
+            /** @description The address to which invoices are announced; unique in the tenant and app. */
             email?: components["schemas"]["Email"];
-            /** @description The currency it is billed in; fixed once it was billed. */
+            /** @description The currency of its bills; immutable after the first one. */
             currency?: components["schemas"]["Currency"];
             /** @description Its tax numbers. */
             tax_ids?: components["schemas"]["TaxId"][];
-            /** @description Free data of the tenant's own. */
+            /** @description Free-form data that the tenant defines. */
             metadata?: components["schemas"]["Metadata"];
-            /** @description Where it is; replaced whole. */
+            /** @description The billing address; an update replaces it completely. */
             billing_address?: components["schemas"]["BillingAddressInput"] | null;
         };
         /**
-         * @description What a customer's subscription has used.
+         * @description The usage of a customer's subscription.
          * @example {
          *       "customer_id": "cus_01kf0h8v90fkrvgzcvdpyndt3q",
          *       "period_start": "2026-01-15T10:00:00.000Z",
@@ -1195,9 +1198,9 @@ export interface components {
         CustomerUsage: {
             /** @description The customer. */
             customer_id: components["schemas"]["CustomerId"];
-            /** @description When the running billing period began; null without a live subscription. */
+            /** @description When the current billing period began; null without a live subscription. */
             period_start: components["schemas"]["Timestamp"] | null;
-            /** @description When the running billing period ends; null without a live subscription. */
+            /** @description When the current billing period ends; null without a live subscription. */
             period_end: components["schemas"]["Timestamp"] | null;
             /** @description The use by feature; empty without a live subscription. */
             usage: components["schemas"]["UsageByFeature"];
@@ -1209,7 +1212,7 @@ export interface components {
          */
         Day: string;
         /**
-         * @description The exact price of one unit, in minor units and parts of them.
+         * @description The exact price of one unit in minor units, with decimals.
          * @example 0.5
          */
         DecimalAmount: string;
@@ -1219,7 +1222,7 @@ export interface components {
          */
         DenialReason: "feature_not_in_plan" | "feature_disabled" | "quota_exceeded";
         /**
-         * @description What a coupon takes off.
+         * @description The deduction of a coupon.
          * @example {
          *       "coupon_id": "cpn_01kerpxzm0ep7bcze3y3zqezjg",
          *       "code": "WELCOME10",
@@ -1235,7 +1238,7 @@ export interface components {
             coupon_id: components["schemas"]["CouponId"];
             /** @description Its code. */
             code: components["schemas"]["CouponCode"];
-            /** @description What it takes off the subtotal. */
+            /** @description The amount deducted from the subtotal. */
             amount: components["schemas"]["Money"];
         };
         /**
@@ -1250,11 +1253,12 @@ export interface components {
          *     }
          */
         DuplicateCustomerEmail: {
-            /** @description What went wrong. */
+            /** @description The error message. */
             error: components["schemas"]["ErrorInfo"];
         };
         /**
-         * @description An event with this idempotency key is stored; `details` names it, and says whether it is the same.
+         * @description An event with this idempotency key is already stored; `details` names it, and says whether it is
+         *     identical.
          * @example {
          *       "error": {
          *         "code": "duplicate_event",
@@ -1269,7 +1273,7 @@ export interface components {
          *     }
          */
         DuplicateEvent: {
-            /** @description What went wrong. */
+            /** @description The error message. */
             error: components["schemas"]["ErrorInfo"];
         };
         /**
@@ -1283,16 +1287,17 @@ export interface components {
          *     }
          */
         DuplicateIdempotencyKey: {
-            /** @description What went wrong. */
+            /** @description The error message. */
             error: components["schemas"]["ErrorInfo"];
         };
         /**
-         * @description An email address, compared without case. What is none is refused with `invalid_email`.
+         * @description An email address, compared without regard to case. A value that is not an address is refused with
+         *     `invalid_email`.
          * @example billing@acme.example
          */
         Email: string;
         /**
-         * @description What the plan of a customer says of one feature.
+         * @description The entitlement of a customer to one feature of the plan.
          * @example {
          *       "feature": "api_calls",
          *       "allowed": true,
@@ -1307,17 +1312,17 @@ export interface components {
             feature: components["schemas"]["FeatureKey"];
             /** @description Whether it may be used. */
             allowed: boolean;
-            /** @description What is used. */
+            /** @description The used quantity. */
             used: components["schemas"]["Usage"];
-            /** @description How much may be used. */
+            /** @description The limit. */
             limit: components["schemas"]["Limit"];
-            /** @description How much is left. */
+            /** @description The remaining amount. */
             remaining: components["schemas"]["Remaining"];
             /** @description How it is used. */
             type: components["schemas"]["FeatureType"];
         };
         /**
-         * @description A question for several features.
+         * @description An entitlement check for several features.
          * @example {
          *       "feature_keys": [
          *         "api_calls",
@@ -1349,11 +1354,11 @@ export interface components {
          *     }
          */
         EntitlementBatchResult: {
-            /** @description The answers by the key of the feature. */
+            /** @description The results, by feature key. */
             results: components["schemas"]["Allowances"];
         };
         /**
-         * @description A question for one feature.
+         * @description An entitlement check for one feature.
          * @example {
          *       "feature_key": "api_calls",
          *       "quantity": 1
@@ -1364,13 +1369,13 @@ export interface components {
             feature_key: components["schemas"]["FeatureKey"];
             /**
              * Format: int64
-             * @description How much of it is about to be used.
+             * @description The quantity that is about to be used.
              * @default 1
              */
             quantity: number;
         };
         /**
-         * @description Whether a feature may be used, as of now: the answer is never stale.
+         * @description Whether a feature may be used now; the result is never stale.
          * @example {
          *       "allowed": false,
          *       "feature": "seats",
@@ -1396,55 +1401,61 @@ export interface components {
          *     }
          */
         EntitlementResult: {
-            /** @description Whether it may. */
+            /** @description Whether the feature may be used. */
             allowed: boolean;
             /** @description The feature. */
             feature: components["schemas"]["FeatureKey"];
-            /** @description What is used. */
+            /** @description The used quantity. */
             used: components["schemas"]["Usage"];
-            /** @description How much may be used. */
+            /** @description The limit. */
             limit: components["schemas"]["Limit"];
-            /** @description How much is left. */
+            /** @description The remaining amount. */
             remaining: components["schemas"]["Remaining"];
             /** @description Whether use beyond the limit is allowed. */
             soft_limit: boolean;
-            /** @description How the feature is used; null when the plan does not have it. */
+            /** @description How the feature is used; null when the plan does not include it. */
             type: components["schemas"]["FeatureType"] | null;
             /** @description Whether the use goes beyond a soft limit. */
             over_limit: boolean;
-            /** @description When the count starts again; null for never. */
+            /** @description When the count restarts; null means never. */
             resets_at: components["schemas"]["Timestamp"] | null;
-            /** @description Why it may not be used; only there when it may not. */
+            /** @description Why the feature may not be used; only present on a denial. */
             reason?: components["schemas"]["DenialReason"];
         };
         /**
-         * @description What went wrong, for programs.
+         * @description The machine-readable error code.
          * @enum {string}
          */
         ErrorCode: "invalid_input" | "duplicate_feature" | "invalid_pricing" | "plan_archived" | "plan_in_use" | "subscription_canceled" | "invalid_state" | "invalid_upgrade" | "invalid_downgrade" | "invoice_finalized" | "invoice_incomplete" | "invoice_paid" | "invoice_voided" | "invalid_amount" | "invalid_email" | "invalid_payload" | "event_too_old" | "has_active_subscriptions" | "coupon_expired" | "coupon_not_started" | "coupon_exhausted" | "coupon_invalid" | "unauthorized" | "invalid_signature" | "payment_failed" | "forbidden" | "no_active_subscription" | "not_found" | "plan_not_found" | "subscription_not_found" | "feature_not_found" | "invoice_not_found" | "payment_not_found" | "customer_not_found" | "coupon_not_found" | "already_exists" | "subscription_exists" | "duplicate_event" | "duplicate_customer_email" | "duplicate_idempotency_key" | "too_large" | "unsupported_media_type" | "meter_buffer_full" | "rate_limited" | "internal_error" | "store_unavailable" | "provider_error" | "provider_not_configured" | "not_implemented" | "provider_timeout";
         /**
-         * @description Facts about a failure, for programs; which ones there are depends on the code.
+         * @description Machine-readable details of a failure; which members are present depends on the code.
          * @example {
          *       "payment_id": "pay_01khgfa9r8ecxt60xvhcr4x6z8",
          *       "failure_code": "card_declined"
          *     }
          */
         ErrorDetails: {
-            /** @description With `duplicate_event`: the event that is stored. */
+            /** @description With `duplicate_event`: the stored event. */
             event_id?: components["schemas"]["UsageEventId"];
-            /** @description With `duplicate_event`: whether that event says the same. Then the request was a repeat, and is accepted. */
+            /**
+             * @description With `duplicate_event`: whether the stored event is identical. If so, the request was a repeat
+             *     and counts as accepted.
+             */
             identical?: boolean;
-            /** @description With `payment_failed` and `provider_timeout`: the payment. There is none when a payment method was to be attached. */
+            /**
+             * @description With `payment_failed` and `provider_timeout`: the payment. Absent when the request was to
+             *     attach a payment method.
+             */
             payment_id?: components["schemas"]["PaymentId"];
-            /** @description With `payment_failed`: why, in the provider's words for programs. */
+            /** @description With `payment_failed`: the provider's machine-readable reason. */
             failure_code?: components["schemas"]["FailureCode"];
-            /** @description With `invalid_upgrade` and `invalid_downgrade`: why. */
+            /** @description With `invalid_upgrade` and `invalid_downgrade`: the reason. */
             reason?: components["schemas"]["PlanChangeRefusal"];
         } & {
             [key: string]: unknown;
         };
         /**
-         * @description What went wrong, in a word for programs and a sentence for people.
+         * @description The error: a machine-readable code and a message for people.
          * @example {
          *       "code": "invalid_input",
          *       "message": "name: required",
@@ -1453,29 +1464,29 @@ export interface components {
          *     }
          */
         ErrorInfo: {
-            /** @description What went wrong, for programs. */
+            /** @description The machine-readable error code. */
             code: components["schemas"]["ErrorCode"];
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             message: string;
-            /** @description What kind of failure it is. */
+            /** @description The kind of failure. */
             type: components["schemas"]["ErrorType"];
-            /** @description The field or parameter that is at fault, such as `events.3.quantity`. */
+            /** @description The invalid field or parameter, such as `events.3.quantity`. */
             param?: string;
-            /** @description More about it. */
+            /** @description More details of the failure. */
             details?: components["schemas"]["ErrorDetails"];
         };
         /**
-         * @description What kind of failure it is; it follows from the status.
+         * @description The kind of failure; it follows from the HTTP status.
          * @enum {string}
          */
         ErrorType: "validation" | "not_found" | "conflict" | "payment" | "provider" | "server";
         /**
-         * @description Why a provider refused, for programs.
+         * @description The machine-readable reason why a provider refused.
          * @example card_declined
          */
         FailureCode: string;
         /**
-         * @description Something that a plan lets its subscribers use.
+         * @description A feature that a plan includes.
          * @example {
          *       "key": "api_calls",
          *       "name": "API calls",
@@ -1488,19 +1499,19 @@ export interface components {
         Feature: {
             /** @description Its key, unique in the plan. */
             key: components["schemas"]["FeatureKey"];
-            /** @description Its name for people. */
+            /** @description The display name. */
             name: components["schemas"]["Title"];
             /** @description How it is used. */
             type: components["schemas"]["FeatureType"];
-            /** @description How much of it may be used; -1 is unlimited. Of a boolean 0 is off and everything else on. */
+            /** @description The limit; -1 means unlimited. For a boolean feature, 0 means off and any other value means on. */
             limit: components["schemas"]["Limit"];
-            /** @description When its count starts again; has no effect on seats and booleans. */
+            /** @description When its count restarts; has no effect on seats and booleans. */
             period: components["schemas"]["FeaturePeriod"];
             /** @description Whether use beyond the limit is allowed and only reported. */
             soft_limit: boolean;
         };
         /**
-         * @description A feature as it is sent.
+         * @description A feature in a request.
          * @example {
          *       "key": "api_calls",
          *       "name": "API calls",
@@ -1513,16 +1524,16 @@ export interface components {
         FeatureInput: {
             /** @description Its key, unique in the plan. */
             key: components["schemas"]["FeatureKey"];
-            /** @description Its name for people; the key when absent. */
+            /** @description The display name; the key when absent. */
             name?: components["schemas"]["Title"];
             /**
              * @description How it is used.
              * @default metered
              */
             type: components["schemas"]["FeatureType"];
-            /** @description How much of it may be used; -1 is unlimited. When absent 1 for a boolean, which is on, and else -1. */
+            /** @description The limit; -1 means unlimited. When absent, 1 (on) for a boolean feature, otherwise -1. */
             limit?: components["schemas"]["Limit"];
-            /** @description When its count starts again; when absent `monthly` for a metered feature, and else `none`. */
+            /** @description When its count restarts; when absent, `monthly` for a metered feature, otherwise `none`. */
             period?: components["schemas"]["FeaturePeriod"];
             /**
              * @description Whether use beyond the limit is allowed and only reported.
@@ -1536,7 +1547,7 @@ export interface components {
          */
         FeatureKey: string;
         /**
-         * @description When the count of a feature starts again.
+         * @description When the count of a feature restarts.
          * @enum {string}
          */
         FeaturePeriod: "monthly" | "none";
@@ -1562,19 +1573,22 @@ export interface components {
             feature_key: components["schemas"]["FeatureKey"];
             /** @description The subscription. */
             subscription_id: components["schemas"]["SubscriptionId"];
-            /** @description What is used since `period_start`. */
+            /** @description The use since `period_start`. */
             current_usage: components["schemas"]["Usage"];
-            /** @description How much may be used. */
+            /** @description The limit. */
             limit: components["schemas"]["Limit"];
-            /** @description How much is left. */
+            /** @description The remaining amount. */
             remaining: components["schemas"]["Remaining"];
-            /** @description When the count began: with the month, or with the subscription for a feature that never starts again. */
+            /**
+             * @description When the count began: at the start of the month or, for a feature that never restarts, with the
+             *     subscription.
+             */
             period_start: components["schemas"]["Timestamp"];
-            /** @description When the count starts again; null for never. */
+            /** @description When the count restarts; null means never. */
             period_end: components["schemas"]["Timestamp"] | null;
         };
         /**
-         * @description The invoice is no draft any more or has nothing to bill, or what names it is malformed.
+         * @description The invoice is no longer a draft or has nothing to bill, or its reference is malformed.
          * @example {
          *       "error": {
          *         "code": "invoice_incomplete",
@@ -1591,11 +1605,12 @@ export interface components {
          *     }
          */
         FinalizingRefused: {
-            /** @description What went wrong. */
+            /** @description The error message. */
             error: components["schemas"]["ErrorInfo"];
         };
         /**
-         * @description The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+         * @description The credentials lack the required scope, or the request names a tenant that they do not belong
+         *     to.
          * @example {
          *       "error": {
          *         "code": "forbidden",
@@ -1605,26 +1620,27 @@ export interface components {
          *     }
          */
         Forbidden: {
-            /** @description What went wrong. */
+            /** @description The error message. */
             error: components["schemas"]["ErrorInfo"];
         };
         /**
-         * @description How long the stretches of a history are.
+         * @description The length of the periods of a history.
          * @enum {string}
          */
         Granularity: "daily" | "weekly" | "monthly";
         /**
-         * @description A key that the caller makes: what is sent twice with the same key is done once.
+         * @description A key that the caller chooses: a request that is sent twice with the same key is carried out
+         *     once.
          * @example req-7f3a
          */
         IdempotencyKey: string;
         /**
-         * @description How a subscription may begin.
+         * @description The initial status of a subscription.
          * @enum {string}
          */
         InitialStatus: "active" | "trialing";
         /**
-         * @description Something failed that is not the caller's fault; the log has the cause under the request id.
+         * @description An internal error occurred; the log records its cause under the request id.
          * @example {
          *       "error": {
          *         "code": "internal_error",
@@ -1641,11 +1657,11 @@ export interface components {
          *     }
          */
         InternalError: {
-            /** @description What went wrong. */
+            /** @description The error message. */
             error: components["schemas"]["ErrorInfo"];
         };
         /**
-         * @description The notification is signed but is no event: not JSON, or without id, type and object.
+         * @description The notification is signed but is not an event: it is not JSON, or lacks an id, type or object.
          * @example {
          *       "error": {
          *         "code": "invalid_payload",
@@ -1655,7 +1671,7 @@ export interface components {
          *     }
          */
         InvalidPayload: {
-            /** @description What went wrong. */
+            /** @description The error message. */
             error: components["schemas"]["ErrorInfo"];
         };
         /**
@@ -1669,11 +1685,11 @@ export interface components {
          *     }
          */
         InvalidSignature: {
-            /** @description What went wrong. */
+            /** @description The error message. */
             error: components["schemas"]["ErrorInfo"];
         };
         /**
-         * @description What a tenant owes: always what is owed in all minus what earlier invoices charged.
+         * @description An invoice for a tenant: always the total amount owed minus the charges of earlier invoices.
          * @example {
          *       "id": "inv_01khgbwb6gfcvt5fwr9s2r6n64",
          *       "number": "INV-2026-000042",
@@ -1803,41 +1819,44 @@ export interface components {
             tenant_id: components["schemas"]["TenantId"];
             /** @description The subscription that it bills. */
             subscription_id: components["schemas"]["SubscriptionId"];
-            /** @description Who is billed; null when the tenant has no customer of the currency. */
+            /** @description The billed customer; null when the tenant has no customer with this currency. */
             customer_id: components["schemas"]["CustomerId"] | null;
-            /** @description Where it is in its life. */
+            /** @description The status. */
             status: components["schemas"]["InvoiceStatus"];
-            /** @description What made it. */
+            /** @description The origin. */
             origin: components["schemas"]["InvoiceOrigin"];
             /** @description The currency of all its amounts. */
             currency: components["schemas"]["Currency"];
             /** @description The sum of the lines. */
             subtotal: components["schemas"]["Money"];
-            /** @description What coupons take off. */
+            /** @description The amount deducted by coupons. */
             discount_amount: components["schemas"]["Money"];
-            /** @description The taxes on what is left. */
+            /** @description The taxes on the remaining amount. */
             tax_amount: components["schemas"]["Money"];
             /** @description `subtotal` minus `discount_amount` plus `tax_amount`. */
             total: components["schemas"]["Money"];
-            /** @description What the customer's credit pays of it. */
+            /** @description The part of it that the customer's credit pays. */
             credit_applied: components["schemas"]["Money"];
-            /** @description What there is to pay: `total` minus `credit_applied`, never below 0. `amount_due` minus `amount_paid` is still open. */
+            /**
+             * @description The amount to pay: `total` minus `credit_applied`, never below 0. `amount_due` minus
+             *     `amount_paid` is still open.
+             */
             amount_due: components["schemas"]["Money"];
-            /** @description What was paid. */
+            /** @description The amount paid. */
             amount_paid: components["schemas"]["Money"];
-            /** @description Its lines. Lists leave them out: there it is empty. */
+            /** @description Its lines. In lists of invoices it is empty. */
             line_items: components["schemas"]["LineItem"][];
-            /** @description What each coupon takes off. */
+            /** @description The deduction of each coupon. */
             discounts: components["schemas"]["Discount"][];
-            /** @description What each tax adds. */
+            /** @description The amount of each tax. */
             taxes: components["schemas"]["Tax"][];
-            /** @description Who was billed; frozen when it becomes final, null before. */
+            /** @description The billed party; fixed when the invoice becomes final, null until then. */
             bill_to: components["schemas"]["BillTo"] | null;
             /** @description When the billed period began. */
             period_start: components["schemas"]["Timestamp"];
             /** @description When the billed period ended or ends. */
             period_end: components["schemas"]["Timestamp"];
-            /** @description When it is due; null before it is final. */
+            /** @description When it is due; null until it is final. */
             due_date: components["schemas"]["Timestamp"] | null;
             /** @description When it became final. */
             finalized_at: components["schemas"]["Timestamp"] | null;
@@ -1847,11 +1866,11 @@ export interface components {
             voided_at: components["schemas"]["Timestamp"] | null;
             /** @description Why it was voided. */
             void_reason: components["schemas"]["Reason"] | null;
-            /** @description What the manual payment is known by elsewhere. */
+            /** @description The external reference of the manual payment. */
             payment_ref: components["schemas"]["PaymentReference"] | null;
             /**
              * Format: int32
-             * @description How often it was tried to collect it.
+             * @description The number of attempts to collect it.
              */
             attempt_count: number;
             /** @description When the next attempt to collect it is due. */
@@ -1881,11 +1900,11 @@ export interface components {
          *     }
          */
         InvoiceClosed: {
-            /** @description What went wrong. */
+            /** @description The error message. */
             error: components["schemas"]["ErrorInfo"];
         };
         /**
-         * @description What is sent to draft an invoice. The other members of an invoice are accepted and ignored.
+         * @description A request to draft an invoice. The other members of an invoice are accepted and ignored.
          * @example {
          *       "subscription_id": "sub_01kf0hj080fy68aq2kxr1eh230"
          *     }
@@ -1895,12 +1914,12 @@ export interface components {
             subscription_id: components["schemas"]["SubscriptionId"];
         };
         /**
-         * @description How an invoice as a file is to be shown, and its name: that of the invoice.
+         * @description How to display an invoice file, and its name, which is that of the invoice.
          * @example inline; filename="INV-2026-000042.pdf"
          */
         InvoiceFileName: string;
         /**
-         * @description The entity tag of an invoice as a file.
+         * @description The entity tag of an invoice file.
          * @example "5f2b1c9e04d7a863"
          */
         InvoiceFileTag: string;
@@ -1920,7 +1939,7 @@ export interface components {
          *     }
          */
         InvoiceNotFound: {
-            /** @description What went wrong. */
+            /** @description The error message. */
             error: components["schemas"]["ErrorInfo"];
         };
         /**
@@ -1939,11 +1958,11 @@ export interface components {
          *     }
          */
         InvoiceOrPayerNotFound: {
-            /** @description What went wrong. */
+            /** @description The error message. */
             error: components["schemas"]["ErrorInfo"];
         };
         /**
-         * @description What made an invoice.
+         * @description The origin of an invoice.
          * @enum {string}
          */
         InvoiceOrigin: "manual" | "renewal" | "cancellation";
@@ -2041,7 +2060,7 @@ export interface components {
         InvoicePage: {
             /** @description The records of this page, newest first. */
             data: components["schemas"]["Invoice"][];
-            /** @description Where the page is in the list. */
+            /** @description The position of the page in the list. */
             pagination: components["schemas"]["Pagination"];
         };
         /**
@@ -2050,13 +2069,13 @@ export interface components {
          */
         InvoiceRef: string;
         /**
-         * @description Where an invoice is in its life.
+         * @description The status of an invoice.
          * @enum {string}
          */
         InvoiceStatus: "draft" | "pending" | "paid" | "past_due" | "voided";
         /**
          * Format: int64
-         * @description How much of a feature one may have; -1 is unlimited.
+         * @description The limit of a feature; -1 means unlimited.
          * @example 10000
          */
         Limit: number;
@@ -2086,23 +2105,23 @@ export interface components {
         LineItem: {
             /** @description Its id. */
             id: components["schemas"]["LineItemId"];
-            /** @description What it charges, for people. */
+            /** @description A description for people. */
             description: string;
-            /** @description How many units. */
+            /** @description The number of units. */
             quantity: components["schemas"]["Usage"];
             /** @description The price of a unit, rounded to whole minor units. */
             unit_amount: components["schemas"]["Money"];
             /** @description The exact price of a unit in minor units. */
             unit_amount_decimal: components["schemas"]["DecimalAmount"];
-            /** @description What it comes to; negative when it gives back. */
+            /** @description The amount; negative for a credit. */
             amount: components["schemas"]["Money"];
-            /** @description What it charges, for programs. */
+            /** @description The kind of charge. */
             type: components["schemas"]["LineItemType"];
             /** @description The feature; null for a base amount. */
             feature_key: components["schemas"]["FeatureKey"] | null;
-            /** @description When the charged stretch began. */
+            /** @description When the charged period began. */
             period_start: components["schemas"]["Timestamp"];
-            /** @description When the charged stretch ended or ends. */
+            /** @description When the charged period ended or ends. */
             period_end: components["schemas"]["Timestamp"];
         };
         /**
@@ -2111,12 +2130,12 @@ export interface components {
          */
         LineItemId: string;
         /**
-         * @description What a line of an invoice charges.
+         * @description The kind of charge.
          * @enum {string}
          */
         LineItemType: "base" | "usage" | "seat" | "adjustment";
         /**
-         * @description A payment that was made outside of the providers.
+         * @description A payment made outside the providers.
          * @example {
          *       "payment_ref": "transfer 2026-02-18/7",
          *       "paid_at": "2026-02-18T08:15:00.000Z"
@@ -2124,19 +2143,23 @@ export interface components {
          */
         ManualPayment: {
             /**
-             * @description What it is known by elsewhere.
+             * @description Its external reference.
              * @default null
              */
             payment_ref: components["schemas"]["PaymentReference"] | null;
-            /** @description When it was made, at most 5 minutes ahead; now when absent. */
+            /** @description When it was made, at most 5 minutes in the future; defaults to now. */
             paid_at?: components["schemas"]["Timestamp"];
         };
-        /** @description An open JSON object of the caller's own: at most 50 keys of 1 to 64 characters, 5 levels deep, 8 KiB serialised; replaced whole. */
+        /**
+         * @description Free-form JSON data that the caller defines: at most 50 keys of 1 to 64 characters, 5 levels
+         *     deep, 8 KiB serialised; an update replaces it completely.
+         */
         Metadata: {
             [key: string]: unknown;
         };
         /**
-         * @description More usage events wait than the service takes, or the API key has used up its rate. Nothing of the request is stored.
+         * @description The buffer of usage events is full, or the API key has exceeded its rate limit. Nothing of the
+         *     request is stored.
          * @example {
          *       "error": {
          *         "code": "meter_buffer_full",
@@ -2146,7 +2169,7 @@ export interface components {
          *     }
          */
         MeterBufferFull: {
-            /** @description What went wrong. */
+            /** @description The error message. */
             error: components["schemas"]["ErrorInfo"];
         };
         /**
@@ -2156,7 +2179,7 @@ export interface components {
          */
         MinorUnits: number;
         /**
-         * @description A moment, or a date for its midnight in UTC.
+         * @description A timestamp, or a date for its midnight in UTC.
          * @example 2026-01-15
          */
         Moment: string;
@@ -2173,11 +2196,11 @@ export interface components {
             amount: components["schemas"]["MinorUnits"];
             /** @description The currency. */
             currency: components["schemas"]["Currency"];
-            /** @description The same as a text for people, in English. */
+            /** @description The same amount as text for people, in English. */
             display: components["schemas"]["MoneyText"];
         };
         /**
-         * @description An amount of money as it is sent: never negative.
+         * @description An amount of money in a request; never negative.
          * @example {
          *       "amount": 4900,
          *       "currency": "usd"
@@ -2188,16 +2211,16 @@ export interface components {
             amount: components["schemas"]["SentMinorUnits"];
             /** @description The currency. */
             currency: components["schemas"]["Currency"];
-            /** @description Accepted and ignored, so that what was read can be written back. */
+            /** @description Accepted and ignored, so that a response can be sent back unchanged. */
             display?: components["schemas"]["MoneyText"];
         };
         /**
-         * @description An amount of money as a text.
+         * @description An amount of money as text.
          * @example $49.00
          */
         MoneyText: string;
         /**
-         * @description What the payer has to do to finish a payment.
+         * @description The action that the payer must take to finish a payment.
          * @example {
          *       "type": "redirect",
          *       "value": "https://pay.example.com/c/txn_01khgfa9r8"
@@ -2206,7 +2229,7 @@ export interface components {
         NextAction: {
             /** @description How the payer finishes it. */
             type: components["schemas"]["NextActionType"];
-            /** @description What is needed for it. */
+            /** @description The value that the payer needs for it. */
             value: string;
         };
         /**
@@ -2215,7 +2238,8 @@ export interface components {
          */
         NextActionType: "client_secret" | "redirect";
         /**
-         * @description The tenant has no live subscription, or it is paused; or the credentials lack the scope.
+         * @description The tenant has no live subscription, or the subscription is paused, or the credentials lack the
+         *     scope.
          * @example {
          *       "error": {
          *         "code": "no_active_subscription",
@@ -2225,11 +2249,11 @@ export interface components {
          *     }
          */
         NoActiveSubscription: {
-            /** @description What went wrong. */
+            /** @description The error message. */
             error: components["schemas"]["ErrorInfo"];
         };
         /**
-         * @description This server makes no PDF.
+         * @description This server does not create PDF files.
          * @example {
          *       "error": {
          *         "code": "not_implemented",
@@ -2239,11 +2263,11 @@ export interface components {
          *     }
          */
         NotImplemented: {
-            /** @description What went wrong. */
+            /** @description The error message. */
             error: components["schemas"]["ErrorInfo"];
         };
         /**
-         * @description What a notification came to.
+         * @description The result of a notification.
          * @example {
          *       "received": true,
          *       "handled": true
@@ -2251,15 +2275,18 @@ export interface components {
          */
         NotificationReceipt: {
             /**
-             * @description Always true.
+             * @description Always `true`.
              * @enum {boolean}
              */
             received: true;
-            /** @description Whether it changed something. Repeats, unknown types and unknown payments change nothing. */
+            /**
+             * @description Whether the notification changed anything. Repeats, unknown types and unknown payments change
+             *     nothing.
+             */
             handled: boolean;
         };
         /**
-         * @description Where a page is in its list.
+         * @description The position of a page in its list.
          * @example {
          *       "total": 1,
          *       "limit": 20,
@@ -2283,18 +2310,18 @@ export interface components {
              * @description The `offset` of the request.
              */
             offset: number;
-            /** @description Whether more records follow; right for lists of any length. */
+            /** @description Whether more records follow; correct for lists of any length. */
             has_more: boolean;
         };
         /**
-         * @description How to pause a subscription.
+         * @description A request to pause a subscription.
          * @example {
          *       "resume_at": "2026-02-01T10:00:00.000Z"
          *     }
          */
         Pause: {
             /**
-             * @description When it resumes by itself, in the future and at most a year away; never when null.
+             * @description When it resumes automatically, in the future and at most a year away; null means never.
              * @default null
              */
             resume_at: components["schemas"]["Timestamp"] | null;
@@ -2338,35 +2365,35 @@ export interface components {
             invoice_id: components["schemas"]["InvoiceId"];
             /** @description The customer that pays. */
             customer_id: components["schemas"]["CustomerId"] | null;
-            /** @description What is paid with; null while that is open. */
+            /** @description The payment method; null while it is undecided. */
             payment_method_id: components["schemas"]["PaymentMethodId"] | null;
-            /** @description How much is paid. */
+            /** @description The amount paid. */
             amount: components["schemas"]["Money"];
-            /** @description Where it is in its life. */
+            /** @description The status. */
             status: components["schemas"]["PaymentStatus"];
-            /** @description Who moves the money. */
+            /** @description The provider that moves the money. */
             processor_name: components["schemas"]["ProcessorName"];
             /** @description Its id at the provider. */
             processor_id: components["schemas"]["ProcessorId"] | null;
-            /** @description How much was given back. */
+            /** @description The amount refunded. */
             refunded_amount: components["schemas"]["Money"];
-            /** @description Why it was given back. */
+            /** @description Why it was refunded. */
             refund_reason: components["schemas"]["Reason"] | null;
-            /** @description Why it failed, in the provider's words for programs. */
+            /** @description The provider's machine-readable reason for the failure. */
             failure_code: components["schemas"]["FailureCode"] | null;
-            /** @description Why it failed, in a sentence. */
+            /** @description The reason for the failure as text. */
             failure_message: string | null;
-            /** @description What the payer has to do to finish it. */
+            /** @description The action that the payer must take to finish it. */
             next_action: components["schemas"]["NextAction"] | null;
             /** @description When it was created. */
             created_at: components["schemas"]["Timestamp"];
-            /** @description When its outcome was known. */
+            /** @description When its outcome became known. */
             completed_at: components["schemas"]["Timestamp"] | null;
             /** @description When it was last changed. */
             updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description What is sent to pay an invoice. The other members of a payment are accepted and ignored.
+         * @description A request to pay an invoice. The other members of a payment are accepted and ignored.
          * @example {
          *       "invoice_id": "inv_01khgbwb6gfcvt5fwr9s2r6n64",
          *       "customer_id": "cus_01kf0h8v90fkrvgzcvdpyndt3q",
@@ -2382,18 +2409,19 @@ export interface components {
             /** @description The invoice that it pays. */
             invoice_id: components["schemas"]["InvoiceId"];
             /**
-             * @description The customer that pays; the one that the invoice bills when absent.
+             * @description The customer that pays; defaults to the billed customer.
              * @default null
              */
             customer_id: components["schemas"]["CustomerId"] | null;
-            /** @description How much is paid; when absent, what is due and not being paid already. Never more than that. */
+            /** @description The amount; defaults to, and never exceeds, the amount that is due and not already being paid. */
             amount?: components["schemas"]["MoneyInput"];
             /**
-             * @description What is paid with, of the customer's. Without one the payment is open, and `next_action` says how to finish it.
+             * @description The customer's payment method. Without one the payment remains open, and `next_action` says how
+             *     to finish it.
              * @default null
              */
             payment_method_id: components["schemas"]["PaymentMethodId"] | null;
-            /** @description A key of the caller's for the payment, unique in the tenant. */
+            /** @description An idempotency key that the caller chooses, unique in the tenant. */
             idempotency_key?: components["schemas"]["IdempotencyKey"];
         };
         /**
@@ -2411,7 +2439,7 @@ export interface components {
          *     }
          */
         PaymentFailed: {
-            /** @description What went wrong. */
+            /** @description The error message. */
             error: components["schemas"]["ErrorInfo"];
         };
         /**
@@ -2420,7 +2448,8 @@ export interface components {
          */
         PaymentId: string;
         /**
-         * @description What a customer pays with. The provider keeps it; here is only what people recognise it by.
+         * @description A payment method of a customer. The provider stores it; the members here only help people
+         *     recognise it.
          * @example {
          *       "id": "pm_01kf0heb20fcbvtw2mf07hg7jn",
          *       "customer_id": "cus_01kf0h8v90fkrvgzcvdpyndt3q",
@@ -2436,9 +2465,9 @@ export interface components {
         PaymentMethod: {
             /** @description Its id. */
             id: components["schemas"]["PaymentMethodId"];
-            /** @description The customer that pays with it. */
+            /** @description The customer that owns it. */
             customer_id: components["schemas"]["CustomerId"];
-            /** @description What kind it is. */
+            /** @description The kind of payment method. */
             type: components["schemas"]["PaymentMethodType"];
             /** @description The last 4 characters of its number. */
             last4: string | null;
@@ -2448,13 +2477,14 @@ export interface components {
             expiry_month: number | null;
             /** @description The year in which it expires. */
             expiry_year: number | null;
-            /** @description Whether invoices of the customer are collected with it. */
+            /** @description Whether the customer's invoices are collected with it. */
             is_default: boolean;
             /** @description When it was attached. */
             created_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description What is sent to attach a payment method. The other members of a payment method are accepted and ignored.
+         * @description A request to attach a payment method. The other members of a payment method are accepted and
+         *     ignored.
          * @example {
          *       "customer_id": "cus_01kf0h8v90fkrvgzcvdpyndt3q",
          *       "token": "tok_1PqYzK2eZvKYlo2C",
@@ -2462,12 +2492,12 @@ export interface components {
          *     }
          */
         PaymentMethodCreate: {
-            /** @description The customer that pays with it. */
+            /** @description The customer that owns it. */
             customer_id: components["schemas"]["CustomerId"];
-            /** @description What the provider's client library gave for it. */
+            /** @description The token that the provider's client library issued. */
             token: components["schemas"]["ProviderToken"];
             /**
-             * @description Whether it becomes the default; the first one does anyway.
+             * @description Whether it becomes the default; the first one always does.
              * @default false
              */
             set_default: boolean;
@@ -2480,7 +2510,7 @@ export interface components {
         /** @description The payment methods of a customer, newest first. */
         PaymentMethodList: components["schemas"]["PaymentMethod"][];
         /**
-         * @description It is the last payment method while an invoice is to be paid, or its id is malformed.
+         * @description It is the last payment method while an invoice is unpaid, or its id is malformed.
          * @example {
          *       "error": {
          *         "code": "invalid_state",
@@ -2490,7 +2520,7 @@ export interface components {
          *     }
          */
         PaymentMethodNeeded: {
-            /** @description What went wrong. */
+            /** @description The error message. */
             error: components["schemas"]["ErrorInfo"];
         };
         /**
@@ -2504,11 +2534,11 @@ export interface components {
          *     }
          */
         PaymentMethodNotFound: {
-            /** @description What went wrong. */
+            /** @description The error message. */
             error: components["schemas"]["ErrorInfo"];
         };
         /**
-         * @description What kind of payment method it is.
+         * @description The kind of payment method.
          * @enum {string}
          */
         PaymentMethodType: "card" | "bank_account" | "other";
@@ -2523,7 +2553,7 @@ export interface components {
          *     }
          */
         PaymentNotFound: {
-            /** @description What went wrong. */
+            /** @description The error message. */
             error: components["schemas"]["ErrorInfo"];
         };
         /**
@@ -2569,16 +2599,17 @@ export interface components {
         PaymentPage: {
             /** @description The records of this page, newest first. */
             data: components["schemas"]["Payment"][];
-            /** @description Where the page is in the list. */
+            /** @description The position of the page in the list. */
             pagination: components["schemas"]["Pagination"];
         };
         /**
-         * @description What a payment is known by elsewhere.
+         * @description The external reference of a payment.
          * @example transfer 2026-02-18/7
          */
         PaymentReference: string;
         /**
-         * @description A field or parameter is missing, malformed, out of its bounds or unknown, the invoice is paid, voided or has nothing to bill, or the amount is more than is due.
+         * @description A field or parameter is missing, malformed, out of its bounds or unknown; the invoice is paid,
+         *     voided or has nothing to bill; or the amount exceeds the amount due.
          * @example {
          *       "error": {
          *         "code": "invalid_amount",
@@ -2610,11 +2641,11 @@ export interface components {
          *     }
          */
         PaymentRefused: {
-            /** @description What went wrong. */
+            /** @description The error message. */
             error: components["schemas"]["ErrorInfo"];
         };
         /**
-         * @description The outcome of the payment is known, or its id is malformed.
+         * @description The outcome of the payment is already known, or its id is malformed.
          * @example {
          *       "error": {
          *         "code": "invalid_state",
@@ -2624,11 +2655,11 @@ export interface components {
          *     }
          */
         PaymentStateRefused: {
-            /** @description What went wrong. */
+            /** @description The error message. */
             error: components["schemas"]["ErrorInfo"];
         };
         /**
-         * @description Where a payment is in its life.
+         * @description The status of a payment.
          * @enum {string}
          */
         PaymentStatus: "pending" | "succeeded" | "failed" | "refunded" | "canceled";
@@ -2639,7 +2670,7 @@ export interface components {
         Percent: string;
         /**
          * Format: int32
-         * @description A part of a hundred.
+         * @description A percentage.
          * @example 10
          */
         Percentage: number;
@@ -2733,32 +2764,32 @@ export interface components {
         Plan: {
             /** @description Its id. */
             readonly id: components["schemas"]["PlanId"];
-            /** @description Its name for people. */
+            /** @description The display name. */
             name: components["schemas"]["Title"];
-            /** @description Its name for machines, unique in the app and fixed. Made from `name` when absent. */
+            /** @description Its machine-readable name, unique in the app and immutable. Derived from `name` when absent. */
             slug: components["schemas"]["Slug"];
-            /** @description What it is for. */
+            /** @description Its purpose. */
             description: string;
-            /** @description The currency of all its prices; fixed. */
+            /** @description The currency of all its prices; immutable. */
             currency: components["schemas"]["Currency"];
             /** @description Whether it can be subscribed to; changed by activating and archiving. */
             status: components["schemas"]["PlanStatus"];
             /** @description How long a new subscription is free of charge. */
             trial_days: components["schemas"]["TrialDays"];
-            /** @description Whether a trial ends as `expired` when the customer has no payment method by then. */
+            /** @description Whether a trial ends as `expired` if the customer has no payment method by then. */
             trial_requires_payment_method: boolean;
             /**
              * Format: int32
-             * @description Counts the changes of features and prices, from 1.
+             * @description The number of changes to features and prices, from 1.
              */
             readonly revision: number;
-            /** @description What it lets its subscribers use. A change of limits counts at once. */
+            /** @description The features that it includes. A change of limits applies at once. */
             features: components["schemas"]["Feature"][];
-            /** @description What it costs; null is free. A change counts from the next period of a subscription. */
+            /** @description The prices; null means free. A change applies from the next period of a subscription. */
             pricing: components["schemas"]["Pricing"] | null;
             /** @description The app it belongs to. */
             readonly app_id: components["schemas"]["AppId"];
-            /** @description Free data of the app's own. */
+            /** @description Free-form data that the app defines. */
             metadata: components["schemas"]["Metadata"];
             /** @description When it was created. */
             readonly created_at: components["schemas"]["Timestamp"];
@@ -2776,11 +2807,11 @@ export interface components {
          *     }
          */
         PlanArchived: {
-            /** @description What went wrong. */
+            /** @description The error message. */
             error: components["schemas"]["ErrorInfo"];
         };
         /**
-         * @description Which plan to change to.
+         * @description A request to change the plan.
          * @example {
          *       "plan_id": "plan_01kepmx140fr4t7m82d2z5m4nf",
          *       "prorate": true,
@@ -2791,12 +2822,13 @@ export interface components {
             /** @description The plan, which must be active and in the same currency. */
             plan_id: components["schemas"]["PlanId"];
             /**
-             * @description Whether the base amount of the running period is split by time; otherwise the old one counts to its end.
+             * @description Whether the base amount of the current period is prorated; otherwise the old base amount
+             *     applies until its end.
              * @default true
              */
             prorate: boolean;
             /**
-             * @description When the change counts.
+             * @description When the change takes effect.
              * @default now
              */
             effective: components["schemas"]["PlanChangeTime"];
@@ -2830,16 +2862,16 @@ export interface components {
          *     }
          */
         PlanChangeRefused: {
-            /** @description What went wrong. */
+            /** @description The error message. */
             error: components["schemas"]["ErrorInfo"];
         };
         /**
-         * @description When a change of the plan counts.
+         * @description When a plan change takes effect.
          * @enum {string}
          */
         PlanChangeTime: "now" | "period_end";
         /**
-         * @description What is sent to create a plan. Read-only members are accepted and ignored; `null` means absent.
+         * @description A request to create a plan. Read-only members are accepted and ignored; `null` means absent.
          * @example {
          *       "name": "Pro",
          *       "slug": "pro",
@@ -2921,16 +2953,16 @@ export interface components {
          *     }
          */
         PlanCreate: {
-            /** @description Its name for people. */
+            /** @description The display name. */
             name: components["schemas"]["Title"];
-            /** @description Its name for machines, unique in the app and fixed. Made from `name` when absent. */
+            /** @description Its machine-readable name, unique in the app and immutable. Derived from `name` when absent. */
             slug?: components["schemas"]["Slug"];
             /**
-             * @description What it is for.
+             * @description Its purpose.
              * @default
              */
             description: string;
-            /** @description The currency of all its prices; fixed. */
+            /** @description The currency of all its prices; immutable. */
             currency: components["schemas"]["Currency"];
             /**
              * @description Whether it can be subscribed to; changed by activating and archiving.
@@ -2943,22 +2975,22 @@ export interface components {
              */
             trial_days: components["schemas"]["TrialDays"];
             /**
-             * @description Whether a trial ends as `expired` when the customer has no payment method by then.
+             * @description Whether a trial ends as `expired` if the customer has no payment method by then.
              * @default false
              */
             trial_requires_payment_method: boolean;
             /**
-             * @description Free data of the app's own.
+             * @description Free-form data that the app defines.
              * @default {}
              */
             metadata: components["schemas"]["Metadata"];
             /**
-             * @description What it lets its subscribers use; no key twice.
+             * @description The features that it includes, with unique keys.
              * @default []
              */
             features: components["schemas"]["FeatureInput"][];
             /**
-             * @description What it costs; null is free.
+             * @description The prices; null means free.
              * @default null
              */
             pricing: components["schemas"]["PricingInput"] | null;
@@ -2990,7 +3022,7 @@ export interface components {
          *     }
          */
         PlanEditRefused: {
-            /** @description What went wrong. */
+            /** @description The error message. */
             error: components["schemas"]["ErrorInfo"];
         };
         /**
@@ -2999,7 +3031,7 @@ export interface components {
          */
         PlanId: string;
         /**
-         * @description The plan has live subscriptions, or what names it is malformed.
+         * @description The plan has live subscriptions, or its reference is malformed.
          * @example {
          *       "error": {
          *         "code": "plan_in_use",
@@ -3009,11 +3041,11 @@ export interface components {
          *     }
          */
         PlanInUse: {
-            /** @description What went wrong. */
+            /** @description The error message. */
             error: components["schemas"]["ErrorInfo"];
         };
         /**
-         * @description The app has no such plan.
+         * @description The plan does not exist in the app.
          * @example {
          *       "error": {
          *         "code": "plan_not_found",
@@ -3023,11 +3055,11 @@ export interface components {
          *     }
          */
         PlanNotFound: {
-            /** @description What went wrong. */
+            /** @description The error message. */
             error: components["schemas"]["ErrorInfo"];
         };
         /**
-         * @description The plan or the customer that the body names does not exist.
+         * @description The plan or the customer named in the body does not exist.
          * @example {
          *       "error": {
          *         "code": "plan_not_found",
@@ -3037,7 +3069,7 @@ export interface components {
          *     }
          */
         PlanOrCustomerNotFound: {
-            /** @description What went wrong. */
+            /** @description The error message. */
             error: components["schemas"]["ErrorInfo"];
         };
         /**
@@ -3140,11 +3172,11 @@ export interface components {
         PlanPage: {
             /** @description The records of this page, newest first. */
             data: components["schemas"]["Plan"][];
-            /** @description Where the page is in the list. */
+            /** @description The position of the page in the list. */
             pagination: components["schemas"]["Pagination"];
         };
         /**
-         * @description A plan, by its id or its slug. What begins with `plan_` is an id.
+         * @description A plan, by its id or its slug. A value that begins with `plan_` is an id.
          * @example pro
          */
         PlanRef: string;
@@ -3168,7 +3200,7 @@ export interface components {
          *     }
          */
         PlanRefused: {
-            /** @description What went wrong. */
+            /** @description The error message. */
             error: components["schemas"]["ErrorInfo"];
         };
         /**
@@ -3177,7 +3209,8 @@ export interface components {
          */
         PlanStatus: "active" | "draft" | "archived";
         /**
-         * @description What is sent to change a plan. Absent members keep their value, arrays replace; members that are fixed are accepted and ignored.
+         * @description A request to change a plan. Absent members keep their value, arrays replace; immutable members
+         *     are accepted and ignored.
          * @example {
          *       "name": "Pro",
          *       "description": "For growing teams",
@@ -3256,23 +3289,23 @@ export interface components {
          *     }
          */
         PlanUpdate: {
-            /** @description Its name for people. */
+            /** @description The display name. */
             name?: components["schemas"]["Title"];
-            /** @description What it is for. */
+            /** @description Its purpose. */
             description?: string;
             /** @description How long a new subscription is free of charge. */
             trial_days?: components["schemas"]["TrialDays"];
-            /** @description Whether a trial ends as `expired` when the customer has no payment method by then. */
+            /** @description Whether a trial ends as `expired` if the customer has no payment method by then. */
             trial_requires_payment_method?: boolean;
-            /** @description Free data of the app's own. */
+            /** @description Free-form data that the app defines. */
             metadata?: components["schemas"]["Metadata"];
-            /** @description What it lets its subscribers use; no key twice. */
+            /** @description The features that it includes, with unique keys. */
             features?: components["schemas"]["FeatureInput"][];
-            /** @description What it costs; null is free. */
+            /** @description The prices; null means free. */
             pricing?: components["schemas"]["PricingInput"] | null;
         };
         /**
-         * @description What a plan costs.
+         * @description The prices of a plan.
          * @example {
          *       "base_amount": {
          *         "amount": 4900,
@@ -3318,17 +3351,17 @@ export interface components {
          *     }
          */
         Pricing: {
-            /** @description What a period costs before any use. */
+            /** @description The price of a period before any use. */
             base_amount: components["schemas"]["Money"];
-            /** @description How long a period is. */
+            /** @description The length of a period. */
             billing_period: components["schemas"]["BillingPeriod"];
             /** @description When the base amount is billed. */
             base_timing: components["schemas"]["BaseTiming"];
-            /** @description What use costs, by feature and rising `up_to`. Features without tiers cost nothing. */
+            /** @description The prices of use, by feature and ascending `up_to`. Features without tiers are free. */
             tiers: components["schemas"]["PricingTier"][];
         };
         /**
-         * @description Prices as they are sent.
+         * @description Prices in a request.
          * @example {
          *       "base_amount": {
          *         "amount": 4900,
@@ -3374,10 +3407,10 @@ export interface components {
          *     }
          */
         PricingInput: {
-            /** @description What a period costs before any use; 0 when absent. */
+            /** @description The price of a period before any use; 0 when absent. */
             base_amount?: components["schemas"]["MoneyInput"];
             /**
-             * @description How long a period is.
+             * @description The length of a period.
              * @default monthly
              */
             billing_period: components["schemas"]["BillingPeriod"];
@@ -3387,13 +3420,13 @@ export interface components {
              */
             base_timing: components["schemas"]["BaseTiming"];
             /**
-             * @description What use costs, by feature and rising `up_to`. Features without tiers cost nothing.
+             * @description The prices of use, by feature and ascending `up_to`. Features without tiers are free.
              * @default []
              */
             tiers: components["schemas"]["PricingTierInput"][];
         };
         /**
-         * @description What a stretch of the quantity of a feature costs.
+         * @description The price of a range of units of a feature.
          * @example {
          *       "feature_key": "api_calls",
          *       "type": "graduated",
@@ -3412,21 +3445,21 @@ export interface components {
          *     }
          */
         PricingTier: {
-            /** @description The feature, which the plan has and which is no boolean. */
+            /** @description The feature, which must be in the plan and not be boolean. */
             feature_key: components["schemas"]["FeatureKey"];
-            /** @description How the tiers of the feature make a price. */
+            /** @description How the tiers of the feature determine a price. */
             type: components["schemas"]["TierType"];
-            /** @description Where the tier ends; the next one begins with the unit after it. */
+            /** @description The last unit of the tier; the next tier begins with the unit after it. */
             up_to: components["schemas"]["UpTo"];
             /** @description The price of a unit: `unit_amount_decimal` rounded half up to whole minor units. */
             unit_amount: components["schemas"]["Money"];
-            /** @description The exact price of a unit in minor units, which is what is billed. */
+            /** @description The exact price of a unit in minor units, which is the one that is billed. */
             unit_amount_decimal: components["schemas"]["DecimalAmount"];
-            /** @description What reaching the tier costs once. */
+            /** @description The one-time charge for reaching the tier. */
             flat_amount: components["schemas"]["Money"];
         };
         /**
-         * @description A tier as it is sent.
+         * @description A tier in a request.
          * @example {
          *       "feature_key": "api_calls",
          *       "type": "graduated",
@@ -3445,34 +3478,37 @@ export interface components {
          *     }
          */
         PricingTierInput: {
-            /** @description The feature, which the plan has and which is no boolean. */
+            /** @description The feature, which must be in the plan and not be boolean. */
             feature_key: components["schemas"]["FeatureKey"];
             /**
-             * @description How the tiers of the feature make a price.
+             * @description How the tiers of the feature determine a price.
              * @default graduated
              */
             type: components["schemas"]["TierType"];
-            /** @description Where the tier ends; the next one begins with the unit after it. */
+            /** @description The last unit of the tier; the next tier begins with the unit after it. */
             up_to: components["schemas"]["UpTo"];
-            /** @description The price of a unit; 0 when absent. Together with `unit_amount_decimal` it must be that one, rounded half up. */
+            /**
+             * @description The price of a unit; 0 when absent. If `unit_amount_decimal` is also sent, this must be its
+             *     value, rounded half up.
+             */
             unit_amount?: components["schemas"]["MoneyInput"];
             /** @description The exact price of a unit in minor units: `"0.5"` is half a cent. `unit_amount` when absent. */
             unit_amount_decimal?: components["schemas"]["DecimalAmount"];
-            /** @description What reaching the tier costs once; 0 when absent. */
+            /** @description The one-time charge for reaching the tier; 0 when absent. */
             flat_amount?: components["schemas"]["MoneyInput"];
         };
         /**
-         * @description The id of something at a payment provider.
+         * @description The id of an object at a payment provider.
          * @example pi_3PqZ1x2eZvKYlo2C
          */
         ProcessorId: string;
         /**
-         * @description Who moves the money.
+         * @description The provider that moves the money.
          * @enum {string}
          */
         ProcessorName: "test" | "card-provider" | "billing-provider" | "manual";
         /**
-         * @description The store is away, or the payment provider failed or is not configured.
+         * @description The database is unavailable, or the payment provider failed or is not configured.
          * @example {
          *       "error": {
          *         "code": "provider_not_configured",
@@ -3489,11 +3525,12 @@ export interface components {
          *     }
          */
         ProviderError: {
-            /** @description What went wrong. */
+            /** @description The error message. */
             error: components["schemas"]["ErrorInfo"];
         };
         /**
-         * @description The payment provider did not answer in time. What was begun is reconciled later: look at it before trying again.
+         * @description The payment provider did not respond in time. The started payment is reconciled later: check it
+         *     before trying again.
          * @example {
          *       "error": {
          *         "code": "provider_timeout",
@@ -3506,22 +3543,23 @@ export interface components {
          *     }
          */
         ProviderTimeout: {
-            /** @description What went wrong. */
+            /** @description The error message. */
             error: components["schemas"]["ErrorInfo"];
         };
         /**
-         * @description What the provider's client library gives for a card or account. Card numbers are refused.
+         * @description The token that the provider's client library issues for a card or account. Card numbers are
+         *     refused.
          * @example tok_1PqYzK2eZvKYlo2C
          */
         ProviderToken: string;
         /**
          * Format: int64
-         * @description How much one event says; a negative quantity corrects.
+         * @description The quantity of one event; a negative quantity is a correction.
          * @example 250
          */
         Quantity: number;
         /**
-         * @description The API key that the request carries has used up its rate.
+         * @description The API key of the request has exceeded its rate limit.
          * @example {
          *       "error": {
          *         "code": "rate_limited",
@@ -3531,16 +3569,16 @@ export interface components {
          *     }
          */
         RateLimited: {
-            /** @description What went wrong. */
+            /** @description The error message. */
             error: components["schemas"]["ErrorInfo"];
         };
         /**
-         * @description Why it was done.
+         * @description The reason for an action.
          * @example duplicate order
          */
         Reason: string;
         /**
-         * @description What the counters of a subscription were compared to.
+         * @description The comparison of the counters of a subscription with its events.
          * @example {
          *       "subscription_id": "sub_01kf0hj080fy68aq2kxr1eh230",
          *       "checked": 12,
@@ -3552,10 +3590,10 @@ export interface components {
             subscription_id: components["schemas"]["SubscriptionId"];
             /**
              * Format: int32
-             * @description Counters that were compared.
+             * @description The number of counters compared.
              */
             checked: number;
-            /** @description Those that differed, which should be none. */
+            /** @description The counters that differed, of which there should be none. */
             differences: components["schemas"]["UsageDifference"][];
         };
         /**
@@ -3574,9 +3612,9 @@ export interface components {
             coupon_id: components["schemas"]["CouponId"];
             /** @description Its code. */
             code: components["schemas"]["CouponCode"];
-            /** @description How it discounts. */
+            /** @description The kind of discount. */
             discount_type: components["schemas"]["CouponType"];
-            /** @description What it takes off: a percentage, or an amount of money. */
+            /** @description The discount: a percentage, or an amount of money. */
             discount_value: components["schemas"]["Percentage"] | components["schemas"]["Money"];
             /** @description The subscription that it discounts. */
             subscription_id: components["schemas"]["SubscriptionId"];
@@ -3584,7 +3622,7 @@ export interface components {
             applied_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description Which subscription to redeem a coupon for.
+         * @description The subscription to redeem a coupon for.
          * @example {
          *       "subscription_id": "sub_01kf0hj080fy68aq2kxr1eh230"
          *     }
@@ -3594,7 +3632,7 @@ export interface components {
             subscription_id: components["schemas"]["SubscriptionId"];
         };
         /**
-         * @description What a refund came to.
+         * @description The result of a refund.
          * @example {
          *       "id": "pay_01khgfa9r8ecxt60xvhcr4x6z8",
          *       "status": "refunded",
@@ -3609,15 +3647,15 @@ export interface components {
         Refund: {
             /** @description The payment. */
             id: components["schemas"]["PaymentId"];
-            /** @description Where it is in its life now. */
+            /** @description The current status. */
             status: components["schemas"]["PaymentStatus"];
-            /** @description How much was given back in all. */
+            /** @description The total amount refunded. */
             refunded_amount: components["schemas"]["Money"];
-            /** @description Why. */
+            /** @description The reason. */
             refund_reason: components["schemas"]["Reason"] | null;
         };
         /**
-         * @description How much of a payment to give back.
+         * @description A request to refund a payment.
          * @example {
          *       "amount": {
          *         "amount": 1000,
@@ -3627,16 +3665,17 @@ export interface components {
          *     }
          */
         RefundInput: {
-            /** @description How much; all that is left when absent. */
+            /** @description The amount; defaults to the whole remaining amount. */
             amount?: components["schemas"]["MoneyInput"];
             /**
-             * @description Why.
+             * @description The reason.
              * @default null
              */
             reason: components["schemas"]["Reason"] | null;
         };
         /**
-         * @description A field or parameter is missing, malformed, out of its bounds or unknown, the payment did not succeed, or the amount is more than is left of it.
+         * @description A field or parameter is missing, malformed, out of its bounds or unknown; the payment did not
+         *     succeed; or the amount exceeds its remaining amount.
          * @example {
          *       "error": {
          *         "code": "invalid_amount",
@@ -3654,23 +3693,23 @@ export interface components {
          *     }
          */
         RefundRefused: {
-            /** @description What went wrong. */
+            /** @description The error message. */
             error: components["schemas"]["ErrorInfo"];
         };
         /**
          * Format: int64
-         * @description How much of a feature is left, never below 0; -1 is unlimited.
+         * @description The remaining amount of a feature, never below 0; -1 means unlimited.
          * @example 1800
          */
         Remaining: number;
         /**
          * Format: int64
-         * @description Minor units of a currency, as they are sent.
+         * @description Minor units of a currency in a request.
          * @example 4900
          */
         SentMinorUnits: number;
         /**
-         * @description A short name for machines, unique in the app.
+         * @description A short machine-readable name, unique in the app.
          * @example pro
          */
         Slug: string;
@@ -3686,11 +3725,11 @@ export interface components {
          *     }
          */
         SlugExists: {
-            /** @description What went wrong. */
+            /** @description The error message. */
             error: components["schemas"]["ErrorInfo"];
         };
         /**
-         * @description A tenant's running agreement on one plan.
+         * @description A tenant's subscription to one plan.
          * @example {
          *       "id": "sub_01kf0hj080fy68aq2kxr1eh230",
          *       "tenant_id": "acme",
@@ -3716,37 +3755,43 @@ export interface components {
         Subscription: {
             /** @description Its id. */
             readonly id: components["schemas"]["SubscriptionId"];
-            /** @description The tenant that it entitles and bills; fixed. Another than the caller's own is for the operator only. */
+            /**
+             * @description The tenant that it entitles and bills; immutable. Only the operator may name a tenant other
+             *     than the caller's own.
+             */
             tenant_id: components["schemas"]["TenantId"];
-            /** @description The plan; changed by changing the plan. */
+            /** @description The plan; changed only by a plan change. */
             plan_id: components["schemas"]["PlanId"];
-            /** @description Where it is in its life. */
+            /** @description The status. */
             readonly status: components["schemas"]["SubscriptionStatus"];
-            /** @description Who is billed, in the currency of the plan; when null, the tenant's oldest customer of that currency. */
+            /**
+             * @description The billed customer, in the currency of the plan; when null, the tenant's oldest customer with
+             *     that currency.
+             */
             customer_id: components["schemas"]["CustomerId"] | null;
-            /** @description When the running billing period began. */
+            /** @description When the current billing period began. */
             readonly current_period_start: components["schemas"]["Timestamp"];
-            /** @description When the running billing period ends. */
+            /** @description When the current billing period ends. */
             readonly current_period_end: components["schemas"]["Timestamp"];
             /** @description When the trial began; null without one. */
             readonly trial_start: components["schemas"]["Timestamp"] | null;
             /** @description When the trial ends; null without one. */
             readonly trial_end: components["schemas"]["Timestamp"] | null;
-            /** @description When it will end, because it was canceled. */
+            /** @description When it will end because of a cancellation. */
             readonly cancel_at: components["schemas"]["Timestamp"] | null;
             /** @description When it became `canceled`. */
             readonly canceled_at: components["schemas"]["Timestamp"] | null;
-            /** @description When it ended, by whatever way. */
+            /** @description When it ended, for any reason. */
             readonly ended_at: components["schemas"]["Timestamp"] | null;
-            /** @description When it resumes by itself, while it is paused. */
+            /** @description When it resumes automatically, while it is paused. */
             readonly resume_at: components["schemas"]["Timestamp"] | null;
-            /** @description The plan that it changes to when the period ends. */
+            /** @description The plan that takes effect when the period ends. */
             readonly pending_plan_id: components["schemas"]["PlanId"] | null;
-            /** @description The coupons that were redeemed for it, in that order. */
+            /** @description The coupons redeemed for it, in order of redemption. */
             readonly coupon_ids: components["schemas"]["CouponId"][];
             /** @description The app it belongs to. */
             readonly app_id: components["schemas"]["AppId"];
-            /** @description Free data of the tenant's own. */
+            /** @description Free-form data that the tenant defines. */
             metadata: components["schemas"]["Metadata"];
             /** @description When it was created. */
             readonly created_at: components["schemas"]["Timestamp"];
@@ -3754,7 +3799,8 @@ export interface components {
             readonly updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description What is sent to subscribe a tenant to a plan. Read-only members are accepted and ignored; `null` means absent.
+         * @description A request to subscribe a tenant to a plan. Read-only members are accepted and ignored; `null`
+         *     means absent.
          * @example {
          *       "tenant_id": "acme",
          *       "plan_id": "plan_01kekj4hm0ez2s1gqhd4r2btjz",
@@ -3764,21 +3810,25 @@ export interface components {
          *     }
          */
         SubscriptionCreate: {
-            /** @description The tenant that it entitles and bills; fixed. Another than the caller's own is for the operator only. */
+            /**
+             * @description The tenant that it entitles and bills; immutable. Only the operator may name a tenant other
+             *     than the caller's own.
+             */
             tenant_id: components["schemas"]["TenantId"];
-            /** @description The plan; changed by changing the plan. */
+            /** @description The plan; changed only by a plan change. */
             plan_id: components["schemas"]["PlanId"];
             /**
-             * @description Who is billed, in the currency of the plan; when null, the tenant's oldest customer of that currency.
+             * @description The billed customer, in the currency of the plan; when null, the tenant's oldest customer with
+             *     that currency.
              * @default null
              */
             customer_id: components["schemas"]["CustomerId"] | null;
             /**
-             * @description Free data of the tenant's own.
+             * @description Free-form data that the tenant defines.
              * @default {}
              */
             metadata: components["schemas"]["Metadata"];
-            /** @description How it begins; when absent with a trial if there are days for one, else with a paid period. */
+            /** @description The initial status; by default a trial if there are trial days, otherwise a paid period. */
             status?: components["schemas"]["InitialStatus"];
             /** @description Days of the trial; those of the plan when absent. */
             trial_days?: components["schemas"]["TrialDays"];
@@ -3794,7 +3844,7 @@ export interface components {
          *     }
          */
         SubscriptionEnded: {
-            /** @description What went wrong. */
+            /** @description The error message. */
             error: components["schemas"]["ErrorInfo"];
         };
         /**
@@ -3808,7 +3858,7 @@ export interface components {
          *     }
          */
         SubscriptionExists: {
-            /** @description What went wrong. */
+            /** @description The error message. */
             error: components["schemas"]["ErrorInfo"];
         };
         /**
@@ -3827,11 +3877,11 @@ export interface components {
          *     }
          */
         SubscriptionNotFound: {
-            /** @description What went wrong. */
+            /** @description The error message. */
             error: components["schemas"]["ErrorInfo"];
         };
         /**
-         * @description The subscription does not exist for this tenant, or its plan has no such feature.
+         * @description The subscription does not exist for this tenant, or its plan does not include the feature.
          * @example {
          *       "error": {
          *         "code": "feature_not_found",
@@ -3841,11 +3891,11 @@ export interface components {
          *     }
          */
         SubscriptionOrFeatureNotFound: {
-            /** @description What went wrong. */
+            /** @description The error message. */
             error: components["schemas"]["ErrorInfo"];
         };
         /**
-         * @description The subscription does not exist for this tenant, or the plan is not there.
+         * @description The subscription does not exist for this tenant, or the plan does not exist.
          * @example {
          *       "error": {
          *         "code": "subscription_not_found",
@@ -3855,7 +3905,7 @@ export interface components {
          *     }
          */
         SubscriptionOrPlanNotFound: {
-            /** @description What went wrong. */
+            /** @description The error message. */
             error: components["schemas"]["ErrorInfo"];
         };
         /**
@@ -3895,7 +3945,7 @@ export interface components {
         SubscriptionPage: {
             /** @description The records of this page, newest first. */
             data: components["schemas"]["Subscription"][];
-            /** @description Where the page is in the list. */
+            /** @description The position of the page in the list. */
             pagination: components["schemas"]["Pagination"];
         };
         /**
@@ -3909,11 +3959,12 @@ export interface components {
          *     }
          */
         SubscriptionStateRefused: {
-            /** @description What went wrong. */
+            /** @description The error message. */
             error: components["schemas"]["ErrorInfo"];
         };
         /**
-         * @description Where a subscription is in its life. Those that are not `canceled` or `expired` are live; a tenant has at most one live one.
+         * @description The status of a subscription. Those that are not `canceled` or `expired` are live; a tenant has
+         *     at most one live one.
          * @enum {string}
          */
         SubscriptionStatus: "active" | "trialing" | "past_due" | "canceled" | "expired" | "paused";
@@ -3924,7 +3975,7 @@ export interface components {
          *     }
          */
         SubscriptionUpdate: {
-            /** @description Free data of the tenant's own. */
+            /** @description Free-form data that the tenant defines. */
             metadata?: components["schemas"]["Metadata"];
         };
         /**
@@ -3952,9 +4003,9 @@ export interface components {
             name: components["schemas"]["Title"];
             /** @description Its percentage. */
             rate: components["schemas"]["Percent"];
-            /** @description What is taxed: the subtotal without discounts. */
+            /** @description The taxed amount: the subtotal without discounts. */
             taxable_amount: components["schemas"]["Money"];
-            /** @description What it comes to. */
+            /** @description The amount of the tax. */
             amount: components["schemas"]["Money"];
         };
         /**
@@ -3965,13 +4016,14 @@ export interface components {
          *     }
          */
         TaxId: {
-            /** @description What kind of number it is, such as `eu_vat`. */
+            /** @description The kind of number, such as `eu_vat`. */
             type: string;
             /** @description The number. */
             value: string;
         };
         /**
-         * @description The tax on invoices of customers in a country or in one of its states. It has no update: delete it and create another.
+         * @description The tax on invoices of customers in a country or in one of its states. It cannot be updated:
+         *     delete it and create another.
          * @example {
          *       "id": "txr_01kerpxzm0f64bw8emg87ah1e8",
          *       "country": "DE",
@@ -3987,11 +4039,11 @@ export interface components {
             readonly id: components["schemas"]["TaxRateId"];
             /** @description The country. */
             country: components["schemas"]["Country"];
-            /** @description The state or province, which then beats the rate of the country; null for the country. */
+            /** @description The state or province, whose rate overrides the rate of the country; null for the country. */
             state: components["schemas"]["AddressLine"] | null;
-            /** @description What invoices call it. */
+            /** @description The name of the tax on invoices. */
             name: components["schemas"]["Title"];
-            /** @description How much, in percent. */
+            /** @description The rate in percent. */
             rate: components["schemas"]["Percent"];
             /** @description The app it belongs to. */
             readonly app_id: components["schemas"]["AppId"];
@@ -4011,17 +4063,17 @@ export interface components {
             /** @description The country. */
             country: components["schemas"]["Country"];
             /**
-             * @description The state or province, which then beats the rate of the country; null for the country.
+             * @description The state or province, whose rate overrides the rate of the country; null for the country.
              * @default null
              */
             state: components["schemas"]["AddressLine"] | null;
-            /** @description What invoices call it. */
+            /** @description The name of the tax on invoices. */
             name: components["schemas"]["Title"];
-            /** @description How much, in percent. */
+            /** @description The rate in percent. */
             rate: components["schemas"]["Percent"];
         };
         /**
-         * @description The country or state has a tax rate, or an `Idempotency-Key` was used with another body.
+         * @description The country or state already has a tax rate, or an `Idempotency-Key` was used with another body.
          * @example {
          *       "error": {
          *         "code": "already_exists",
@@ -4032,7 +4084,7 @@ export interface components {
          *     }
          */
         TaxRateExists: {
-            /** @description What went wrong. */
+            /** @description The error message. */
             error: components["schemas"]["ErrorInfo"];
         };
         /**
@@ -4041,7 +4093,7 @@ export interface components {
          */
         TaxRateId: string;
         /**
-         * @description The app has no such tax rate.
+         * @description The tax rate does not exist in the app.
          * @example {
          *       "error": {
          *         "code": "not_found",
@@ -4051,7 +4103,7 @@ export interface components {
          *     }
          */
         TaxRateNotFound: {
-            /** @description What went wrong. */
+            /** @description The error message. */
             error: components["schemas"]["ErrorInfo"];
         };
         /**
@@ -4079,32 +4131,33 @@ export interface components {
         TaxRatePage: {
             /** @description The records of this page, newest first. */
             data: components["schemas"]["TaxRate"][];
-            /** @description Where the page is in the list. */
+            /** @description The position of the page in the list. */
             pagination: components["schemas"]["Pagination"];
         };
         /**
-         * @description A tenant: who uses and who owes.
+         * @description A tenant, which uses features and owes money.
          * @example acme
          */
         TenantId: string;
         /**
-         * @description How the tiers of a feature make a price; all tiers of a feature have the same type.
+         * @description How the tiers of a feature determine a price; all tiers of a feature have the same type.
          * @enum {string}
          */
         TierType: "graduated" | "volume" | "flat";
         /**
          * Format: date-time
-         * @description A moment, RFC 3339; answers are in UTC with milliseconds.
+         * @description An RFC 3339 timestamp between 0001-01-01T00:00:00Z and 9999-12-31T23:59:59.999Z. Responses use
+         *     UTC with milliseconds; a leap second counts as the following second.
          * @example 2026-11-20T09:30:00.000Z
          */
         Timestamp: string;
         /**
-         * @description A name for people.
+         * @description A display name.
          * @example Pro
          */
         Title: string;
         /**
-         * @description The body is larger than the operation takes.
+         * @description The body is larger than the operation accepts.
          * @example {
          *       "error": {
          *         "code": "too_large",
@@ -4114,7 +4167,7 @@ export interface components {
          *     }
          */
         TooLarge: {
-            /** @description What went wrong. */
+            /** @description The error message. */
             error: components["schemas"]["ErrorInfo"];
         };
         /**
@@ -4124,7 +4177,7 @@ export interface components {
          */
         TrialDays: number;
         /**
-         * @description No credentials, credentials that are not valid, or no tenant.
+         * @description Credentials are missing or not valid, or there is no tenant.
          * @example {
          *       "error": {
          *         "code": "unauthorized",
@@ -4134,11 +4187,11 @@ export interface components {
          *     }
          */
         Unauthorized: {
-            /** @description What went wrong. */
+            /** @description The error message. */
             error: components["schemas"]["ErrorInfo"];
         };
         /**
-         * @description The body is not of a content type that the operation reads.
+         * @description The operation does not accept the content type of the body.
          * @example {
          *       "error": {
          *         "code": "unsupported_media_type",
@@ -4148,17 +4201,18 @@ export interface components {
          *     }
          */
         UnsupportedMediaType: {
-            /** @description What went wrong. */
+            /** @description The error message. */
             error: components["schemas"]["ErrorInfo"];
         };
         /**
          * Format: int64
-         * @description The last unit of a tier, at least 1 and above that of the tier before; -1 for the last tier, which has no end.
+         * @description The last unit of a tier, at least 1 and greater than that of the previous tier; -1 for the last
+         *     tier, which has no upper bound.
          * @example 10000
          */
         UpTo: number;
         /**
-         * @description What the next invoice of a subscription would be.
+         * @description A preview of the next invoice of a subscription.
          * @example {
          *       "tenant_id": "acme",
          *       "subscription_id": "sub_01kf0hj080fy68aq2kxr1eh230",
@@ -4282,41 +4336,44 @@ export interface components {
             tenant_id: components["schemas"]["TenantId"];
             /** @description The subscription that it bills. */
             subscription_id: components["schemas"]["SubscriptionId"];
-            /** @description Who is billed; null when the tenant has no customer of the currency. */
+            /** @description The billed customer; null when the tenant has no customer with this currency. */
             customer_id: components["schemas"]["CustomerId"] | null;
-            /** @description Where it is in its life. */
+            /** @description The status. */
             status: components["schemas"]["InvoiceStatus"];
-            /** @description What made it. */
+            /** @description The origin. */
             origin: components["schemas"]["InvoiceOrigin"];
             /** @description The currency of all its amounts. */
             currency: components["schemas"]["Currency"];
             /** @description The sum of the lines. */
             subtotal: components["schemas"]["Money"];
-            /** @description What coupons take off. */
+            /** @description The amount deducted by coupons. */
             discount_amount: components["schemas"]["Money"];
-            /** @description The taxes on what is left. */
+            /** @description The taxes on the remaining amount. */
             tax_amount: components["schemas"]["Money"];
             /** @description `subtotal` minus `discount_amount` plus `tax_amount`. */
             total: components["schemas"]["Money"];
-            /** @description What the customer's credit pays of it. */
+            /** @description The part of it that the customer's credit pays. */
             credit_applied: components["schemas"]["Money"];
-            /** @description What there is to pay: `total` minus `credit_applied`, never below 0. `amount_due` minus `amount_paid` is still open. */
+            /**
+             * @description The amount to pay: `total` minus `credit_applied`, never below 0. `amount_due` minus
+             *     `amount_paid` is still open.
+             */
             amount_due: components["schemas"]["Money"];
-            /** @description What was paid. */
+            /** @description The amount paid. */
             amount_paid: components["schemas"]["Money"];
-            /** @description Its lines. Lists leave them out: there it is empty. */
+            /** @description Its lines. In lists of invoices it is empty. */
             line_items: components["schemas"]["LineItem"][];
-            /** @description What each coupon takes off. */
+            /** @description The deduction of each coupon. */
             discounts: components["schemas"]["Discount"][];
-            /** @description What each tax adds. */
+            /** @description The amount of each tax. */
             taxes: components["schemas"]["Tax"][];
-            /** @description Who was billed; frozen when it becomes final, null before. */
+            /** @description The billed party; fixed when the invoice becomes final, null until then. */
             bill_to: components["schemas"]["BillTo"] | null;
             /** @description When the billed period began. */
             period_start: components["schemas"]["Timestamp"];
             /** @description When the billed period ended or ends. */
             period_end: components["schemas"]["Timestamp"];
-            /** @description When it is due; null before it is final. */
+            /** @description When it is due; null until it is final. */
             due_date: components["schemas"]["Timestamp"] | null;
             /** @description When it became final. */
             finalized_at: components["schemas"]["Timestamp"] | null;
@@ -4326,11 +4383,11 @@ export interface components {
             voided_at: components["schemas"]["Timestamp"] | null;
             /** @description Why it was voided. */
             void_reason: components["schemas"]["Reason"] | null;
-            /** @description What the manual payment is known by elsewhere. */
+            /** @description The external reference of the manual payment. */
             payment_ref: components["schemas"]["PaymentReference"] | null;
             /**
              * Format: int32
-             * @description How often it was tried to collect it.
+             * @description The number of attempts to collect it.
              */
             attempt_count: number;
             /** @description When the next attempt to collect it is due. */
@@ -4344,21 +4401,22 @@ export interface components {
         };
         /**
          * Format: int64
-         * @description How much of a feature is used: the sum of its events. It stops at what a double holds exactly.
+         * @description The used amount of a feature: the sum of its events, capped at the largest integer that a double
+         *     represents exactly.
          * @example 8200
          */
         Usage: number;
         /**
-         * @description The use of one stretch of time.
+         * @description The use in one period.
          * @example {
          *       "period": "2026-01-19",
          *       "usage": 1250
          *     }
          */
         UsageBucket: {
-            /** @description The first day of the stretch. */
+            /** @description The first day of the period. */
             period: components["schemas"]["Day"];
-            /** @description What was used in it. */
+            /** @description The use in the period. */
             usage: components["schemas"]["Usage"];
         };
         /**
@@ -4393,13 +4451,13 @@ export interface components {
             feature_key: components["schemas"]["FeatureKey"];
             /** @description When the billing period of the counter began. */
             period_start: components["schemas"]["Timestamp"];
-            /** @description What the counter said. */
+            /** @description The value of the counter. */
             counted: components["schemas"]["Usage"];
-            /** @description What its events come to. */
+            /** @description The sum of its events. */
             recomputed: components["schemas"]["Usage"];
         };
         /**
-         * @description One metered fact.
+         * @description One metered use.
          * @example {
          *       "id": "uevt_01kfd8cst0fj5vkzcgddzs58zr",
          *       "tenant_id": "acme",
@@ -4420,31 +4478,37 @@ export interface components {
         UsageEvent: {
             /** @description Its id. */
             readonly id: components["schemas"]["UsageEventId"];
-            /** @description The tenant that used. */
+            /** @description The tenant that used the feature. */
             readonly tenant_id: components["schemas"]["TenantId"];
             /** @description The app it belongs to. */
             readonly app_id: components["schemas"]["AppId"];
             /** @description The feature that was used. */
             feature_key: components["schemas"]["FeatureKey"];
-            /** @description How much of it; negative to correct. */
+            /** @description The quantity; negative for a correction. */
             quantity: components["schemas"]["Quantity"];
-            /** @description A key of the caller's for the event, unique in the tenant and app: the same event sent twice is stored once. */
+            /**
+             * @description An idempotency key that the caller chooses, unique in the tenant and app: an event that is sent
+             *     twice is stored once.
+             */
             idempotency_key: components["schemas"]["IdempotencyKey"] | null;
-            /** @description Free data of the tenant's own. */
+            /** @description Free-form data that the tenant defines. */
             metadata: components["schemas"]["Metadata"];
-            /** @description Whether it counts. */
+            /** @description Whether the event counts. */
             readonly status: components["schemas"]["UsageEventStatus"];
-            /** @description When it happened, at most 35 days ago and 5 minutes ahead; the server's time when absent. It decides the period that bills it. */
+            /**
+             * @description When it happened, at most 35 days ago and 5 minutes ahead; defaults to the server's time. It
+             *     decides the period that bills the event.
+             */
             timestamp: components["schemas"]["Timestamp"];
-            /** @description When the server took it. */
+            /** @description When the server accepted it. */
             readonly accepted_at: components["schemas"]["Timestamp"];
-            /** @description The subscription that it counts for; null while no subscription covers its time. */
+            /** @description The subscription to which it counts; null while no subscription covers its time. */
             readonly subscription_id: components["schemas"]["SubscriptionId"] | null;
-            /** @description When the period began that bills it; null while no subscription covers its time. */
+            /** @description When the billing period of the event began; null while no subscription covers its time. */
             readonly period_start: components["schemas"]["Timestamp"] | null;
         };
         /**
-         * @description Usage events to record in one step.
+         * @description Usage events to record in one request.
          * @example {
          *       "events": [
          *         {
@@ -4469,7 +4533,8 @@ export interface components {
             events: components["schemas"]["UsageEventCreate"][];
         };
         /**
-         * @description What is sent to record a usage event. Read-only members are accepted and ignored; `null` means absent.
+         * @description A request to record a usage event. Read-only members are accepted and ignored; `null` means
+         *     absent.
          * @example {
          *       "feature_key": "api_calls",
          *       "quantity": 250,
@@ -4484,21 +4549,25 @@ export interface components {
             /** @description The feature that was used. */
             feature_key: components["schemas"]["FeatureKey"];
             /**
-             * @description How much of it; negative to correct.
+             * @description The quantity; negative for a correction.
              * @default 1
              */
             quantity: components["schemas"]["Quantity"];
             /**
-             * @description A key of the caller's for the event, unique in the tenant and app: the same event sent twice is stored once.
+             * @description An idempotency key that the caller chooses, unique in the tenant and app: an event that is sent
+             *     twice is stored once.
              * @default null
              */
             idempotency_key: components["schemas"]["IdempotencyKey"] | null;
             /**
-             * @description Free data of the tenant's own.
+             * @description Free-form data that the tenant defines.
              * @default {}
              */
             metadata: components["schemas"]["Metadata"];
-            /** @description When it happened, at most 35 days ago and 5 minutes ahead; the server's time when absent. It decides the period that bills it. */
+            /**
+             * @description When it happened, at most 35 days ago and 5 minutes ahead; defaults to the server's time. It
+             *     decides the period that bills the event.
+             */
             timestamp?: components["schemas"]["Timestamp"];
         };
         /**
@@ -4509,9 +4578,9 @@ export interface components {
          *     }
          */
         UsageEventError: {
-            /** @description Why, for programs. */
+            /** @description The machine-readable reason. */
             code: components["schemas"]["ErrorCode"];
-            /** @description Why, in a sentence. */
+            /** @description The reason as text. */
             message: string;
         };
         /**
@@ -4530,11 +4599,11 @@ export interface components {
          *     }
          */
         UsageEventNotFound: {
-            /** @description What went wrong. */
+            /** @description The error message. */
             error: components["schemas"]["ErrorInfo"];
         };
         /**
-         * @description What became of an event of a batch.
+         * @description The outcome of an event of a batch.
          * @enum {string}
          */
         UsageEventOutcome: "buffered" | "duplicate" | "rejected";
@@ -4570,11 +4639,11 @@ export interface components {
         UsageEventPage: {
             /** @description The records of this page, newest first. */
             data: components["schemas"]["UsageEvent"][];
-            /** @description Where the page is in the list. */
+            /** @description The position of the page in the list. */
             pagination: components["schemas"]["Pagination"];
         };
         /**
-         * @description What became of a batch.
+         * @description The outcome of a batch.
          * @example {
          *       "accepted": 1,
          *       "rejected": 1,
@@ -4596,20 +4665,20 @@ export interface components {
         UsageEventReceipt: {
             /**
              * Format: int32
-             * @description Events that are stored now.
+             * @description The number of events that were stored.
              */
             accepted: number;
             /**
              * Format: int32
-             * @description Events that are not, duplicates included.
+             * @description The number of events that were not stored, including duplicates.
              */
             rejected: number;
             /**
              * Format: int32
-             * @description Events that were stored before.
+             * @description The number of events that were already stored.
              */
             duplicates: number;
-            /** @description What became of each event, in the order of the request. */
+            /** @description The outcome of each event, in the order of the request. */
             results: components["schemas"]["UsageEventResult"][];
         };
         /**
@@ -4624,11 +4693,11 @@ export interface components {
          *     }
          */
         UsageEventRefused: {
-            /** @description What went wrong. */
+            /** @description The error message. */
             error: components["schemas"]["ErrorInfo"];
         };
         /**
-         * @description What became of one event of a batch.
+         * @description The outcome of one event of a batch.
          * @example {
          *       "id": "uevt_01kfd8cst0fj5vkzcgddzs58zr",
          *       "status": "buffered",
@@ -4636,9 +4705,9 @@ export interface components {
          *     }
          */
         UsageEventResult: {
-            /** @description The event; of a duplicate the one that is stored, of a rejected one null. */
+            /** @description The id of the event; for a duplicate, that of the stored event; for a rejected event, null. */
             id: components["schemas"]["UsageEventId"] | null;
-            /** @description What became of it. */
+            /** @description The outcome. */
             status: components["schemas"]["UsageEventOutcome"];
             /** @description Why it was rejected; null otherwise. */
             error: components["schemas"]["UsageEventError"] | null;
@@ -4649,7 +4718,8 @@ export interface components {
          */
         UsageEventStatus: "buffered" | "counted" | "voided";
         /**
-         * @description A field or parameter is missing, malformed, out of its bounds or unknown, or the event was taken back before.
+         * @description A field or parameter is missing, malformed, out of its bounds or unknown, or the event is already
+         *     voided.
          * @example {
          *       "error": {
          *         "code": "invalid_state",
@@ -4659,18 +4729,18 @@ export interface components {
          *     }
          */
         UsageEventVoided: {
-            /** @description What went wrong. */
+            /** @description The error message. */
             error: components["schemas"]["ErrorInfo"];
         };
         /**
-         * @description Why a usage event is taken back.
+         * @description The reason why a usage event is voided.
          * @example {
          *       "reason": "test traffic"
          *     }
          */
         UsageEventVoiding: {
             /**
-             * @description Why.
+             * @description The reason.
              * @default null
              */
             reason: components["schemas"]["Reason"] | null;
@@ -4698,11 +4768,11 @@ export interface components {
         UsageHistory: {
             /** @description The feature. */
             feature_key: components["schemas"]["FeatureKey"];
-            /** @description The stretches, oldest first; those without use are there too. */
+            /** @description The periods, oldest first, including those without use. */
             data: components["schemas"]["UsageBucket"][];
         };
         /**
-         * @description Why an invoice is voided.
+         * @description The reason why an invoice is voided.
          * @example {
          *       "reason": "duplicate order",
          *       "rebill": false
@@ -4710,12 +4780,12 @@ export interface components {
          */
         Voiding: {
             /**
-             * @description Why.
+             * @description The reason.
              * @default null
              */
             reason: components["schemas"]["Reason"] | null;
             /**
-             * @description Whether its charges are owed again, so that the next invoice bills them.
+             * @description Whether its charges become due again, so that the next invoice bills them.
              * @default false
              */
             rebill: boolean;

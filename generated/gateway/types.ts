@@ -2,12 +2,12 @@
 export interface components {
     schemas: {
         /**
-         * @description Which requests are logged.
+         * @description The requests that are logged.
          * @enum {string}
          */
         AccessLogMode: "off" | "errors" | "all";
         /**
-         * @description What is logged of requests.
+         * @description The access log of requests.
          * @example {
          *       "mode": "errors",
          *       "redactHeaders": [
@@ -19,13 +19,13 @@ export interface components {
          *     }
          */
         AccessLogging: {
-            /** @description Which requests. Default: `errors`. */
+            /** @description The requests to log. Default: `errors`. */
             mode: components["schemas"]["AccessLogMode"];
-            /** @description Headers whose values are not logged. Default: Authorization, Cookie, Set-Cookie, X-API-Key. */
+            /** @description The headers whose values are not logged. Default: Authorization, Cookie, Set-Cookie, X-API-Key. */
             redactHeaders: components["schemas"]["HeaderNames"];
         };
         /**
-         * @description What is logged of requests. What is absent stays, null restores the default.
+         * @description The access log of requests. Absent members keep their value, null restores the default.
          * @example {
          *       "mode": "errors",
          *       "redactHeaders": [
@@ -37,9 +37,9 @@ export interface components {
          *     }
          */
         AccessLoggingChange: {
-            /** @description Which requests. */
+            /** @description The requests to log. */
             mode?: components["schemas"]["AccessLogMode"] | null;
-            /** @description Headers whose values are not logged. */
+            /** @description The headers whose values are not logged. */
             redactHeaders?: components["schemas"]["HeaderNames"] | null;
         };
         /**
@@ -49,7 +49,7 @@ export interface components {
         Address: string;
         /** @description Ranges of addresses. */
         AddressRanges: components["schemas"]["Cidr"][];
-        /** @description Methods that pages of other origins may use. */
+        /** @description The methods that pages of other origins may use. */
         AllowedMethods: components["schemas"]["HttpMethod"][];
         /**
          * @description A file of the dashboard.
@@ -57,43 +57,43 @@ export interface components {
          */
         AssetName: string;
         /**
-         * @description Whether the gateway judges credentials.
+         * @description Whether the gateway checks credentials.
          * @enum {string}
          */
         AuthMode: "none" | "optional" | "required";
         /**
-         * @description The service did not answer its specification.
+         * @description The service did not return its specification.
          * @example {
          *       "error": "upstream specification could not be fetched"
          *     }
          */
         BadGateway: {
-            /** @description What went wrong; for a bad field `<field>: <reason>`. */
+            /** @description The error message; for a bad field `<field>: <reason>`. */
             error: string;
         };
         /**
-         * @description A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered
-         *     route would have been changed, or discovery is off.
+         * @description A field or parameter is missing, malformed, out of its bounds or unknown, and the message names
+         *     it; or the request would change a discovered route, or discovery is off.
          * @example {
          *       "error": "dry_run: unknown"
          *     }
          */
         BadRequest: {
-            /** @description What went wrong; for a bad field `<field>: <reason>`. */
+            /** @description The error message; for a bad field `<field>: <reason>`. */
             error: string;
         };
         /**
-         * @description How a target is chosen among those that can take a request.
+         * @description How a target is chosen among the available ones.
          * @enum {string}
          */
         BalancingStrategy: "roundRobin" | "weightedRoundRobin" | "random" | "leastConnections" | "p2c" | "consistentHash";
         /**
-         * @description Empty, or a path that everything is served under.
+         * @description Empty, or a path prefix under which everything is served.
          * @example /gateway
          */
         BasePath: string;
         /**
-         * @description Cached answers were dropped.
+         * @description The cached responses were dropped.
          * @example {
          *       "status": "cleared",
          *       "entries": 128
@@ -105,7 +105,7 @@ export interface components {
              * @enum {string}
              */
             status: "cleared";
-            /** @description Answers that were dropped. */
+            /** @description The number of dropped responses. */
             entries: components["schemas"]["Count"];
         };
         /**
@@ -117,15 +117,15 @@ export interface components {
          *     }
          */
         Caching: {
-            /** @description Bytes that it holds. Default: `67108864`. */
+            /** @description The maximum size in bytes. Default: `67108864`. */
             maxBytes: components["schemas"]["Count"];
-            /** @description Answers that it holds. Default: `10000`. */
+            /** @description The maximum number of responses. Default: `10000`. */
             maxEntries: components["schemas"]["SmallCount"];
-            /** @description Whether equal misses at once wait for one fetch. Default: on. */
+            /** @description Whether simultaneous equal misses wait for one fetch. Default: on. */
             coalesce: boolean;
         };
         /**
-         * @description The cache of each node. What is absent stays, null restores the default.
+         * @description The cache of each node. Absent members keep their value, null restores the default.
          * @example {
          *       "maxBytes": 67108864,
          *       "maxEntries": 10000,
@@ -133,20 +133,20 @@ export interface components {
          *     }
          */
         CachingChange: {
-            /** @description Bytes that it holds. */
+            /** @description The maximum size in bytes. */
             maxBytes?: components["schemas"]["Count"] | null;
-            /** @description Answers that it holds. */
+            /** @description The maximum number of responses. */
             maxEntries?: components["schemas"]["SmallCount"] | null;
-            /** @description Whether equal misses at once wait for one fetch. */
+            /** @description Whether simultaneous equal misses wait for one fetch. */
             coalesce?: boolean | null;
         };
         /**
-         * @description Something that a service can do.
+         * @description A capability of a service.
          * @example rest
          */
         Capability: string;
         /**
-         * @description A certificate that the data plane shows for its host names. Its key is never answered.
+         * @description A certificate that the data plane serves for its host names. Its key is never returned.
          * @example {
          *       "id": "crt_01h455vb4pex5vsknk084sn02q",
          *       "hostnames": [
@@ -164,17 +164,17 @@ export interface components {
         Certificate: {
             /** @description Its id. */
             readonly id: components["schemas"]["CertificateId"];
-            /** @description The host names that it is for; the first one is its own. */
+            /** @description The host names of the certificate; the first one identifies it. */
             hostnames: components["schemas"]["HostPattern"][];
-            /** @description Who issued it. */
+            /** @description The issuer. */
             readonly issuer: string;
-            /** @description When it begins. */
+            /** @description When it becomes valid. */
             readonly notBefore: components["schemas"]["Timestamp"];
-            /** @description When it ends. */
+            /** @description When it expires. */
             readonly notAfter: components["schemas"]["Timestamp"];
             /** @description The SHA-256 of the certificate. */
             readonly fingerprint: components["schemas"]["Fingerprint"];
-            /** @description Free labels. */
+            /** @description Free-form labels. */
             labels: components["schemas"]["Labels"];
         };
         /**
@@ -196,14 +196,14 @@ export interface components {
          *     }
          */
         CertificateInput: {
-            /** @description The host names that it is for; the first one is its own. */
+            /** @description The host names of the certificate; the first one identifies it. */
             hostnames: components["schemas"]["HostPattern"][];
-            /** @description The chain, the certificate itself first. Not answered. */
+            /** @description The chain, with the certificate itself first. Not returned. */
             certificate: components["schemas"]["Pem"];
-            /** @description The key. Stored sealed, never answered. */
+            /** @description The private key, stored encrypted and never returned. */
             privateKey: components["schemas"]["Pem"];
             /**
-             * @description Free labels.
+             * @description Free-form labels.
              * @default {}
              */
             labels: components["schemas"]["Labels"];
@@ -211,28 +211,28 @@ export interface components {
         /** @description A page of certificates. */
         CertificateList: components["schemas"]["Certificate"][];
         /**
-         * @description There is no such certificate.
+         * @description The certificate does not exist.
          * @example {
          *       "error": "certificate not found"
          *     }
          */
         CertificateNotFound: {
-            /** @description What went wrong; for a bad field `<field>: <reason>`. */
+            /** @description The error message; for a bad field `<field>: <reason>`. */
             error: string;
         };
         /**
-         * @description An ACME challenge that the data plane answers.
+         * @description An ACME challenge to which the data plane responds.
          * @example {
          *       "body": "LoqXcYV8q5ONbJQxbmR7SCTNo3tiAXDfowyjxAjEuX0.9jg46WB3rR_AHD-EBXdN7cBkH1WOu0tA3M9fm21mqTI",
          *       "expiresAt": "2026-01-05T11:00:00.000Z"
          *     }
          */
         ChallengeInput: {
-            /** @description The token; as in the path, or absent. */
+            /** @description The token; equal to the one in the path, or absent. */
             token?: components["schemas"]["ChallengeToken"];
-            /** @description What is answered. */
+            /** @description The body of the response. */
             body: string;
-            /** @description When it ends: at most 24 hours ahead. */
+            /** @description When it expires: at most 24 hours ahead. */
             expiresAt: components["schemas"]["Timestamp"];
         };
         /**
@@ -241,22 +241,22 @@ export interface components {
          */
         ChallengeToken: string;
         /**
-         * @description It was changed since the version in `If-Match`.
+         * @description The resource was changed since the version in `If-Match`.
          * @example {
          *       "error": "route was changed"
          *     }
          */
         Changed: {
-            /** @description What went wrong; for a bad field `<field>: <reason>`. */
+            /** @description The error message; for a bad field `<field>: <reason>`. */
             error: string;
         };
         /**
-         * @description A range of addresses.
+         * @description An address range.
          * @example 10.0.0.0/8
          */
         Cidr: string;
         /**
-         * @description When a failing target is left alone for a while.
+         * @description When a failing target gets no requests for a while.
          * @example {
          *       "enabled": true,
          *       "statuses": [
@@ -273,34 +273,37 @@ export interface components {
          *     }
          */
         CircuitBreaking: {
-            /** @description Whether it is. Default: on. */
+            /** @description Whether the circuit breaker is enabled. Default: on. */
             enabled: boolean;
-            /** @description Statuses that count as failures. Default: 502, 503, 504. */
+            /** @description The statuses that count as failures. Default: 502, 503, 504. */
             statuses: components["schemas"]["StatusCodes"];
-            /** @description The time over which outcomes count: 1s to 10m. Default: `30s`. */
+            /** @description The time window of outcomes: 1s to 10m. Default: `30s`. */
             window: components["schemas"]["Duration"];
             /**
              * Format: int32
-             * @description Requests in the window below which the circuit stays closed. Default: `20`.
+             * @description The number of requests in the window below which the circuit stays closed. Default: `20`.
              */
             minRequests: number;
             /**
              * Format: double
-             * @description Failures by requests from which it opens. Default: `0.5`.
+             * @description The share of failed requests at which it opens. Default: `0.5`.
              */
             failureRatio: number;
-            /** @description How long it stays open the first time; doubled each time. Default: `30s`. */
+            /** @description How long it stays open the first time; the time doubles with each opening. Default: `30s`. */
             openFor: components["schemas"]["Duration"];
-            /** @description How long it stays open at most. Default: `5m`. */
+            /** @description The maximum time that it stays open. Default: `5m`. */
             maxOpenFor: components["schemas"]["Duration"];
             /**
              * Format: int32
-             * @description Requests at once that pass a half-open circuit, and successes that close it. Default: `3`.
+             * @description The number of simultaneous requests that pass a half-open circuit, and of successes that close
+             *     it. Default: `3`.
              */
             halfOpenMax: number;
         };
         /**
-         * @description When a failing target is left alone for a while. Of a route: what is absent or null is as configured. In a change of the configuration: what is absent stays, null restores the default.
+         * @description When a failing target gets no requests for a while. In a route, absent or null members use the
+         *     configured value. In a change of the configuration, absent members keep their value and null
+         *     restores the default.
          * @example {
          *       "enabled": true,
          *       "statuses": [
@@ -312,21 +315,24 @@ export interface components {
          *     }
          */
         CircuitBreakingOverrides: {
-            /** @description Whether it is. */
+            /** @description Whether the circuit breaker is enabled. */
             enabled?: boolean | null;
-            /** @description Statuses that count as failures. */
+            /** @description The statuses that count as failures. */
             statuses?: components["schemas"]["StatusCodes"] | null;
-            /** @description The time over which outcomes count: 1s to 10m. */
+            /** @description The time window of outcomes: 1s to 10m. */
             window?: components["schemas"]["Duration"] | null;
-            /** @description Requests in the window below which the circuit stays closed. */
+            /** @description The number of requests in the window below which the circuit stays closed. */
             minRequests?: number | null;
-            /** @description Failures by requests from which it opens. */
+            /** @description The share of failed requests at which it opens. */
             failureRatio?: number | null;
-            /** @description How long it stays open the first time; doubled each time. */
+            /** @description How long it stays open the first time; the time doubles with each opening. */
             openFor?: components["schemas"]["Duration"] | null;
-            /** @description How long it stays open at most. */
+            /** @description The maximum time that it stays open. */
             maxOpenFor?: components["schemas"]["Duration"] | null;
-            /** @description Requests at once that pass a half-open circuit, and successes that close it. */
+            /**
+             * @description The number of simultaneous requests that pass a half-open circuit, and of successes that close
+             *     it.
+             */
             halfOpenMax?: number | null;
         };
         /**
@@ -343,12 +349,13 @@ export interface components {
             status: "reset";
         };
         /**
-         * @description Whether a target's circuit lets requests through.
+         * @description The state of a target's circuit.
          * @enum {string}
          */
         CircuitState: "closed" | "open" | "half_open";
         /**
-         * @description A change of the configuration (JSON Merge Patch, RFC 7396): what is absent stays, null restores the default.
+         * @description A change of the configuration (JSON Merge Patch, RFC 7396): absent members keep their value, null
+         *     restores the default.
          * @example {
          *       "timeouts": {
          *         "read": "60s"
@@ -360,41 +367,42 @@ export interface components {
          *     }
          */
         ConfigChange: {
-            /** @description How long the gateway waits. */
+            /** @description The timeouts of the gateway. */
             timeouts?: components["schemas"]["TimeoutsOverrides"] | null;
-            /** @description What the data plane takes. */
+            /** @description The limits of the data plane. */
             limits?: components["schemas"]["LimitsChange"] | null;
-            /** @description Whether and when a request is tried again. */
+            /** @description Whether and when a request is retried. */
             retry?: components["schemas"]["RetriesChange"] | null;
-            /** @description When a failing target is left alone for a while. */
+            /** @description When a failing target gets no requests for a while. */
             circuitBreaker?: components["schemas"]["CircuitBreakingOverrides"] | null;
-            /** @description How the health of targets is found out. */
+            /** @description How the health of targets is determined. */
             healthCheck?: components["schemas"]["HealthCheckingOverrides"] | null;
             /** @description How a target is chosen. */
             loadBalancing?: components["schemas"]["LoadBalancingOverrides"] | null;
-            /** @description A limit on all requests, and where limits are counted. */
+            /** @description The limit on all requests, and where limits are counted. */
             rateLimiting?: components["schemas"]["RateLimitingChange"] | null;
             /** @description The cache of each node. */
             caching?: components["schemas"]["CachingChange"] | null;
-            /** @description What pages of other origins may do (CORS). */
+            /** @description Cross-origin access for pages (CORS). */
             cors?: components["schemas"]["CrossOriginOverrides"] | null;
-            /** @description Who may connect. What is denied is denied even if allowed. */
+            /** @description The addresses that may connect. A denied address is refused even if it is also allowed. */
             ipFilter?: components["schemas"]["IpFilterChange"] | null;
             /** @description How services are discovered. */
             discovery?: components["schemas"]["DiscoverySettingsChange"] | null;
-            /** @description How the merged document is made. */
+            /** @description How the merged document is created. */
             openapi?: components["schemas"]["OpenApiSettingsChange"] | null;
-            /** @description WebSockets that pass through. */
+            /** @description The limits of WebSockets. */
             webSocket?: components["schemas"]["WebSocketsChange"] | null;
-            /** @description How a node leaves. */
+            /** @description How a node shuts down. */
             draining?: components["schemas"]["DrainingChange"] | null;
-            /** @description What is logged of requests. */
+            /** @description The access log of requests. */
             accessLog?: components["schemas"]["AccessLoggingChange"] | null;
-            /** @description Proxies in front of the gateway whose forwarded headers count. */
+            /** @description The proxies in front of the gateway whose forwarded headers are trusted. */
             trustedProxies?: components["schemas"]["TrustedProxies"] | null;
         };
         /**
-         * @description The whole configuration: what the environment decides, and what can be changed here.
+         * @description The whole configuration: the settings from the environment, and the settings that can be changed
+         *     here.
          * @example {
          *       "enabled": true,
          *       "basePath": "",
@@ -559,76 +567,82 @@ export interface components {
          *     }
          */
         Configuration: {
-            /** @description Whether the data plane is on; from the environment. */
+            /** @description Whether the data plane is enabled; from the environment. */
             enabled: boolean;
-            /** @description What is put in front of the paths of routes; from the environment. */
+            /** @description The prefix of the paths of routes; from the environment. */
             basePath: components["schemas"]["BasePath"];
-            /** @description Where clients reach the data plane; from the environment. */
+            /** @description The public address of the data plane; from the environment. */
             publicUrl: components["schemas"]["PublicUrl"];
             /** @description The revision of the routing table. */
             revision: components["schemas"]["Revision"];
-            /** @description Where the data plane listens. From the environment. */
+            /** @description The addresses of the data plane. From the environment. */
             listen: components["schemas"]["Listening"];
-            /** @description How long the gateway waits. Changeable. */
+            /** @description The timeouts of the gateway. Changeable. */
             timeouts: components["schemas"]["Timeouts"];
-            /** @description What the data plane takes. Changeable. */
+            /** @description The limits of the data plane. Changeable. */
             limits: components["schemas"]["Limits"];
-            /** @description Whether and when a request is tried again. Changeable. */
+            /** @description Whether and when a request is retried. Changeable. */
             retry: components["schemas"]["Retries"];
-            /** @description When a failing target is left alone for a while. Changeable. */
+            /** @description When a failing target gets no requests for a while. Changeable. */
             circuitBreaker: components["schemas"]["CircuitBreaking"];
-            /** @description How the health of targets is found out. Changeable. */
+            /** @description How the health of targets is determined. Changeable. */
             healthCheck: components["schemas"]["HealthChecking"];
             /** @description How a target is chosen. Changeable. */
             loadBalancing: components["schemas"]["LoadBalancing"];
-            /** @description A limit on all requests, and where limits are counted. Changeable. */
+            /** @description The limit on all requests, and where limits are counted. Changeable. */
             rateLimiting: components["schemas"]["RateLimiting"];
             /** @description The cache of each node. Changeable. */
             caching: components["schemas"]["Caching"];
-            /** @description What pages of other origins may do (CORS). Changeable. */
+            /** @description Cross-origin access for pages (CORS). Changeable. */
             cors: components["schemas"]["CrossOrigin"];
-            /** @description Who may connect. What is denied is denied even if allowed. Changeable. */
+            /**
+             * @description The addresses that may connect. A denied address is refused even if it is also allowed.
+             *     Changeable.
+             */
             ipFilter: components["schemas"]["IpFilter"];
             /** @description TLS on the data plane. From the environment. */
             tls: components["schemas"]["TlsListening"];
             /** @description How services are discovered. Changeable. */
             discovery: components["schemas"]["DiscoverySettings"];
-            /** @description How the merged document is made. Changeable. */
+            /** @description How the merged document is created. Changeable. */
             openapi: components["schemas"]["OpenApiSettings"];
             /** @description The dashboard. From the environment. */
             dashboard: components["schemas"]["DashboardSettings"];
-            /** @description WebSockets that pass through. Changeable. */
+            /** @description The limits of WebSockets. Changeable. */
             webSocket: components["schemas"]["WebSockets"];
-            /** @description How a node leaves. Changeable. */
+            /** @description How a node shuts down. Changeable. */
             draining: components["schemas"]["Draining"];
-            /** @description What is logged of requests. Changeable. */
+            /** @description The access log of requests. Changeable. */
             accessLog: components["schemas"]["AccessLogging"];
-            /** @description Proxies in front of the gateway whose forwarded headers count. Changeable. Default: none. */
+            /**
+             * @description The proxies in front of the gateway whose forwarded headers are trusted. Changeable. Default:
+             *     none.
+             */
             trustedProxies: components["schemas"]["TrustedProxies"];
         };
         /**
-         * @description A file's path, or `[REDACTED]`.
+         * @description The path of a file, or `[REDACTED]`.
          * @example [REDACTED]
          */
         ConfiguredPath: string;
         /**
-         * @description It is there already, or would be ambiguous; or the prefix belongs to another service.
+         * @description The resource already exists or would be ambiguous, or the prefix belongs to another service.
          * @example {
          *       "error": "route already exists"
          *     }
          */
         Conflict: {
-            /** @description What went wrong; for a bad field `<field>: <reason>`. */
+            /** @description The error message; for a bad field `<field>: <reason>`. */
             error: string;
         };
         /**
          * Format: int64
-         * @description A number of things.
+         * @description A count.
          * @example 10412
          */
         Count: number;
         /**
-         * @description What pages of other origins may do (CORS).
+         * @description Cross-origin access for pages (CORS).
          * @example {
          *       "enabled": false,
          *       "allowOrigins": [],
@@ -651,24 +665,26 @@ export interface components {
         CrossOrigin: {
             /** @description Whether the gateway answers preflights and sets the headers. Default: off. */
             enabled: boolean;
-            /** @description Origins, or `*`; not `*` with credentials. Default: none. */
+            /** @description The allowed origins, or `*`; not `*` with credentials. Default: none. */
             allowOrigins: components["schemas"]["Origins"];
-            /** @description Methods. Default: GET, POST, PUT, PATCH, DELETE. */
+            /** @description The allowed methods. Default: GET, POST, PUT, PATCH, DELETE. */
             allowMethods: components["schemas"]["AllowedMethods"];
-            /** @description Headers of requests. Default: Authorization, Content-Type. */
+            /** @description The allowed request headers. Default: Authorization, Content-Type. */
             allowHeaders: components["schemas"]["HeaderNames"];
-            /** @description Headers of answers. Default: none. */
+            /** @description The exposed response headers. Default: none. */
             exposeHeaders: components["schemas"]["HeaderNames"];
-            /** @description Whether cookies and credentials are sent. Default: off. */
+            /** @description Whether credentials such as cookies are allowed. Default: off. */
             allowCredentials: boolean;
             /**
              * Format: int32
-             * @description Seconds that a preflight is good for. Default: `86400`.
+             * @description How long a preflight is valid, in seconds. Default: `86400`.
              */
             maxAge: number;
         };
         /**
-         * @description What pages of other origins may do (CORS). Of a route: what is absent or null is as configured. In a change of the configuration: what is absent stays, null restores the default.
+         * @description Cross-origin access for pages (CORS). In a route, absent or null members use the configured
+         *     value. In a change of the configuration, absent members keep their value and null restores the
+         *     default.
          * @example {
          *       "enabled": false,
          *       "allowOrigins": [],
@@ -684,32 +700,32 @@ export interface components {
         CrossOriginOverrides: {
             /** @description Whether the gateway answers preflights and sets the headers. */
             enabled?: boolean | null;
-            /** @description Origins, or `*`; not `*` with credentials. */
+            /** @description The allowed origins, or `*`; not `*` with credentials. */
             allowOrigins?: components["schemas"]["Origins"] | null;
-            /** @description Methods. */
+            /** @description The allowed methods. */
             allowMethods?: components["schemas"]["AllowedMethods"] | null;
-            /** @description Headers of requests. */
+            /** @description The allowed request headers. */
             allowHeaders?: components["schemas"]["HeaderNames"] | null;
-            /** @description Headers of answers. */
+            /** @description The exposed response headers. */
             exposeHeaders?: components["schemas"]["HeaderNames"] | null;
-            /** @description Whether cookies and credentials are sent. */
+            /** @description Whether credentials such as cookies are allowed. */
             allowCredentials?: boolean | null;
-            /** @description Seconds that a preflight is good for. */
+            /** @description How long a preflight is valid, in seconds. */
             maxAge?: number | null;
         };
         /**
-         * @description A place in a list, handed out in `X-Next-Cursor` and opaque to clients.
+         * @description A position in a list, returned in `X-Next-Cursor` and opaque to clients.
          * @example eyJpZCI6InJvbGVfMDFtN3c0bjVlMGY3ZHJla3hqNTB5NTF3amcifQ
          */
         Cursor: string;
         /**
-         * @description The dashboard is off, or has no such file.
+         * @description The dashboard is off, or the file does not exist.
          * @example {
          *       "error": "dashboard not enabled"
          *     }
          */
         DashboardNotFound: {
-            /** @description What went wrong; for a bad field `<field>: <reason>`. */
+            /** @description The error message; for a bad field `<field>: <reason>`. */
             error: string;
         };
         /**
@@ -726,9 +742,9 @@ export interface components {
          *     }
          */
         DashboardSettings: {
-            /** @description Whether it is served. Default: on. */
+            /** @description Whether the dashboard is served. Default: on. */
             enabled: boolean;
-            /** @description Where it and the administration are served. Default: `/gateway`. */
+            /** @description The path of the dashboard and the administration. Default: `/gateway`. */
             basePath: components["schemas"]["BasePath"];
             /** @description Whether the live feed is open. Default: on. */
             realtime: boolean;
@@ -750,7 +766,7 @@ export interface components {
             service: components["schemas"]["ServiceName"];
         };
         /**
-         * @description A text for people that says more than the name.
+         * @description A description for people.
          * @example Reads and writes documents
          */
         Description: string;
@@ -794,27 +810,27 @@ export interface components {
         DiscoveredService: {
             /** @description Its name. */
             name: components["schemas"]["ServiceName"];
-            /** @description Its version; empty when it said none. */
+            /** @description Its version; empty if unknown. */
             version: components["schemas"]["ServiceVersion"];
-            /** @description Where its newest instance is. */
+            /** @description The address of its newest instance. */
             address: components["schemas"]["Address"];
             /** @description The port of its newest instance. */
             port: components["schemas"]["Port"];
             /** @description The protocols of its routes. */
             protocols: components["schemas"]["Protocol"][];
-            /** @description The kinds of specification that it has. */
+            /** @description The kinds of its specifications. */
             schemaTypes: components["schemas"]["SchemaType"][];
-            /** @description What it says it can do. */
+            /** @description Its capabilities. */
             capabilities: components["schemas"]["Capability"][];
             /** @description Whether any instance is healthy. */
             healthy: boolean;
-            /** @description What its newest instance says of itself. */
+            /** @description The metadata of its newest instance. */
             metadata: components["schemas"]["ServiceMetadata"];
-            /** @description Routes that it has. */
+            /** @description The number of its routes. */
             routeCount: components["schemas"]["Count"];
             /** @description When it was first seen. */
             discoveredAt: components["schemas"]["Timestamp"];
-            /** @description What its paths begin with; empty for nothing. */
+            /** @description The prefix of its paths; may be empty. */
             prefix: components["schemas"]["PathPrefix"];
             /** @description Its instances. */
             instances: components["schemas"]["ServiceInstance"][];
@@ -822,7 +838,7 @@ export interface components {
         /** @description A page of services. */
         DiscoveredServiceList: components["schemas"]["DiscoveredService"][];
         /**
-         * @description The scan is over.
+         * @description The scan has finished.
          * @example {
          *       "status": "refreshed"
          *     }
@@ -849,19 +865,22 @@ export interface components {
          *     }
          */
         DiscoverySettings: {
-            /** @description Whether they are. Default: on. */
+            /** @description Whether discovery is enabled. Default: on. */
             enabled: boolean;
-            /** @description Between scans. Default: `30s`. */
+            /** @description The interval between scans. Default: `30s`. */
             pollInterval: components["schemas"]["Duration"];
-            /** @description How long the routes of a service whose last instance expired answer 503 before they go. Default: `60s`. */
+            /**
+             * @description How long the routes of a service return 503 after its last instance expired, before they are
+             *     removed. Default: `60s`.
+             */
             removalGracePeriod: components["schemas"]["Duration"];
-            /** @description Time for a manifest or a specification. Default: `10s`. */
+            /** @description The timeout for a manifest or a specification. Default: `10s`. */
             fetchTimeout: components["schemas"]["Duration"];
-            /** @description Addresses that are never fetched from. Default: 169.254.0.0/16, fe80::/10, 100.100.100.200/32. */
+            /** @description The addresses that are never fetched. Default: 169.254.0.0/16, fe80::/10, 100.100.100.200/32. */
             denyAddresses: components["schemas"]["AddressRanges"];
         };
         /**
-         * @description How services are discovered. What is absent stays, null restores the default.
+         * @description How services are discovered. Absent members keep their value, null restores the default.
          * @example {
          *       "enabled": true,
          *       "pollInterval": "30s",
@@ -869,15 +888,18 @@ export interface components {
          *     }
          */
         DiscoverySettingsChange: {
-            /** @description Whether they are. */
+            /** @description Whether discovery is enabled. */
             enabled?: boolean | null;
-            /** @description Between scans. */
+            /** @description The interval between scans. */
             pollInterval?: components["schemas"]["Duration"] | null;
-            /** @description How long the routes of a service whose last instance expired answer 503 before they go. */
+            /**
+             * @description How long the routes of a service return 503 after its last instance expired, before they are
+             *     removed.
+             */
             removalGracePeriod?: components["schemas"]["Duration"] | null;
-            /** @description Time for a manifest or a specification. */
+            /** @description The timeout for a manifest or a specification. */
             fetchTimeout?: components["schemas"]["Duration"] | null;
-            /** @description Addresses that are never fetched from. */
+            /** @description The addresses that are never fetched. */
             denyAddresses?: components["schemas"]["AddressRanges"] | null;
         };
         /**
@@ -886,7 +908,7 @@ export interface components {
          */
         DocumentETag: string;
         /**
-         * @description What a document says of itself.
+         * @description The information section of a document.
          * @example {
          *       "title": "Plinth",
          *       "version": "1.0.0"
@@ -916,7 +938,7 @@ export interface components {
          *     }
          */
         DocumentServer: {
-            /** @description Where it is. */
+            /** @description Its address. */
             url: string;
         } & {
             [key: string]: unknown;
@@ -927,17 +949,17 @@ export interface components {
          */
         DocumentTitle: string;
         /**
-         * @description The merged document is off or not made yet, or the database is away.
+         * @description The merged document is off or does not exist yet, or the database is unavailable.
          * @example {
          *       "error": "merged document not yet available"
          *     }
          */
         DocumentUnavailable: {
-            /** @description What went wrong; for a bad field `<field>: <reason>`. */
+            /** @description The error message; for a bad field `<field>: <reason>`. */
             error: string;
         };
         /**
-         * @description Whether the last request of a target is over, on all nodes.
+         * @description Whether the last request of a target has ended on all nodes.
          * @example {
          *       "url": "http://10.0.0.1:8080",
          *       "drained": true,
@@ -948,37 +970,37 @@ export interface components {
         DrainState: {
             /** @description The target. */
             url: components["schemas"]["TargetUrl"];
-            /** @description Whether no node sends it new requests and none has one open. */
+            /** @description Whether no node sends it new requests and no node has an open one. */
             drained: boolean;
-            /** @description Requests and streams that are open on all nodes. */
+            /** @description The number of requests and streams open on all nodes. */
             activeConns: components["schemas"]["Count"];
-            /** @description Nodes that do not know yet that it gets no new requests. */
+            /** @description The number of nodes that do not know yet that it gets no new requests. */
             nodesBehind: components["schemas"]["SmallCount"];
         };
         /**
-         * @description How a node leaves.
+         * @description How a node shuts down.
          * @example {
          *       "delay": "5s",
          *       "timeout": "30s"
          *     }
          */
         Draining: {
-            /** @description How long everything is still served. Default: `5s`. */
+            /** @description How long the node still serves all requests. Default: `5s`. */
             delay: components["schemas"]["Duration"];
-            /** @description How long requests in flight have after that. Default: `30s`. */
+            /** @description How long requests in flight may then continue. Default: `30s`. */
             timeout: components["schemas"]["Duration"];
         };
         /**
-         * @description How a node leaves. What is absent stays, null restores the default.
+         * @description How a node shuts down. Absent members keep their value, null restores the default.
          * @example {
          *       "delay": "5s",
          *       "timeout": "30s"
          *     }
          */
         DrainingChange: {
-            /** @description How long everything is still served. */
+            /** @description How long the node still serves all requests. */
             delay?: components["schemas"]["Duration"] | null;
-            /** @description How long requests in flight have after that. */
+            /** @description How long requests in flight may then continue. */
             timeout?: components["schemas"]["Duration"] | null;
         };
         /**
@@ -992,7 +1014,7 @@ export interface components {
          */
         ETag: string;
         /**
-         * @description Headers or query parameters that must have these very values; the values are case-sensitive.
+         * @description Headers or query parameters that must have exactly these values; the values are case-sensitive.
          * @example {
          *       "X-Canary": "yes"
          *     }
@@ -1006,13 +1028,13 @@ export interface components {
          */
         Fingerprint: string;
         /**
-         * @description The credentials are not of the operator's tenant, or lack the scope that the operation needs.
+         * @description The credentials do not belong to the operator's own app, or lack the required scope.
          * @example {
          *       "error": "gateway administration is for the operator"
          *     }
          */
         Forbidden: {
-            /** @description What went wrong; for a bad field `<field>: <reason>`. */
+            /** @description The error message; for a bad field `<field>: <reason>`. */
             error: string;
         };
         /**
@@ -1045,63 +1067,63 @@ export interface components {
          *     }
          */
         GatewayStats: {
-            /** @description Requests. */
+            /** @description The number of requests. */
             totalRequests: components["schemas"]["Count"];
-            /** @description Answers of 500 and more, and answers that were cut. */
+            /** @description Responses with a status of 500 or more, and responses that were cut off. */
             totalErrors: components["schemas"]["Count"];
-            /** @description Mean latency of the last 60 seconds. */
+            /** @description The mean latency in the last 60 seconds. */
             avgLatencyMs: components["schemas"]["Milliseconds"];
-            /** @description The latency that 99 of 100 requests of the last 60 seconds stayed below. */
+            /** @description The 99th percentile of the latency in the last 60 seconds. */
             p99LatencyMs: components["schemas"]["Milliseconds"];
-            /** @description Requests in a second, over the last 10 seconds. */
+            /** @description Requests per second, over the last 10 seconds. */
             requestsPerSec: components["schemas"]["Rate"];
-            /** @description Answers from the cache. */
+            /** @description The number of responses from the cache. */
             cacheHits: components["schemas"]["Count"];
-            /** @description Requests that the cache could have answered and did not. */
+            /** @description The number of cacheable requests that the cache did not answer. */
             cacheMisses: components["schemas"]["Count"];
-            /** @description Requests that a rate limit refused. */
+            /** @description The number of requests refused by a rate limit. */
             rateLimited: components["schemas"]["Count"];
-            /** @description Answers of 502, 503 and 504 that the gateway made itself. */
+            /** @description The number of 502, 503 and 504 responses that the gateway itself created. */
             gatewayErrors: components["schemas"]["Count"];
-            /** @description Answers that the upstream or a drain cut before their end. */
+            /** @description The number of responses that the upstream or a drain cut off. */
             cutStreams: components["schemas"]["Count"];
-            /** @description Requests and streams that are open now. */
+            /** @description The number of requests and streams that are open now. */
             activeConns: components["schemas"]["Count"];
-            /** @description WebSockets among them. */
+            /** @description The number of WebSockets among them. */
             activeWsConns: components["schemas"]["Count"];
-            /** @description Streams of server-sent events among them. */
+            /** @description The number of server-sent event streams among them. */
             activeSseConns: components["schemas"]["Count"];
-            /** @description gRPC streams among them. */
+            /** @description The number of gRPC streams among them. */
             activeGrpcConns: components["schemas"]["Count"];
-            /** @description How often a circuit opened. */
+            /** @description The number of times a circuit opened. */
             circuitBreaks: components["schemas"]["Count"];
-            /** @description Tries beyond the first. */
+            /** @description The number of retries. */
             retryAttempts: components["schemas"]["Count"];
-            /** @description Tries that the retry budget refused. */
+            /** @description The number of retries refused by the retry budget. */
             retryBudgetExhausted: components["schemas"]["Count"];
-            /** @description Routes in the table. */
+            /** @description The number of routes in the table. */
             totalRoutes: components["schemas"]["Count"];
-            /** @description Distinct target URLs that are healthy. */
+            /** @description The number of distinct target URLs that are healthy. */
             healthyUpstreams: components["schemas"]["Count"];
-            /** @description Distinct target URLs. */
+            /** @description The number of distinct target URLs. */
             totalUpstreams: components["schemas"]["Count"];
             /** @description Seconds since the node started. */
             uptime: components["schemas"]["Count"];
             /** @description When the node started. */
             startedAt: components["schemas"]["Timestamp"];
-            /** @description Nodes that are alive. */
+            /** @description The number of live nodes. */
             nodes: components["schemas"]["SmallCount"];
             /** @description The revision of the routing table. */
             revision: components["schemas"]["Revision"];
         };
         /**
-         * @description What is hashed to choose a target.
+         * @description The value that is hashed to choose a target.
          * @example client
          */
         HashKey: string;
         /**
-         * @description What is done to headers, in the order remove, set, add. Hop-by-hop headers, `Host`, `Content-Length` and
-         *     `Transfer-Encoding` cannot be named.
+         * @description Changes to headers, in the order remove, set, add. Hop-by-hop headers, `Host`, `Content-Length`
+         *     and `Transfer-Encoding` cannot be named.
          * @example {
          *       "add": {
          *         "X-Edge": "1"
@@ -1114,17 +1136,17 @@ export interface components {
          */
         HeaderChanges: {
             /**
-             * @description Headers that are added beside those of the same name.
+             * @description Headers to add, in addition to those with the same name.
              * @default {}
              */
             add: components["schemas"]["HeaderMap"];
             /**
-             * @description Headers that replace those of the same name.
+             * @description Headers to set, replacing those with the same name.
              * @default {}
              */
             set: components["schemas"]["HeaderMap"];
             /**
-             * @description Headers that are taken out.
+             * @description Headers to remove.
              * @default []
              */
             remove: components["schemas"]["HeaderName"][];
@@ -1151,7 +1173,7 @@ export interface components {
          */
         HeaderValue: string;
         /**
-         * @description How the health of targets is found out.
+         * @description How the health of targets is determined.
          * @example {
          *       "enabled": true,
          *       "type": "tcp",
@@ -1170,28 +1192,31 @@ export interface components {
             enabled: boolean;
             /** @description How they are probed. Default: `tcp`. */
             type: components["schemas"]["ProbeType"];
-            /** @description The path that `http` asks for, behind the target's own. Default: `/`. */
+            /** @description The path that `http` requests, after the target's own. Default: `/`. */
             path: components["schemas"]["ProbePath"];
-            /** @description Between probes: 1s to 1h. Default: `10s`. */
+            /** @description The interval between probes: 1s to 1h. Default: `10s`. */
             interval: components["schemas"]["Duration"];
-            /** @description Time for a probe: less than the interval. Default: `5s`. */
+            /** @description The timeout of a probe: less than the interval. Default: `5s`. */
             timeout: components["schemas"]["Duration"];
-            /** @description Failed probes in a row that make a target unhealthy. Default: `3`. */
+            /** @description The number of consecutive failed probes that make a target unhealthy. Default: `3`. */
             failureThreshold: components["schemas"]["SmallCount"];
-            /** @description Passed probes in a row that make it healthy. Default: `2`. */
+            /** @description The number of consecutive passed probes that make it healthy. Default: `2`. */
             successThreshold: components["schemas"]["SmallCount"];
-            /** @description Failed requests in a row that make it unhealthy; 0 for never. Default: `5`. */
+            /** @description The number of consecutive failed requests that make it unhealthy; 0 means never. Default: `5`. */
             passiveFailThreshold: components["schemas"]["SmallCount"];
-            /** @description How long such a target stays out when it is not probed. Default: `30s`. */
+            /** @description How long such a target gets no requests if it is not probed. Default: `30s`. */
             ejectionTime: components["schemas"]["Duration"];
             /**
              * Format: int32
-             * @description Most targets of a route in percent that failed requests make unhealthy. Default: `50`.
+             * @description The maximum percentage of a route's targets that failed requests can make unhealthy. Default:
+             *     `50`.
              */
             maxEjectionPercent: number;
         };
         /**
-         * @description How the health of targets is found out. Of a route: what is absent or null is as configured. In a change of the configuration: what is absent stays, null restores the default.
+         * @description How the health of targets is determined. In a route, absent or null members use the configured
+         *     value. In a change of the configuration, absent members keep their value and null restores the
+         *     default.
          * @example {
          *       "enabled": true,
          *       "type": "tcp",
@@ -1203,25 +1228,25 @@ export interface components {
             enabled?: boolean | null;
             /** @description How they are probed. */
             type?: components["schemas"]["ProbeType"] | null;
-            /** @description The path that `http` asks for, behind the target's own. */
+            /** @description The path that `http` requests, after the target's own. */
             path?: components["schemas"]["ProbePath"] | null;
-            /** @description Between probes: 1s to 1h. */
+            /** @description The interval between probes: 1s to 1h. */
             interval?: components["schemas"]["Duration"] | null;
-            /** @description Time for a probe: less than the interval. */
+            /** @description The timeout of a probe: less than the interval. */
             timeout?: components["schemas"]["Duration"] | null;
-            /** @description Failed probes in a row that make a target unhealthy. */
+            /** @description The number of consecutive failed probes that make a target unhealthy. */
             failureThreshold?: components["schemas"]["SmallCount"] | null;
-            /** @description Passed probes in a row that make it healthy. */
+            /** @description The number of consecutive passed probes that make it healthy. */
             successThreshold?: components["schemas"]["SmallCount"] | null;
-            /** @description Failed requests in a row that make it unhealthy; 0 for never. */
+            /** @description The number of consecutive failed requests that make it unhealthy; 0 means never. */
             passiveFailThreshold?: components["schemas"]["SmallCount"] | null;
-            /** @description How long such a target stays out when it is not probed. */
+            /** @description How long such a target gets no requests if it is not probed. */
             ejectionTime?: components["schemas"]["Duration"] | null;
-            /** @description Most targets of a route in percent that failed requests make unhealthy. */
+            /** @description The maximum percentage of a route's targets that failed requests can make unhealthy. */
             maxEjectionPercent?: number | null;
         };
         /**
-         * @description An exact host, or `*.example.com` for one or more labels in front; answers are in lower case.
+         * @description An exact host, or `*.example.com` for one or more additional labels; responses use lower case.
          * @example api.example.com
          */
         HostPattern: string;
@@ -1236,14 +1261,14 @@ export interface components {
          */
         HtmlPage: string;
         /**
-         * @description An HTTP method; answers are in capitals.
+         * @description An HTTP method; responses use upper case.
          * @example GET
          */
         HttpMethod: string;
         /** @description HTTP methods. */
         HttpMethods: components["schemas"]["HttpMethod"][];
         /**
-         * @description The entity tag that must still be the current one, or `*` for any.
+         * @description The entity tag that must still be current, or `*` for any.
          * @example "4"
          */
         IfMatch: string;
@@ -1253,39 +1278,40 @@ export interface components {
          */
         InstanceId: string;
         /**
-         * @description Something failed that is not the caller's fault; the log has the cause under the request id.
+         * @description An internal error occurred; the log records its cause under the request id.
          * @example {
          *       "error": "internal error"
          *     }
          */
         InternalError: {
-            /** @description What went wrong; for a bad field `<field>: <reason>`. */
+            /** @description The error message; for a bad field `<field>: <reason>`. */
             error: string;
         };
         /**
-         * @description Who may connect. What is denied is denied even if allowed.
+         * @description The addresses that may connect. A denied address is refused even if it is also allowed.
          * @example {
          *       "allow": [],
          *       "deny": []
          *     }
          */
         IpFilter: {
-            /** @description Addresses that may; all when empty. Default: none. */
+            /** @description The allowed addresses; empty means all. Default: none. */
             allow: components["schemas"]["AddressRanges"];
-            /** @description Addresses that may not. Default: none. */
+            /** @description The denied addresses. Default: none. */
             deny: components["schemas"]["AddressRanges"];
         };
         /**
-         * @description Who may connect. What is denied is denied even if allowed. What is absent stays, null restores the default.
+         * @description The addresses that may connect. A denied address is refused even if it is also allowed. Absent
+         *     members keep their value, null restores the default.
          * @example {
          *       "allow": [],
          *       "deny": []
          *     }
          */
         IpFilterChange: {
-            /** @description Addresses that may; all when empty. */
+            /** @description The allowed addresses; empty means all. */
             allow?: components["schemas"]["AddressRanges"] | null;
-            /** @description Addresses that may not. */
+            /** @description The denied addresses. */
             deny?: components["schemas"]["AddressRanges"] | null;
         };
         /**
@@ -1294,7 +1320,7 @@ export interface components {
          */
         LabelValue: string;
         /**
-         * @description Free labels; their names have 1 to 63 characters. `managed-by` is shown in the dashboard.
+         * @description Free-form labels; their names have 1 to 63 characters. `managed-by` is shown in the dashboard.
          * @example {
          *       "managed-by": "control"
          *     }
@@ -1303,12 +1329,12 @@ export interface components {
             [key: string]: components["schemas"]["LabelValue"];
         };
         /**
-         * @description Why something failed.
+         * @description The reason for a failure.
          * @example connect ECONNREFUSED 10.0.0.1:8080
          */
         LastError: string;
         /**
-         * @description What the data plane takes.
+         * @description The limits of the data plane.
          * @example {
          *       "maxHeaderBytes": 16384,
          *       "maxHeaders": 128,
@@ -1321,28 +1347,28 @@ export interface components {
          *     }
          */
         Limits: {
-            /** @description Bytes of all headers of a request. Default: `16384`. */
+            /** @description The maximum size of all headers of a request, in bytes. Default: `16384`. */
             maxHeaderBytes: components["schemas"]["SmallCount"];
-            /** @description Headers of a request. Default: `128`. */
+            /** @description The maximum number of headers of a request. Default: `128`. */
             maxHeaders: components["schemas"]["SmallCount"];
-            /** @description Bytes of a request's target. Default: `8192`. */
+            /** @description The maximum size of a request target, in bytes. Default: `8192`. */
             maxUrlBytes: components["schemas"]["SmallCount"];
-            /** @description Connections of clients. Default: `10000`. */
+            /** @description The maximum number of client connections. Default: `10000`. */
             maxConnections: components["schemas"]["SmallCount"];
             /**
              * Format: int32
-             * @description Requests that one target works on at once. Default: `256`.
+             * @description The maximum number of simultaneous requests to one target. Default: `256`.
              */
             maxPerTarget: number;
-            /** @description Requests that wait for one target. Default: `256`. */
+            /** @description The maximum number of requests waiting for one target. Default: `256`. */
             maxPending: components["schemas"]["SmallCount"];
-            /** @description Time for the headers of a request. Default: `10s`. */
+            /** @description The timeout for the headers of a request. Default: `10s`. */
             headersTimeout: components["schemas"]["Duration"];
-            /** @description Time that an idle connection of a client stays open. Default: `75s`. */
+            /** @description How long an idle client connection stays open. Default: `75s`. */
             keepAliveTimeout: components["schemas"]["Duration"];
         };
         /**
-         * @description What the data plane takes. What is absent stays, null restores the default.
+         * @description The limits of the data plane. Absent members keep their value, null restores the default.
          * @example {
          *       "maxHeaderBytes": 16384,
          *       "maxHeaders": 128,
@@ -1350,25 +1376,25 @@ export interface components {
          *     }
          */
         LimitsChange: {
-            /** @description Bytes of all headers of a request. */
+            /** @description The maximum size of all headers of a request, in bytes. */
             maxHeaderBytes?: components["schemas"]["SmallCount"] | null;
-            /** @description Headers of a request. */
+            /** @description The maximum number of headers of a request. */
             maxHeaders?: components["schemas"]["SmallCount"] | null;
-            /** @description Bytes of a request's target. */
+            /** @description The maximum size of a request target, in bytes. */
             maxUrlBytes?: components["schemas"]["SmallCount"] | null;
-            /** @description Connections of clients. */
+            /** @description The maximum number of client connections. */
             maxConnections?: components["schemas"]["SmallCount"] | null;
-            /** @description Requests that one target works on at once. */
+            /** @description The maximum number of simultaneous requests to one target. */
             maxPerTarget?: number | null;
-            /** @description Requests that wait for one target. */
+            /** @description The maximum number of requests waiting for one target. */
             maxPending?: components["schemas"]["SmallCount"] | null;
-            /** @description Time for the headers of a request. */
+            /** @description The timeout for the headers of a request. */
             headersTimeout?: components["schemas"]["Duration"] | null;
-            /** @description Time that an idle connection of a client stays open. */
+            /** @description How long an idle client connection stays open. */
             keepAliveTimeout?: components["schemas"]["Duration"] | null;
         };
         /**
-         * @description Where the data plane listens.
+         * @description The addresses of the data plane.
          * @example {
          *       "host": "127.0.0.1",
          *       "port": 8080,
@@ -1378,9 +1404,9 @@ export interface components {
         Listening: {
             /** @description The address. Default: `127.0.0.1`. */
             host: components["schemas"]["Address"];
-            /** @description The port; 0 for any free one. Default: `8080`. */
+            /** @description The port; 0 means any free one. Default: `8080`. */
             port: components["schemas"]["PortOrZero"];
-            /** @description The port for TLS; 0 for none. Default: `0`. */
+            /** @description The port for TLS; 0 means none. Default: `0`. */
             tlsPort: components["schemas"]["PortOrZero"];
         };
         /**
@@ -1397,7 +1423,8 @@ export interface components {
             hashKey: components["schemas"]["HashKey"];
         };
         /**
-         * @description How a target is chosen. Of a route: what is absent or null is as configured. In a change of the configuration: what is absent stays, null restores the default.
+         * @description How a target is chosen. In a route, absent or null members use the configured value. In a change
+         *     of the configuration, absent members keep their value and null restores the default.
          * @example {
          *       "strategy": "weightedRoundRobin",
          *       "hashKey": "client"
@@ -1422,7 +1449,7 @@ export interface components {
         MatchRequest: {
             /** @description Its method. */
             method: components["schemas"]["HttpMethod"];
-            /** @description Its URL, with the host; or its path and query when any host will do. */
+            /** @description Its URL, including the host, or its path and query if any host is acceptable. */
             url: string;
             /**
              * @description Its headers.
@@ -1444,11 +1471,11 @@ export interface components {
         MatchResult: {
             /** @description The route; null when none matches. */
             routeId: components["schemas"]["RouteId"] | null;
-            /** @description What stands for its parameters; null when none matches. */
+            /** @description The values of its path parameters; null when none matches. */
             params: components["schemas"]["PathParameters"] | null;
             /** @description The path that the target would see; null when none matches. */
             upstreamPath: string | null;
-            /** @description Why this route, or why none: `matched`, `no matching route`, `method not allowed`. */
+            /** @description The reason for the result: `matched`, `no matching route`, `method not allowed`. */
             reason: string;
         };
         /**
@@ -1465,13 +1492,13 @@ export interface components {
             path: string;
             /** @description The method of both. */
             method: components["schemas"]["HttpMethod"];
-            /** @description The service whose operation stands, which is the one that a request reaches. */
+            /** @description The service whose operation remains, which is the one that a request reaches. */
             kept: components["schemas"]["ServiceName"];
-            /** @description The service whose operation was left out. */
+            /** @description The service whose operation was omitted. */
             dropped: components["schemas"]["ServiceName"];
         };
         /**
-         * @description How the merged document came about.
+         * @description How the merged document was created.
          * @example {
          *       "generatedAt": "2026-01-05T10:00:31.000Z",
          *       "revision": 73,
@@ -1489,13 +1516,13 @@ export interface components {
         MergeReport: {
             /** @description When it was made. */
             generatedAt: components["schemas"]["Timestamp"];
-            /** @description The revision of the routing table that it follows. */
+            /** @description The revision of the routing table on which it is based. */
             revision: components["schemas"]["Revision"];
             /** @description The services that it covers. */
             services: components["schemas"]["MergedService"][];
-            /** @description Paths that were left out because no route makes them reachable. */
+            /** @description Paths that were omitted because no route leads to them. */
             skipped: components["schemas"]["SkippedPath"][];
-            /** @description Operations that were left out because another service has them too. */
+            /** @description Operations that were omitted because another service also has them. */
             conflicts: components["schemas"]["MergeConflict"][];
         };
         /**
@@ -1546,7 +1573,7 @@ export interface components {
             servers: components["schemas"]["DocumentServer"][];
             /** @description The paths as clients reach them. */
             paths: components["schemas"]["DocumentPaths"];
-            /** @description How the document came about. */
+            /** @description How the document was created. */
             "x-gateway": components["schemas"]["MergeReport"];
         } & {
             [key: string]: unknown;
@@ -1564,11 +1591,11 @@ export interface components {
             name: components["schemas"]["ServiceName"];
             /** @description Its version. */
             version: components["schemas"]["ServiceVersion"];
-            /** @description Paths of it in the document. */
+            /** @description The number of its paths in the document. */
             pathCount: components["schemas"]["Count"];
         };
         /**
-         * @description What an instance says of itself under one name.
+         * @description A metadata value of an instance.
          * @example /billing
          */
         MetadataValue: string;
@@ -1602,21 +1629,21 @@ export interface components {
             id: components["schemas"]["NodeId"];
             /** @description When it started. */
             startedAt: components["schemas"]["Timestamp"];
-            /** @description When it was last heard of. */
+            /** @description When it last reported. */
             seenAt: components["schemas"]["Timestamp"];
-            /** @description The revision of the table that it serves. */
+            /** @description The revision of the routing table that it serves. */
             revision: components["schemas"]["Revision"];
-            /** @description What it does. */
+            /** @description Its state. */
             state: components["schemas"]["NodeState"];
             /** @description The version of its software. */
             version: components["schemas"]["ServiceVersion"];
-            /** @description Requests in a second, over the last 10 seconds. */
+            /** @description Requests per second, over the last 10 seconds. */
             requestsPerSec: components["schemas"]["Rate"];
-            /** @description Requests and streams that are open now. */
+            /** @description The number of requests and streams that are open now. */
             activeConns: components["schemas"]["Count"];
         };
         /**
-         * @description The node leaves.
+         * @description The node is shutting down.
          * @example {
          *       "status": "draining"
          *     }
@@ -1636,7 +1663,7 @@ export interface components {
         /** @description A page of nodes. */
         NodeList: components["schemas"]["Node"][];
         /**
-         * @description What a node does.
+         * @description The state of a node.
          * @enum {string}
          */
         NodeState: "serving" | "draining";
@@ -1654,9 +1681,9 @@ export interface components {
              * @enum {string}
              */
             status: "refreshed";
-            /** @description Services with specifications. */
+            /** @description The number of services with specifications. */
             services: components["schemas"]["Count"];
-            /** @description Services whose specification could not be fetched. */
+            /** @description The number of services whose specification could not be fetched. */
             failed: components["schemas"]["Count"];
         };
         /**
@@ -1676,15 +1703,15 @@ export interface components {
             serviceName: components["schemas"]["ServiceName"];
             /** @description Its version. */
             version: components["schemas"]["ServiceVersion"];
-            /** @description Where its specification is. */
+            /** @description The address of its specification. */
             specUrl: string;
-            /** @description Whether the last fetch succeeded; if not, the last good specification stays in use. */
+            /** @description Whether the last fetch succeeded; if not, the last valid specification remains in use. */
             healthy: boolean;
-            /** @description Paths of it in the merged document. */
+            /** @description The number of its paths in the merged document. */
             pathCount: components["schemas"]["Count"];
             /** @description Why the last fetch failed. */
             error: components["schemas"]["LastError"] | null;
-            /** @description When it was last fetched with success; null if never. */
+            /** @description When it was last fetched successfully; null if never. */
             fetchedAt: components["schemas"]["Timestamp"] | null;
         };
         /**
@@ -1708,13 +1735,13 @@ export interface components {
         OpenApiServices: {
             /** @description The services, by name. */
             services: components["schemas"]["OpenApiService"][];
-            /** @description How many there are. */
+            /** @description The number of services. */
             totalCount: components["schemas"]["Count"];
             /** @description When the specifications were last fetched; null if never. */
             lastRefresh: components["schemas"]["Timestamp"] | null;
         };
         /**
-         * @description How the merged document is made.
+         * @description How the merged document is created.
          * @example {
          *       "enabled": true,
          *       "title": "Plinth",
@@ -1727,7 +1754,7 @@ export interface components {
          *     }
          */
         OpenApiSettings: {
-            /** @description Whether it is. Default: on. */
+            /** @description Whether the merged document is created. Default: on. */
             enabled: boolean;
             /** @description Its title. Default: `Plinth`. */
             title: components["schemas"]["DocumentTitle"];
@@ -1735,17 +1762,17 @@ export interface components {
             version: components["schemas"]["ServiceVersion"];
             /** @description Its description. Default: empty. */
             description: components["schemas"]["Description"];
-            /** @description Between fetches of the specifications. Default: `30s`. */
+            /** @description The interval between fetches of the specifications. Default: `30s`. */
             refreshInterval: components["schemas"]["Duration"];
             /** @description How components are named. Default: `prefix`. */
             mergeStrategy: components["schemas"]["MergeStrategy"];
-            /** @description Services that are left out. Default: none. */
+            /** @description The services to omit. Default: none. */
             excludeServices: components["schemas"]["ServiceNames"];
-            /** @description Whether document and page need no credentials. Default: on. */
+            /** @description Whether the document and its page are public. Default: on. */
             public: boolean;
         };
         /**
-         * @description How the merged document is made. What is absent stays, null restores the default.
+         * @description How the merged document is created. Absent members keep their value, null restores the default.
          * @example {
          *       "enabled": true,
          *       "title": "Plinth",
@@ -1753,7 +1780,7 @@ export interface components {
          *     }
          */
         OpenApiSettingsChange: {
-            /** @description Whether it is. */
+            /** @description Whether the merged document is created. */
             enabled?: boolean | null;
             /** @description Its title. */
             title?: components["schemas"]["DocumentTitle"] | null;
@@ -1761,13 +1788,13 @@ export interface components {
             version?: components["schemas"]["ServiceVersion"] | null;
             /** @description Its description. */
             description?: components["schemas"]["Description"] | null;
-            /** @description Between fetches of the specifications. */
+            /** @description The interval between fetches of the specifications. */
             refreshInterval?: components["schemas"]["Duration"] | null;
             /** @description How components are named. */
             mergeStrategy?: components["schemas"]["MergeStrategy"] | null;
-            /** @description Services that are left out. */
+            /** @description The services to omit. */
             excludeServices?: components["schemas"]["ServiceNames"] | null;
-            /** @description Whether document and page need no credentials. */
+            /** @description Whether the document and its page are public. */
             public?: boolean | null;
         };
         /**
@@ -1778,7 +1805,7 @@ export interface components {
         /** @description Origins. */
         Origins: components["schemas"]["Origin"][];
         /**
-         * @description Path parameters by name, as the pattern has them; the rest of a final `*` under `*`.
+         * @description The path parameters by the names in the pattern; `*` holds the rest that a final `*` matched.
          * @example {
          *       "*": "42"
          *     }
@@ -1787,7 +1814,7 @@ export interface components {
             [key: string]: components["schemas"]["PathValue"];
         };
         /**
-         * @description What paths begin with; empty for nothing.
+         * @description A path prefix; may be empty.
          * @example /v2
          */
         PathPrefix: string;
@@ -1811,13 +1838,13 @@ export interface components {
         Port: number;
         /**
          * Format: int32
-         * @description A TCP port; 0 for none or any.
+         * @description A TCP port; 0 means none or any.
          * @example 8080
          */
         PortOrZero: number;
         /**
          * Format: int32
-         * @description Which route comes first where several fit: the highest.
+         * @description The priority when several routes match: the highest wins.
          * @example 0
          */
         Priority: number;
@@ -1832,24 +1859,25 @@ export interface components {
          */
         ProbeType: "tcp" | "http" | "grpc";
         /**
-         * @description How a route is forwarded.
+         * @description The protocol of a route.
          * @enum {string}
          */
         Protocol: "http" | "websocket" | "sse" | "grpc" | "graphql";
         /**
          * Format: uri
-         * @description Where clients reach the data plane.
+         * @description The public address of the data plane.
          * @example http://localhost:8080
          */
         PublicUrl: string;
         /**
          * Format: double
-         * @description Events in a second.
+         * @description Events per second.
          * @example 512.3
          */
         Rate: number;
         /**
-         * @description Whose requests are counted together: all of the route, those of a client address, of a tenant, or with one value of a header.
+         * @description The key by which requests are counted together: the route, a client address, a tenant, or a value
+         *     of a header.
          * @example client
          */
         RateLimitKey: string;
@@ -1859,17 +1887,17 @@ export interface components {
          */
         RateLimitStore: "local" | "redis";
         /**
-         * @description The API key that the request carries has used up its rate.
+         * @description The API key of the request has exceeded its rate limit.
          * @example {
          *       "error": "rate limit exceeded"
          *     }
          */
         RateLimited: {
-            /** @description What went wrong; for a bad field `<field>: <reason>`. */
+            /** @description The error message; for a bad field `<field>: <reason>`. */
             error: string;
         };
         /**
-         * @description A limit on all requests, and where limits are counted.
+         * @description The limit on all requests, and where limits are counted.
          * @example {
          *       "enabled": false,
          *       "requestsPerSec": 1000,
@@ -1884,20 +1912,21 @@ export interface components {
             enabled: boolean;
             /**
              * Format: double
-             * @description Requests in a second; at least 0.01 when it is on. Default: `1000`.
+             * @description The requests per second; at least 0.01 when it is on. Default: `1000`.
              */
             requestsPerSec: number;
-            /** @description Requests at once; at least 1 when it is on. Default: `1000`. */
+            /** @description The burst of requests; at least 1 when it is on. Default: `1000`. */
             burst: components["schemas"]["SmallCount"];
-            /** @description Whose requests are counted together. Default: `client`. */
+            /** @description The key by which requests are counted together. Default: `client`. */
             key: components["schemas"]["RateLimitKey"];
-            /** @description Where limits are counted, those of routes too. Default: `local`. */
+            /** @description Where limits are counted, including those of routes. Default: `local`. */
             store: components["schemas"]["RateLimitStore"];
-            /** @description Keys that a node keeps count of. Default: `100000`. */
+            /** @description The maximum number of keys that a node counts. Default: `100000`. */
             maxKeys: components["schemas"]["SmallCount"];
         };
         /**
-         * @description A limit on all requests, and where limits are counted. What is absent stays, null restores the default.
+         * @description The limit on all requests, and where limits are counted. Absent members keep their value, null
+         *     restores the default.
          * @example {
          *       "enabled": false,
          *       "requestsPerSec": 1000,
@@ -1907,25 +1936,25 @@ export interface components {
         RateLimitingChange: {
             /** @description Whether all requests together are limited. */
             enabled?: boolean | null;
-            /** @description Requests in a second; at least 0.01 when it is on. */
+            /** @description The requests per second; at least 0.01 when it is on. */
             requestsPerSec?: number | null;
-            /** @description Requests at once; at least 1 when it is on. */
+            /** @description The burst of requests; at least 1 when it is on. */
             burst?: components["schemas"]["SmallCount"] | null;
-            /** @description Whose requests are counted together. */
+            /** @description The key by which requests are counted together. */
             key?: components["schemas"]["RateLimitKey"] | null;
-            /** @description Where limits are counted, those of routes too. */
+            /** @description Where limits are counted, including those of routes. */
             store?: components["schemas"]["RateLimitStore"] | null;
-            /** @description Keys that a node keeps count of. */
+            /** @description The maximum number of keys that a node counts. */
             maxKeys?: components["schemas"]["SmallCount"] | null;
         };
         /**
-         * @description The live feed is off or has as many readers as it may, or the database is away.
+         * @description The live feed is off or has its maximum number of readers, or the database is unavailable.
          * @example {
          *       "error": "realtime not enabled"
          *     }
          */
         RealtimeUnavailable: {
-            /** @description What went wrong; for a bad field `<field>: <reason>`. */
+            /** @description The error message; for a bad field `<field>: <reason>`. */
             error: string;
         };
         /**
@@ -1947,7 +1976,7 @@ export interface components {
             service: components["schemas"]["ServiceName"];
             /** @description The instance. */
             instance: components["schemas"]["InstanceId"];
-            /** @description When it is gone unless it registers again; null for never. */
+            /** @description When it expires unless it registers again; null means never. */
             expiresAt: components["schemas"]["Timestamp"] | null;
         };
         /**
@@ -1971,7 +2000,7 @@ export interface components {
          *     }
          */
         RegistrationInput: {
-            /** @description The instance; `<address>:<port>` when absent. */
+            /** @description The instance; defaults to `<address>:<port>`. */
             service_id?: components["schemas"]["InstanceId"];
             /** @description The service. */
             service_name: components["schemas"]["ServiceName"];
@@ -1980,17 +2009,17 @@ export interface components {
              * @default
              */
             service_version: components["schemas"]["ServiceVersion"];
-            /** @description Where the instance is: a host name or an IP address, without a scheme. */
+            /** @description The address of the instance: a host name or an IP address, without a scheme. */
             address: components["schemas"]["Address"];
             /** @description The port that it listens on. */
             port: components["schemas"]["Port"];
             /**
-             * @description Free tags.
+             * @description Free-form tags.
              * @default []
              */
             tags: components["schemas"]["ServiceTag"][];
             /**
-             * @description What it says of itself.
+             * @description Its metadata.
              * @default {}
              */
             metadata: components["schemas"]["ServiceMetadata"];
@@ -1999,7 +2028,10 @@ export interface components {
              * @default false
              */
             farp_enabled: boolean;
-            /** @description How long the registration lasts without another one: `5s` to `1h`; until it is deregistered when absent. */
+            /**
+             * @description How long the registration lasts unless it is renewed: `5s` to `1h`; when absent, until it is
+             *     deregistered.
+             */
             ttl?: components["schemas"]["Duration"];
         };
         /**
@@ -2012,7 +2044,7 @@ export interface components {
             [key: string]: components["schemas"]["HeaderValue"];
         };
         /**
-         * @description Whether and when a request is tried again.
+         * @description Whether and when a request is retried.
          * @example {
          *       "enabled": true,
          *       "maxAttempts": 3,
@@ -2036,40 +2068,44 @@ export interface components {
          *     }
          */
         Retries: {
-            /** @description Whether it is. Default: on. */
+            /** @description Whether requests are retried. Default: on. */
             enabled: boolean;
             /**
              * Format: int32
-             * @description Tries in all, the first included; 0 counts as 1. Default: `3`.
+             * @description The number of attempts, including the first; 0 counts as 1. Default: `3`.
              */
             maxAttempts: number;
-            /** @description Longest wait before the second try. Default: `25ms`. */
+            /** @description The maximum delay before the second attempt. Default: `25ms`. */
             initialDelay: components["schemas"]["Duration"];
-            /** @description Longest wait before any try. Default: `1s`. */
+            /** @description The maximum delay before any attempt. Default: `1s`. */
             maxDelay: components["schemas"]["Duration"];
             /**
              * Format: double
-             * @description What each try multiplies the wait by. Default: `2`.
+             * @description The factor by which each attempt multiplies the delay. Default: `2`.
              */
             multiplier: number;
-            /** @description Methods that may be tried again after something was sent. Default: GET, HEAD, OPTIONS. */
+            /** @description The methods that may be retried after data was sent. Default: GET, HEAD, OPTIONS. */
             methods: components["schemas"]["HttpMethods"];
-            /** @description Statuses that count as failures. Default: 502, 503, 504. */
+            /** @description The statuses that count as failures. Default: 502, 503, 504. */
             statuses: components["schemas"]["StatusCodes"];
             /**
              * Format: int32
-             * @description Retries for each 100 requests, over 10 seconds. Default: `20`.
+             * @description The retries allowed per 100 requests, over 10 seconds. Default: `20`.
              */
             budgetPercent: number;
-            /** @description Retries in a second that are allowed whatever the budget. Default: `3`. */
+            /** @description The retries per second that are always allowed. Default: `3`. */
             minRetriesPerSec: components["schemas"]["SmallCount"];
-            /** @description Bytes of a request's body that are kept for another try. Default: `65536`. */
+            /** @description The number of bytes of a request body that are buffered for a retry. Default: `65536`. */
             bufferBytes: components["schemas"]["SmallCount"];
-            /** @description Whether requests with an `Idempotency-Key` may be tried again whatever their method. Default: off. */
+            /**
+             * @description Whether requests with an `Idempotency-Key` may be retried regardless of their method. Default:
+             *     off.
+             */
             idempotencyKey: boolean;
         };
         /**
-         * @description Whether and when a request is tried again. What is absent stays, null restores the default.
+         * @description Whether and when a request is retried. Absent members keep their value, null restores the
+         *     default.
          * @example {
          *       "enabled": true,
          *       "maxAttempts": 3,
@@ -2077,27 +2113,27 @@ export interface components {
          *     }
          */
         RetriesChange: {
-            /** @description Whether it is. */
+            /** @description Whether requests are retried. */
             enabled?: boolean | null;
-            /** @description Tries in all, the first included; 0 counts as 1. */
+            /** @description The number of attempts, including the first; 0 counts as 1. */
             maxAttempts?: number | null;
-            /** @description Longest wait before the second try. */
+            /** @description The maximum delay before the second attempt. */
             initialDelay?: components["schemas"]["Duration"] | null;
-            /** @description Longest wait before any try. */
+            /** @description The maximum delay before any attempt. */
             maxDelay?: components["schemas"]["Duration"] | null;
-            /** @description What each try multiplies the wait by. */
+            /** @description The factor by which each attempt multiplies the delay. */
             multiplier?: number | null;
-            /** @description Methods that may be tried again after something was sent. */
+            /** @description The methods that may be retried after data was sent. */
             methods?: components["schemas"]["HttpMethods"] | null;
-            /** @description Statuses that count as failures. */
+            /** @description The statuses that count as failures. */
             statuses?: components["schemas"]["StatusCodes"] | null;
-            /** @description Retries for each 100 requests, over 10 seconds. */
+            /** @description The retries allowed per 100 requests, over 10 seconds. */
             budgetPercent?: number | null;
-            /** @description Retries in a second that are allowed whatever the budget. */
+            /** @description The retries per second that are always allowed. */
             minRetriesPerSec?: components["schemas"]["SmallCount"] | null;
-            /** @description Bytes of a request's body that are kept for another try. */
+            /** @description The number of bytes of a request body that are buffered for a retry. */
             bufferBytes?: components["schemas"]["SmallCount"] | null;
-            /** @description Whether requests with an `Idempotency-Key` may be tried again whatever their method. */
+            /** @description Whether requests with an `Idempotency-Key` may be retried regardless of their method. */
             idempotencyKey?: boolean | null;
         };
         /**
@@ -2107,7 +2143,7 @@ export interface components {
          */
         Revision: number;
         /**
-         * @description Which requests go where, and what happens to them on the way.
+         * @description A rule that decides where requests go and how they are processed.
          * @example {
          *       "id": "manual-/users/*",
          *       "name": null,
@@ -2187,65 +2223,68 @@ export interface components {
         Route: {
             /** @description Its id. */
             readonly id: components["schemas"]["RouteId"];
-            /** @description Tells several routes of one path apart; fixed. */
+            /** @description Distinguishes several routes with the same path; immutable. */
             name: components["schemas"]["RouteName"] | null;
-            /** @description The paths that it is for; fixed. Answers carry the configured base path in front, requests may. */
+            /**
+             * @description The path pattern; immutable. Responses include the configured base path, requests may include
+             *     it.
+             */
             path: components["schemas"]["RoutePath"];
-            /** @description The methods that it is for; all when empty. `GET` includes `HEAD`. */
+            /** @description The methods; empty means all. `GET` includes `HEAD`. */
             methods: components["schemas"]["HttpMethods"];
-            /** @description The hosts that it is for; any when empty. */
+            /** @description The hosts; empty means any. */
             hosts: components["schemas"]["HostPattern"][];
-            /** @description What a request must carry besides. */
+            /** @description Additional conditions on a request. */
             match: components["schemas"]["RouteMatch"] | null;
-            /** @description Where requests go; each URL once. */
+            /** @description The targets of requests, with unique URLs. */
             targets: components["schemas"]["Target"][];
             /** @description Whether the literal segments before the first `:name` or `*` are removed: `/a/*` makes `/b` of `/a/b`. */
             stripPrefix: boolean;
-            /** @description What is put in front of the path after that. */
+            /** @description The prefix that is then added to the path. */
             addPrefix: components["schemas"]["PathPrefix"] | null;
-            /** @description How it is forwarded. */
+            /** @description The protocol. */
             protocol: components["schemas"]["Protocol"];
-            /** @description Where it comes from. Only `manual` ones can be changed or deleted. */
+            /** @description The origin of the route. Only `manual` routes can be changed or deleted. */
             readonly source: components["schemas"]["RouteSource"];
-            /** @description The service behind it; a mere label on manual routes. */
+            /** @description The service behind it; only a label on manual routes. */
             serviceName: components["schemas"]["ServiceName"] | null;
-            /** @description Which route comes first where several fit: the highest. */
+            /** @description The priority when several routes match: the highest wins. */
             priority: components["schemas"]["Priority"];
-            /** @description Whether it gets traffic. */
+            /** @description Whether it receives traffic. */
             enabled: boolean;
-            /** @description What is done to headers. */
+            /** @description Changes to headers. */
             headers: components["schemas"]["RouteHeaders"] | null;
-            /** @description Whether requests are tried again; as configured when null. */
+            /** @description Whether requests are retried; null means the configured value. */
             retry: components["schemas"]["RouteRetry"] | null;
-            /** @description How many requests it takes; any number when null. */
+            /** @description The rate limit; null means no limit. */
             rateLimit: components["schemas"]["RouteRateLimit"] | null;
-            /** @description How long the gateway waits; as configured when null. */
+            /** @description The timeouts; null means the configured value. */
             timeouts: components["schemas"]["RouteTimeouts"] | null;
-            /** @description Whether the gateway judges credentials; it does not when null. */
+            /** @description Whether the gateway checks credentials; null means no. */
             auth: components["schemas"]["RouteAuth"] | null;
-            /** @description Whether answers are cached; they are not when null. */
+            /** @description Whether responses are cached; null means no. */
             cache: components["schemas"]["RouteCache"] | null;
-            /** @description When a failing target is left alone; as configured when null. */
+            /** @description When a failing target gets no requests; null means the configured value. */
             circuitBreaker: components["schemas"]["CircuitBreakingOverrides"] | null;
-            /** @description How the health of its targets is found out; as configured when null. */
+            /** @description How the health of its targets is determined; null means the configured value. */
             healthCheck: components["schemas"]["HealthCheckingOverrides"] | null;
-            /** @description How a target is chosen; as configured when null. */
+            /** @description How a target is chosen; null means the configured value. */
             loadBalancing: components["schemas"]["LoadBalancingOverrides"] | null;
-            /** @description What pages of other origins may do; as configured when null. */
+            /** @description Cross-origin access for pages; null means the configured value. */
             cors: components["schemas"]["CrossOriginOverrides"] | null;
-            /** @description Bytes of the largest body of a request; 0 for no limit. */
+            /** @description The maximum size of a request body, in bytes; 0 means no limit. */
             maxBodyBytes: components["schemas"]["Count"];
-            /** @description Whether the target sees the client's `Host`. */
+            /** @description Whether the target receives the client's `Host`. */
             preserveHost: boolean;
-            /** @description Whether unhealthy targets are used when none is healthy. */
+            /** @description Whether unhealthy targets are used if none is healthy. */
             failOpen: boolean;
-            /** @description Whether requests without TLS are answered with a 308 to `https`. */
+            /** @description Whether requests without TLS are redirected to `https` with a 308. */
             redirectHttps: boolean;
-            /** @description Free labels. */
+            /** @description Free-form labels. */
             labels: components["schemas"]["Labels"];
             /**
              * Format: int64
-             * @description How often it was written.
+             * @description The number of writes.
              */
             readonly version: number;
             /** @description When it was created. */
@@ -2254,7 +2293,7 @@ export interface components {
             readonly updatedAt: components["schemas"]["Timestamp"];
         };
         /**
-         * @description Whether and how the gateway judges credentials.
+         * @description Whether and how the gateway checks credentials.
          * @example {
          *       "mode": "required",
          *       "scopes": [
@@ -2264,7 +2303,7 @@ export interface components {
          */
         RouteAuth: {
             /**
-             * @description Whether it does.
+             * @description Whether the gateway checks credentials.
              * @default none
              */
             mode: components["schemas"]["AuthMode"];
@@ -2275,7 +2314,7 @@ export interface components {
             scopes: components["schemas"]["ScopeName"][];
         };
         /**
-         * @description Whether answers are cached (RFC 9111).
+         * @description Whether responses are cached (RFC 9111).
          * @example {
          *       "enabled": true,
          *       "ttl": "30s",
@@ -2287,23 +2326,23 @@ export interface components {
          */
         RouteCache: {
             /**
-             * @description Whether they are.
+             * @description Whether responses are cached.
              * @default false
              */
             enabled: boolean;
             /**
-             * @description How long answers that say nothing of it are fresh.
+             * @description How long responses without their own caching headers are fresh.
              * @default 0s
              */
             ttl: components["schemas"]["Duration"];
             /**
              * Format: int32
-             * @description Bytes of the largest body that is cached.
+             * @description The maximum size of a cached body, in bytes.
              * @default 1048576
              */
             maxBodyBytes: number;
             /**
-             * @description Headers of requests that tell answers apart, besides those that the answer names.
+             * @description Request headers that distinguish responses, in addition to those in the `Vary` header.
              * @default []
              */
             varyBy: components["schemas"]["HeaderName"][];
@@ -2322,7 +2361,7 @@ export interface components {
             status: "deleted";
         };
         /**
-         * @description The route is switched off.
+         * @description The route is disabled.
          * @example {
          *       "status": "disabled"
          *     }
@@ -2335,7 +2374,7 @@ export interface components {
             status: "disabled";
         };
         /**
-         * @description The route is switched on.
+         * @description The route is enabled.
          * @example {
          *       "status": "enabled"
          *     }
@@ -2348,7 +2387,7 @@ export interface components {
             status: "enabled";
         };
         /**
-         * @description What is done to the headers of requests and answers.
+         * @description Changes to the headers of requests and responses.
          * @example {
          *       "add": {
          *         "X-Edge": "1"
@@ -2362,22 +2401,22 @@ export interface components {
          */
         RouteHeaders: {
             /**
-             * @description Headers that are added beside those of the same name.
+             * @description Headers to add, in addition to those with the same name.
              * @default {}
              */
             add: components["schemas"]["HeaderMap"];
             /**
-             * @description Headers that replace those of the same name.
+             * @description Headers to set, replacing those with the same name.
              * @default {}
              */
             set: components["schemas"]["HeaderMap"];
             /**
-             * @description Headers that are taken out.
+             * @description Headers to remove.
              * @default []
              */
             remove: components["schemas"]["HeaderName"][];
             /**
-             * @description What is done to the headers of answers.
+             * @description Changes to the headers of responses.
              * @default null
              */
             response: components["schemas"]["HeaderChanges"] | null;
@@ -2452,24 +2491,27 @@ export interface components {
          */
         RouteInput: {
             /**
-             * @description Tells several routes of one path apart; fixed.
+             * @description Distinguishes several routes with the same path; immutable.
              * @default null
              */
             name: components["schemas"]["RouteName"] | null;
-            /** @description The paths that it is for; fixed. Answers carry the configured base path in front, requests may. */
+            /**
+             * @description The path pattern; immutable. Responses include the configured base path, requests may include
+             *     it.
+             */
             path: components["schemas"]["RoutePath"];
             /**
-             * @description The methods that it is for; all when empty. `GET` includes `HEAD`.
+             * @description The methods; empty means all. `GET` includes `HEAD`.
              * @default []
              */
             methods: components["schemas"]["HttpMethods"];
             /**
-             * @description The hosts that it is for; any when empty.
+             * @description The hosts; empty means any.
              * @default []
              */
             hosts: components["schemas"]["HostPattern"][];
             /**
-             * @description What a request must carry besides.
+             * @description Additional conditions on a request.
              * @default null
              */
             match: components["schemas"]["RouteMatch"] | null;
@@ -2479,112 +2521,112 @@ export interface components {
              */
             stripPrefix: boolean;
             /**
-             * @description What is put in front of the path after that.
+             * @description The prefix that is then added to the path.
              * @default null
              */
             addPrefix: components["schemas"]["PathPrefix"] | null;
             /**
-             * @description How it is forwarded.
+             * @description The protocol.
              * @default http
              */
             protocol: components["schemas"]["Protocol"];
             /**
-             * @description The service behind it; a mere label on manual routes.
+             * @description The service behind it; only a label on manual routes.
              * @default null
              */
             serviceName: components["schemas"]["ServiceName"] | null;
             /**
-             * @description Which route comes first where several fit: the highest.
+             * @description The priority when several routes match: the highest wins.
              * @default 0
              */
             priority: components["schemas"]["Priority"];
             /**
-             * @description Whether it gets traffic.
+             * @description Whether it receives traffic.
              * @default true
              */
             enabled: boolean;
             /**
-             * @description What is done to headers.
+             * @description Changes to headers.
              * @default null
              */
             headers: components["schemas"]["RouteHeaders"] | null;
             /**
-             * @description Whether requests are tried again; as configured when null.
+             * @description Whether requests are retried; null means the configured value.
              * @default null
              */
             retry: components["schemas"]["RouteRetry"] | null;
             /**
-             * @description How many requests it takes; any number when null.
+             * @description The rate limit; null means no limit.
              * @default null
              */
             rateLimit: components["schemas"]["RouteRateLimit"] | null;
             /**
-             * @description How long the gateway waits; as configured when null.
+             * @description The timeouts; null means the configured value.
              * @default null
              */
             timeouts: components["schemas"]["RouteTimeouts"] | null;
             /**
-             * @description Whether the gateway judges credentials; it does not when null.
+             * @description Whether the gateway checks credentials; null means no.
              * @default null
              */
             auth: components["schemas"]["RouteAuth"] | null;
             /**
-             * @description Whether answers are cached; they are not when null.
+             * @description Whether responses are cached; null means no.
              * @default null
              */
             cache: components["schemas"]["RouteCache"] | null;
             /**
-             * @description When a failing target is left alone; as configured when null.
+             * @description When a failing target gets no requests; null means the configured value.
              * @default null
              */
             circuitBreaker: components["schemas"]["CircuitBreakingOverrides"] | null;
             /**
-             * @description How the health of its targets is found out; as configured when null.
+             * @description How the health of its targets is determined; null means the configured value.
              * @default null
              */
             healthCheck: components["schemas"]["HealthCheckingOverrides"] | null;
             /**
-             * @description How a target is chosen; as configured when null.
+             * @description How a target is chosen; null means the configured value.
              * @default null
              */
             loadBalancing: components["schemas"]["LoadBalancingOverrides"] | null;
             /**
-             * @description What pages of other origins may do; as configured when null.
+             * @description Cross-origin access for pages; null means the configured value.
              * @default null
              */
             cors: components["schemas"]["CrossOriginOverrides"] | null;
             /**
-             * @description Bytes of the largest body of a request; 0 for no limit.
+             * @description The maximum size of a request body, in bytes; 0 means no limit.
              * @default 0
              */
             maxBodyBytes: components["schemas"]["Count"];
             /**
-             * @description Whether the target sees the client's `Host`.
+             * @description Whether the target receives the client's `Host`.
              * @default false
              */
             preserveHost: boolean;
             /**
-             * @description Whether unhealthy targets are used when none is healthy.
+             * @description Whether unhealthy targets are used if none is healthy.
              * @default false
              */
             failOpen: boolean;
             /**
-             * @description Whether requests without TLS are answered with a 308 to `https`.
+             * @description Whether requests without TLS are redirected to `https` with a 308.
              * @default false
              */
             redirectHttps: boolean;
             /**
-             * @description Free labels.
+             * @description Free-form labels.
              * @default {}
              */
             labels: components["schemas"]["Labels"];
-            /** @description Where requests go; each URL once. */
+            /** @description The targets of requests, with unique URLs. */
             targets: components["schemas"]["TargetInput"][];
         };
         /** @description A page of routes. */
         RouteList: components["schemas"]["Route"][];
         /**
-         * @description What a request must carry besides. All of it must be equal.
+         * @description Additional conditions on a request. All of them must be met.
          * @example {
          *       "headers": {
          *         "X-Canary": "yes"
@@ -2605,28 +2647,29 @@ export interface components {
             query: components["schemas"]["Equalities"];
         };
         /**
-         * @description Tells several routes of one path apart.
+         * @description Distinguishes several routes with the same path.
          * @example eu
          */
         RouteName: string;
         /**
-         * @description There is no such route.
+         * @description The route does not exist.
          * @example {
          *       "error": "route not found"
          *     }
          */
         RouteNotFound: {
-            /** @description What went wrong; for a bad field `<field>: <reason>`. */
+            /** @description The error message; for a bad field `<field>: <reason>`. */
             error: string;
         };
         /**
-         * @description A pattern of paths: literal segments; `:name` or `*` for exactly one segment that is not empty; a final `*` for the
-         *     rest, also nothing. No dot segments, no empty segments but the last, no `?`, `#` or `%2F`.
+         * @description A path pattern: literal segments; `:name` or `*` for exactly one non-empty segment; a final `*`
+         *     for the rest, which may be empty. It has no dot segments, no empty segments except the last, and
+         *     no `?`, `#` or `%2F`.
          * @example /users/*
          */
         RoutePath: string;
         /**
-         * @description How many requests a route takes. Requests beyond it get 429.
+         * @description The rate limit of a route. Requests beyond it get a 429.
          * @example {
          *       "enabled": true,
          *       "requestsPerSec": 100,
@@ -2636,28 +2679,29 @@ export interface components {
          */
         RouteRateLimit: {
             /**
-             * @description Whether it is in force.
+             * @description Whether the limit is enabled.
              * @default true
              */
             enabled: boolean;
             /**
              * Format: double
-             * @description Requests in a second; at least 0.01 when it is in force.
+             * @description The requests per second; at least 0.01 when it is in force.
              */
             requestsPerSec: number;
             /**
              * Format: int32
-             * @description Requests at once; `requestsPerSec` rounded up when absent, at least 1 when it is in force.
+             * @description The burst of requests; `requestsPerSec` rounded up when absent, at least 1 when it is in force.
              */
             burst?: number;
             /**
-             * @description Whose requests are counted together.
+             * @description The key by which requests are counted together.
              * @default route
              */
             key: components["schemas"]["RateLimitKey"];
         };
         /**
-         * @description A whole route: absent members take their defaults. Members that only the server sets are accepted and ignored.
+         * @description A complete route: absent members take their defaults. Members that only the server sets are
+         *     accepted and ignored.
          * @example {
          *       "name": null,
          *       "path": "/users/*",
@@ -2720,22 +2764,22 @@ export interface components {
          */
         RouteReplacement: {
             /**
-             * @description Tells several routes of one path apart; fixed.
+             * @description Distinguishes several routes with the same path; immutable.
              * @default null
              */
             name: components["schemas"]["RouteName"] | null;
             /**
-             * @description The methods that it is for; all when empty. `GET` includes `HEAD`.
+             * @description The methods; empty means all. `GET` includes `HEAD`.
              * @default []
              */
             methods: components["schemas"]["HttpMethods"];
             /**
-             * @description The hosts that it is for; any when empty.
+             * @description The hosts; empty means any.
              * @default []
              */
             hosts: components["schemas"]["HostPattern"][];
             /**
-             * @description What a request must carry besides.
+             * @description Additional conditions on a request.
              * @default null
              */
             match: components["schemas"]["RouteMatch"] | null;
@@ -2745,112 +2789,116 @@ export interface components {
              */
             stripPrefix: boolean;
             /**
-             * @description What is put in front of the path after that.
+             * @description The prefix that is then added to the path.
              * @default null
              */
             addPrefix: components["schemas"]["PathPrefix"] | null;
             /**
-             * @description How it is forwarded.
+             * @description The protocol.
              * @default http
              */
             protocol: components["schemas"]["Protocol"];
             /**
-             * @description The service behind it; a mere label on manual routes.
+             * @description The service behind it; only a label on manual routes.
              * @default null
              */
             serviceName: components["schemas"]["ServiceName"] | null;
             /**
-             * @description Which route comes first where several fit: the highest.
+             * @description The priority when several routes match: the highest wins.
              * @default 0
              */
             priority: components["schemas"]["Priority"];
             /**
-             * @description Whether it gets traffic.
+             * @description Whether it receives traffic.
              * @default true
              */
             enabled: boolean;
             /**
-             * @description What is done to headers.
+             * @description Changes to headers.
              * @default null
              */
             headers: components["schemas"]["RouteHeaders"] | null;
             /**
-             * @description Whether requests are tried again; as configured when null.
+             * @description Whether requests are retried; null means the configured value.
              * @default null
              */
             retry: components["schemas"]["RouteRetry"] | null;
             /**
-             * @description How many requests it takes; any number when null.
+             * @description The rate limit; null means no limit.
              * @default null
              */
             rateLimit: components["schemas"]["RouteRateLimit"] | null;
             /**
-             * @description How long the gateway waits; as configured when null.
+             * @description The timeouts; null means the configured value.
              * @default null
              */
             timeouts: components["schemas"]["RouteTimeouts"] | null;
             /**
-             * @description Whether the gateway judges credentials; it does not when null.
+             * @description Whether the gateway checks credentials; null means no.
              * @default null
              */
             auth: components["schemas"]["RouteAuth"] | null;
             /**
-             * @description Whether answers are cached; they are not when null.
+             * @description Whether responses are cached; null means no.
              * @default null
              */
             cache: components["schemas"]["RouteCache"] | null;
             /**
-             * @description When a failing target is left alone; as configured when null.
+             * @description When a failing target gets no requests; null means the configured value.
              * @default null
              */
             circuitBreaker: components["schemas"]["CircuitBreakingOverrides"] | null;
             /**
-             * @description How the health of its targets is found out; as configured when null.
+             * @description How the health of its targets is determined; null means the configured value.
              * @default null
              */
             healthCheck: components["schemas"]["HealthCheckingOverrides"] | null;
             /**
-             * @description How a target is chosen; as configured when null.
+             * @description How a target is chosen; null means the configured value.
              * @default null
              */
             loadBalancing: components["schemas"]["LoadBalancingOverrides"] | null;
             /**
-             * @description What pages of other origins may do; as configured when null.
+             * @description Cross-origin access for pages; null means the configured value.
              * @default null
              */
             cors: components["schemas"]["CrossOriginOverrides"] | null;
             /**
-             * @description Bytes of the largest body of a request; 0 for no limit.
+             * @description The maximum size of a request body, in bytes; 0 means no limit.
              * @default 0
              */
             maxBodyBytes: components["schemas"]["Count"];
             /**
-             * @description Whether the target sees the client's `Host`.
+             * @description Whether the target receives the client's `Host`.
              * @default false
              */
             preserveHost: boolean;
             /**
-             * @description Whether unhealthy targets are used when none is healthy.
+             * @description Whether unhealthy targets are used if none is healthy.
              * @default false
              */
             failOpen: boolean;
             /**
-             * @description Whether requests without TLS are answered with a 308 to `https`.
+             * @description Whether requests without TLS are redirected to `https` with a 308.
              * @default false
              */
             redirectHttps: boolean;
             /**
-             * @description Free labels.
+             * @description Free-form labels.
              * @default {}
              */
             labels: components["schemas"]["Labels"];
-            /** @description The path; as stored, or absent. */
+            /** @description The path; unchanged, or absent. */
             path?: components["schemas"]["RoutePath"];
-            /** @description Where requests go; each URL once. A target whose URL stays keeps its id, health and streams. */
+            /**
+             * @description The targets of requests, with unique URLs. A target with an unchanged URL keeps its id, health
+             *     and streams.
+             */
             targets: components["schemas"]["TargetInput"][];
         };
         /**
-         * @description Whether and when requests of a route are tried again. What is absent or null is as configured.
+         * @description Whether and when requests of a route are retried. Absent or null members use the configured
+         *     value.
          * @example {
          *       "enabled": true,
          *       "maxAttempts": 3,
@@ -2859,17 +2907,17 @@ export interface components {
          *     }
          */
         RouteRetry: {
-            /** @description Whether they are. */
+            /** @description Whether requests are retried. */
             enabled?: boolean | null;
-            /** @description Tries in all, the first included; 0 counts as 1. */
+            /** @description The number of attempts, including the first; 0 counts as 1. */
             maxAttempts?: number | null;
-            /** @description Methods that may be tried again after something was sent. */
+            /** @description The methods that may be retried after data was sent. */
             methods?: components["schemas"]["HttpMethods"] | null;
-            /** @description Statuses that count as failures. */
+            /** @description The statuses that count as failures. */
             statuses?: components["schemas"]["StatusCodes"] | null;
         };
         /**
-         * @description Where a route comes from.
+         * @description The origin of a route.
          * @enum {string}
          */
         RouteSource: "manual" | "farp" | "discovery";
@@ -2895,29 +2943,29 @@ export interface components {
             routeId: components["schemas"]["RouteId"];
             /** @description Its path. */
             path: components["schemas"]["RoutePath"];
-            /** @description Requests. */
+            /** @description The number of requests. */
             totalRequests: components["schemas"]["Count"];
-            /** @description Answers of 500 and more, and answers that were cut. */
+            /** @description Responses with a status of 500 or more, and responses that were cut off. */
             totalErrors: components["schemas"]["Count"];
-            /** @description Mean latency of the last 60 seconds. */
+            /** @description The mean latency in the last 60 seconds. */
             avgLatencyMs: components["schemas"]["Milliseconds"];
-            /** @description The latency that 99 of 100 requests of the last 60 seconds stayed below. */
+            /** @description The 99th percentile of the latency in the last 60 seconds. */
             p99LatencyMs: components["schemas"]["Milliseconds"];
-            /** @description Requests in a second, over the last 10 seconds. */
+            /** @description Requests per second, over the last 10 seconds. */
             requestsPerSec: components["schemas"]["Rate"];
-            /** @description Answers from the cache. */
+            /** @description The number of responses from the cache. */
             cacheHits: components["schemas"]["Count"];
-            /** @description Requests that the cache could have answered and did not. */
+            /** @description The number of cacheable requests that the cache did not answer. */
             cacheMisses: components["schemas"]["Count"];
-            /** @description Requests that a rate limit refused. */
+            /** @description The number of requests refused by a rate limit. */
             rateLimited: components["schemas"]["Count"];
-            /** @description Answers of 502, 503 and 504 that the gateway made itself. */
+            /** @description The number of 502, 503 and 504 responses that the gateway itself created. */
             gatewayErrors: components["schemas"]["Count"];
-            /** @description Answers that the upstream or a drain cut before their end. */
+            /** @description The number of responses that the upstream or a drain cut off. */
             cutStreams: components["schemas"]["Count"];
         };
         /**
-         * @description Statistics by the id of the route.
+         * @description Statistics by route id.
          * @example {
          *       "manual-/users/*": {
          *         "routeId": "manual-/users/*",
@@ -2939,26 +2987,29 @@ export interface components {
             [key: string]: components["schemas"]["RouteStats"];
         };
         /**
-         * @description How long the gateway waits. What is absent or null is as configured; `0s` for no limit.
+         * @description The timeouts of a route. Absent or null members use the configured value; `0s` means no limit.
          * @example {
          *       "read": "10m",
          *       "drain": "25s"
          *     }
          */
         RouteTimeouts: {
-            /** @description For a connection. */
+            /** @description The timeout for a connection. */
             connect?: components["schemas"]["Duration"] | null;
-            /** @description For the headers of the answer, and between chunks of its body. */
+            /** @description The timeout for the headers of the response, and between chunks of its body. */
             read?: components["schemas"]["Duration"] | null;
-            /** @description Between chunks of the request's body. */
+            /** @description The timeout between chunks of the request's body. */
             write?: components["schemas"]["Duration"] | null;
-            /** @description With silence on WebSocket, server-sent events and gRPC. */
+            /** @description The timeout for silence on WebSocket, server-sent events and gRPC. */
             stream?: components["schemas"]["Duration"] | null;
-            /** @description How long streams of a target that leaves may go on before the gateway ends them; `0s`, the default, for as long as they last. */
+            /**
+             * @description How long streams of a target that is removed may continue before the gateway ends them; `0s`,
+             *     the default, means no limit.
+             */
             drain?: components["schemas"]["Duration"] | null;
         };
         /**
-         * @description A message of the feed: routes with the statistics of their targets, the busiest first.
+         * @description A message of the feed: routes with the statistics of their targets, busiest first.
          * @example {
          *       "type": "routes",
          *       "data": [
@@ -3055,7 +3106,7 @@ export interface components {
          */
         SchemaType: "openapi" | "asyncapi" | "graphql" | "grpc";
         /**
-         * @description A name such as `gateway:read`.
+         * @description A scope such as `gateway:read`.
          * @example users:read
          */
         ScopeName: string;
@@ -3065,7 +3116,7 @@ export interface components {
          */
         ScriptText: string;
         /**
-         * @description An OpenAPI document as a service serves it, 2.0 and 3.0 upgraded to 3.1.
+         * @description An OpenAPI document of a service; versions 2.0 and 3.0 are upgraded to 3.1.
          * @example {
          *       "openapi": "3.1.0",
          *       "info": {
@@ -3102,23 +3153,24 @@ export interface components {
         ServiceInstance: {
             /** @description Its name. */
             instanceId: components["schemas"]["InstanceId"];
-            /** @description Where it is. */
+            /** @description Its address. */
             address: components["schemas"]["Address"];
             /** @description The port that it listens on. */
             port: components["schemas"]["Port"];
-            /** @description What it gets of the traffic, relative to the others. */
+            /** @description Its share of the traffic, relative to the others. */
             weight: components["schemas"]["Weight"];
-            /** @description Whether probes and traffic find it well. */
+            /** @description Whether probes and traffic show that it is healthy. */
             healthy: boolean;
-            /** @description When it is gone unless it registers again; null for never. */
+            /** @description When it expires unless it registers again; null means never. */
             expiresAt: components["schemas"]["Timestamp"] | null;
             /** @description Why its manifest was refused or its last probe failed. */
             lastError: components["schemas"]["LastError"] | null;
         };
         /**
-         * @description What an instance says of itself; names have at most 64 characters. Understood are `prefix`, `strip_prefix` (`true`),
-         *     `protocol`, `methods` and `hosts` (lists with commas), `priority`, `weight`, `health_path`, `read_timeout`,
-         *     `openapi_path`, `farp.manifest` (a path, `/_farp/manifest` when absent) and `tls` (`true` for `https`).
+         * @description The metadata of an instance; names have at most 64 characters. The gateway understands `prefix`,
+         *     `strip_prefix` (`true`), `protocol`, `methods` and `hosts` (lists with commas), `priority`,
+         *     `weight`, `health_path`, `read_timeout`, `openapi_path`, `farp.manifest` (a path, by default
+         *     `/_farp/manifest`) and `tls` (`true` for `https`).
          * @example {
          *       "prefix": "/billing",
          *       "strip_prefix": "false",
@@ -3136,13 +3188,13 @@ export interface components {
         /** @description Names of services. */
         ServiceNames: components["schemas"]["ServiceName"][];
         /**
-         * @description No such service, or no such instance of it, is registered.
+         * @description The service or the instance is not registered.
          * @example {
          *       "error": "service not found"
          *     }
          */
         ServiceNotFound: {
-            /** @description What went wrong; for a bad field `<field>: <reason>`. */
+            /** @description The error message; for a bad field `<field>: <reason>`. */
             error: string;
         };
         /**
@@ -3151,12 +3203,12 @@ export interface components {
          */
         ServiceTag: string;
         /**
-         * @description The version of a service; empty when it said none.
+         * @description The version of a service; empty if unknown.
          * @example 1.4.0
          */
         ServiceVersion: string;
         /**
-         * @description A path that no route makes reachable.
+         * @description A path that no route leads to.
          * @example {
          *       "service": "billing",
          *       "path": "/internal/health"
@@ -3170,7 +3222,7 @@ export interface components {
         };
         /**
          * Format: int32
-         * @description A number from a range that is never large.
+         * @description A small number.
          * @example 20
          */
         SmallCount: number;
@@ -3229,7 +3281,8 @@ export interface components {
          */
         StyleText: string;
         /**
-         * @description One origin that a route forwards to, with its health and statistics. Totals count since the node started.
+         * @description An origin to which a route forwards, with its health and statistics. Totals count since the node
+         *     started.
          * @example {
          *       "id": "tgt_01h455vb4pex5vsknk084sn02q",
          *       "url": "http://10.0.0.1:8080",
@@ -3250,31 +3303,31 @@ export interface components {
         Target: {
             /** @description Its id. */
             readonly id: components["schemas"]["TargetId"];
-            /** @description Its URL; a route has it once. */
+            /** @description Its URL, unique in the route. */
             url: components["schemas"]["TargetUrl"];
-            /** @description What it gets of the route's traffic, relative to the others; 0 for no new requests. */
+            /** @description Its share of the route's traffic, relative to the others; 0 means no new requests. */
             weight: components["schemas"]["Weight"];
-            /** @description Whether probes and traffic find it well. */
+            /** @description Whether probes and traffic show that it is healthy. */
             readonly healthy: boolean;
-            /** @description Requests and streams that are open now. */
+            /** @description The number of requests and streams that are open now. */
             readonly activeConns: components["schemas"]["Count"];
-            /** @description Whether its circuit lets requests through. */
+            /** @description The state of its circuit. */
             readonly circuitState: components["schemas"]["CircuitState"];
-            /** @description Requests that it got. */
+            /** @description The number of requests to it. */
             readonly totalRequests: components["schemas"]["Count"];
-            /** @description Answers of 500 and more, and answers that it cut. */
+            /** @description Responses with a status of 500 or more, and responses that it cut off. */
             readonly totalErrors: components["schemas"]["Count"];
-            /** @description Mean latency of the last 60 seconds. */
+            /** @description The mean latency in the last 60 seconds. */
             readonly avgLatencyMs: components["schemas"]["Milliseconds"];
-            /** @description The latency that 99 of 100 requests of the last 60 seconds stayed below. */
+            /** @description The 99th percentile of the latency in the last 60 seconds. */
             readonly p99LatencyMs: components["schemas"]["Milliseconds"];
-            /** @description Whether it gets no new requests and only ends what it has. */
+            /** @description Whether it gets no new requests and only finishes the current ones. */
             readonly draining: boolean;
-            /** @description The discovered instance that it is; null on manual routes. */
+            /** @description The discovered instance that it represents; null on manual routes. */
             readonly instanceId: components["schemas"]["InstanceId"] | null;
             /** @description Why the last probe or request failed. */
             readonly lastError: components["schemas"]["LastError"] | null;
-            /** @description How the gateway speaks TLS to it; null for the usual way. */
+            /** @description The TLS settings for it; null means the default. */
             tls: components["schemas"]["TargetTls"] | null;
         };
         /**
@@ -3283,7 +3336,7 @@ export interface components {
          */
         TargetId: string;
         /**
-         * @description A target of a route that is written. Members that only the server sets are accepted and ignored.
+         * @description A target in a route request. Members that only the server sets are accepted and ignored.
          * @example {
          *       "url": "http://10.0.0.1:8080",
          *       "weight": 3,
@@ -3291,31 +3344,31 @@ export interface components {
          *     }
          */
         TargetInput: {
-            /** @description Its URL; a route has it once. */
+            /** @description Its URL, unique in the route. */
             url: components["schemas"]["TargetUrl"];
             /**
-             * @description What it gets of the route's traffic, relative to the others; 0 for no new requests.
+             * @description Its share of the route's traffic, relative to the others; 0 means no new requests.
              * @default 1
              */
             weight: components["schemas"]["Weight"];
             /**
-             * @description How the gateway is to speak TLS to it; null for the usual way.
+             * @description The TLS settings for it; null means the default.
              * @default null
              */
             tls: components["schemas"]["TargetTlsInput"] | null;
         };
         /**
-         * @description No route has such a target.
+         * @description No route has this target.
          * @example {
          *       "error": "target not found"
          *     }
          */
         TargetNotFound: {
-            /** @description What went wrong; for a bad field `<field>: <reason>`. */
+            /** @description The error message; for a bad field `<field>: <reason>`. */
             error: string;
         };
         /**
-         * @description How the gateway speaks TLS to a target. The private key is never answered.
+         * @description The TLS settings for a target. The private key is never returned.
          * @example {
          *       "serverName": "users.internal",
          *       "caPem": null,
@@ -3325,28 +3378,28 @@ export interface components {
          */
         TargetTls: {
             /**
-             * @description The name that the target's certificate must have; the host of its URL when null.
+             * @description The name that the target's certificate must have; null means the host of its URL.
              * @default null
              */
             serverName: components["schemas"]["Hostname"] | null;
             /**
-             * @description Certificates that are trusted besides the usual ones.
+             * @description Certificates that are trusted in addition to the default ones.
              * @default null
              */
             caPem: components["schemas"]["Pem"] | null;
             /**
-             * @description The certificate that the gateway shows.
+             * @description The client certificate of the gateway.
              * @default null
              */
             certPem: components["schemas"]["Pem"] | null;
             /**
-             * @description Whether the target's certificate is taken unseen.
+             * @description Whether the target's certificate is accepted without verification.
              * @default false
              */
             insecureSkipVerify: boolean;
         };
         /**
-         * @description How the gateway is to speak TLS to a target.
+         * @description The TLS settings for a target in a request.
          * @example {
          *       "serverName": "users.internal",
          *       "caPem": null,
@@ -3357,38 +3410,40 @@ export interface components {
          */
         TargetTlsInput: {
             /**
-             * @description The name that the target's certificate must have; the host of its URL when null.
+             * @description The name that the target's certificate must have; null means the host of its URL.
              * @default null
              */
             serverName: components["schemas"]["Hostname"] | null;
             /**
-             * @description Certificates that are trusted besides the usual ones.
+             * @description Certificates that are trusted in addition to the default ones.
              * @default null
              */
             caPem: components["schemas"]["Pem"] | null;
             /**
-             * @description The certificate that the gateway shows.
+             * @description The client certificate of the gateway.
              * @default null
              */
             certPem: components["schemas"]["Pem"] | null;
             /**
-             * @description Whether the target's certificate is taken unseen.
+             * @description Whether the target's certificate is accepted without verification.
              * @default false
              */
             insecureSkipVerify: boolean;
             /**
-             * @description The private key of `certPem`. Stored sealed, never answered; kept when absent beside an unchanged `certPem`.
+             * @description The private key of `certPem`. Stored encrypted and never returned; kept if absent with an
+             *     unchanged `certPem`.
              * @default null
              */
             keyPem: components["schemas"]["Pem"] | null;
         };
         /**
-         * @description The origin of an upstream, with a path if need be: no user, query or fragment; `ws` means `http`.
+         * @description The origin of an upstream, optionally with a path, but without user, query or fragment; `ws`
+         *     means `http`.
          * @example http://10.0.0.1:8080
          */
         TargetUrl: string;
         /**
-         * @description How long the gateway waits.
+         * @description The timeouts of the gateway.
          * @example {
          *       "connect": "5s",
          *       "read": "30s",
@@ -3398,19 +3453,20 @@ export interface components {
          *     }
          */
         Timeouts: {
-            /** @description For a connection. Default: `5s`. */
+            /** @description The timeout for a connection. Default: `5s`. */
             connect: components["schemas"]["Duration"];
-            /** @description For the headers of the answer, and between chunks of its body. Default: `30s`. */
+            /** @description The timeout for the headers of the response, and between chunks of its body. Default: `30s`. */
             read: components["schemas"]["Duration"];
-            /** @description Between chunks of the request's body. Default: `30s`. */
+            /** @description The timeout between chunks of the request's body. Default: `30s`. */
             write: components["schemas"]["Duration"];
-            /** @description With a pooled connection that is not in use. Default: `90s`. */
+            /** @description How long an unused pooled connection stays open. Default: `90s`. */
             idle: components["schemas"]["Duration"];
-            /** @description With silence on WebSocket, server-sent events and gRPC. Default: `1h`. */
+            /** @description The timeout for silence on WebSocket, server-sent events and gRPC. Default: `1h`. */
             stream: components["schemas"]["Duration"];
         };
         /**
-         * @description How long the gateway waits. Of a route: what is absent or null is as configured. In a change of the configuration: what is absent stays, null restores the default.
+         * @description The timeouts of the gateway. In a route, absent or null members use the configured value. In a
+         *     change of the configuration, absent members keep their value and null restores the default.
          * @example {
          *       "connect": "5s",
          *       "read": "30s",
@@ -3418,20 +3474,21 @@ export interface components {
          *     }
          */
         TimeoutsOverrides: {
-            /** @description For a connection. */
+            /** @description The timeout for a connection. */
             connect?: components["schemas"]["Duration"] | null;
-            /** @description For the headers of the answer, and between chunks of its body. */
+            /** @description The timeout for the headers of the response, and between chunks of its body. */
             read?: components["schemas"]["Duration"] | null;
-            /** @description Between chunks of the request's body. */
+            /** @description The timeout between chunks of the request's body. */
             write?: components["schemas"]["Duration"] | null;
-            /** @description With a pooled connection that is not in use. */
+            /** @description How long an unused pooled connection stays open. */
             idle?: components["schemas"]["Duration"] | null;
-            /** @description With silence on WebSocket, server-sent events and gRPC. */
+            /** @description The timeout for silence on WebSocket, server-sent events and gRPC. */
             stream?: components["schemas"]["Duration"] | null;
         };
         /**
          * Format: date-time
-         * @description A moment, RFC 3339; answers are in UTC with milliseconds.
+         * @description An RFC 3339 timestamp between 0001-01-01T00:00:00Z and 9999-12-31T23:59:59.999Z. Responses use
+         *     UTC with milliseconds; a leap second counts as the following second.
          * @example 2026-11-20T09:30:00.000Z
          */
         Timestamp: string;
@@ -3444,11 +3501,14 @@ export interface components {
          *     }
          */
         TlsListening: {
-            /** @description The oldest version that is spoken. Default: `1.2`. */
+            /** @description The minimum TLS version. Default: `1.2`. */
             minVersion: components["schemas"]["TlsVersion"];
-            /** @description The key of the default certificate, shown as `[REDACTED]`; null without one. Default: none. */
+            /**
+             * @description The key of the default certificate, shown as `[REDACTED]`; null if there is none. Default:
+             *     none.
+             */
             keyFile: components["schemas"]["ConfiguredPath"] | null;
-            /** @description The file of the default certificate; null without one. Default: none. */
+            /** @description The file of the default certificate; null if there is none. Default: none. */
             certFile: components["schemas"]["ConfiguredPath"] | null;
         };
         /**
@@ -3457,25 +3517,25 @@ export interface components {
          */
         TlsVersion: "1.2" | "1.3";
         /**
-         * @description The body is larger than the operation takes.
+         * @description The body is larger than the operation accepts.
          * @example {
          *       "error": "body: larger than 1048576 bytes"
          *     }
          */
         TooLarge: {
-            /** @description What went wrong; for a bad field `<field>: <reason>`. */
+            /** @description The error message; for a bad field `<field>: <reason>`. */
             error: string;
         };
-        /** @description Proxies whose forwarded headers count. */
+        /** @description Proxies whose forwarded headers are trusted. */
         TrustedProxies: components["schemas"]["Cidr"][];
         /**
-         * @description No credentials, or credentials that are not valid.
+         * @description Credentials are missing or not valid.
          * @example {
          *       "error": "authentication required"
          *     }
          */
         Unauthorized: {
-            /** @description What went wrong; for a bad field `<field>: <reason>`. */
+            /** @description The error message; for a bad field `<field>: <reason>`. */
             error: string;
         };
         /**
@@ -3485,31 +3545,31 @@ export interface components {
          *     }
          */
         Unavailable: {
-            /** @description What went wrong; for a bad field `<field>: <reason>`. */
+            /** @description The error message; for a bad field `<field>: <reason>`. */
             error: string;
         };
         /**
-         * @description The body is not of a content type that the operation reads.
+         * @description The operation does not accept the content type of the body.
          * @example {
          *       "error": "content-type: must be application/json"
          *     }
          */
         UnsupportedMediaType: {
-            /** @description What went wrong; for a bad field `<field>: <reason>`. */
+            /** @description The error message; for a bad field `<field>: <reason>`. */
             error: string;
         };
         /**
-         * @description The request asks for no WebSocket.
+         * @description The request does not ask for a WebSocket.
          * @example {
          *       "error": "upgrade required"
          *     }
          */
         UpgradeRequired: {
-            /** @description What went wrong; for a bad field `<field>: <reason>`. */
+            /** @description The error message; for a bad field `<field>: <reason>`. */
             error: string;
         };
         /**
-         * @description A target with the route that it belongs to.
+         * @description A target with its route.
          * @example {
          *       "id": "tgt_01h455vb4pex5vsknk084sn02q",
          *       "url": "http://10.0.0.1:8080",
@@ -3532,31 +3592,31 @@ export interface components {
         Upstream: {
             /** @description Its id. */
             readonly id: components["schemas"]["TargetId"];
-            /** @description Its URL; a route has it once. */
+            /** @description Its URL, unique in the route. */
             url: components["schemas"]["TargetUrl"];
-            /** @description What it gets of the route's traffic, relative to the others; 0 for no new requests. */
+            /** @description Its share of the route's traffic, relative to the others; 0 means no new requests. */
             weight: components["schemas"]["Weight"];
-            /** @description Whether probes and traffic find it well. */
+            /** @description Whether probes and traffic show that it is healthy. */
             readonly healthy: boolean;
-            /** @description Requests and streams that are open now. */
+            /** @description The number of requests and streams that are open now. */
             readonly activeConns: components["schemas"]["Count"];
-            /** @description Whether its circuit lets requests through. */
+            /** @description The state of its circuit. */
             readonly circuitState: components["schemas"]["CircuitState"];
-            /** @description Requests that it got. */
+            /** @description The number of requests to it. */
             readonly totalRequests: components["schemas"]["Count"];
-            /** @description Answers of 500 and more, and answers that it cut. */
+            /** @description Responses with a status of 500 or more, and responses that it cut off. */
             readonly totalErrors: components["schemas"]["Count"];
-            /** @description Mean latency of the last 60 seconds. */
+            /** @description The mean latency in the last 60 seconds. */
             readonly avgLatencyMs: components["schemas"]["Milliseconds"];
-            /** @description The latency that 99 of 100 requests of the last 60 seconds stayed below. */
+            /** @description The 99th percentile of the latency in the last 60 seconds. */
             readonly p99LatencyMs: components["schemas"]["Milliseconds"];
-            /** @description Whether it gets no new requests and only ends what it has. */
+            /** @description Whether it gets no new requests and only finishes the current ones. */
             readonly draining: boolean;
-            /** @description The discovered instance that it is; null on manual routes. */
+            /** @description The discovered instance that it represents; null on manual routes. */
             readonly instanceId: components["schemas"]["InstanceId"] | null;
             /** @description Why the last probe or request failed. */
             readonly lastError: components["schemas"]["LastError"] | null;
-            /** @description How the gateway speaks TLS to it; null for the usual way. */
+            /** @description The TLS settings for it; null means the default. */
             tls: components["schemas"]["TargetTls"] | null;
             /** @description Its route. */
             routeId: components["schemas"]["RouteId"];
@@ -3566,39 +3626,39 @@ export interface components {
         /** @description A page of targets. */
         UpstreamList: components["schemas"]["Upstream"][];
         /**
-         * @description WebSockets that pass through.
+         * @description The limits of WebSockets.
          * @example {
          *       "maxFrameBytes": 16777216
          *     }
          */
         WebSockets: {
-            /** @description Bytes of a frame. Default: `16777216`. */
+            /** @description The maximum size of a frame, in bytes. Default: `16777216`. */
             maxFrameBytes: components["schemas"]["Count"];
         };
         /**
-         * @description WebSockets that pass through. What is absent stays, null restores the default.
+         * @description The limits of WebSockets. Absent members keep their value, null restores the default.
          * @example {
          *       "maxFrameBytes": 16777216
          *     }
          */
         WebSocketsChange: {
-            /** @description Bytes of a frame. */
+            /** @description The maximum size of a frame, in bytes. */
             maxFrameBytes?: components["schemas"]["Count"] | null;
         };
         /**
          * Format: int32
-         * @description What an upstream gets of the traffic, relative to the others; 0 for no new requests.
+         * @description The share of the traffic of an upstream, relative to the others; 0 means no new requests.
          * @example 3
          */
         Weight: number;
         /**
-         * @description The gateway is draining and takes no writes, or the database is away.
+         * @description The gateway is draining and accepts no writes, or the database is unavailable.
          * @example {
          *       "error": "gateway is draining"
          *     }
          */
         WritesRefused: {
-            /** @description What went wrong; for a bad field `<field>: <reason>`. */
+            /** @description The error message; for a bad field `<field>: <reason>`. */
             error: string;
         };
     };

@@ -6,715 +6,810 @@ export interface Crons<Call = unknown> {
   /**
    * Creates a cron entry.
    *
+   * Needs the scope `jobs:write`.
+   *
    * `POST /v1/crons`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 409: The lease does not hold the job, the name is taken, or the `Idempotency-Key` was used with another body or is in use.
-   * - 413: The body, or a value in it, is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 409: The lease does not hold the job, the name is already in use, or the `Idempotency-Key` was used
+   * - 413: The body, or a value in it, is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for
    */
   create(request: { body: T.CronEntryCreate }, call: Call): Promise<T.CronEntry>;
 
   /**
    * Lists the cron entries of the tenant, newest first.
    *
+   * Needs the scope `jobs:read`.
+   *
    * `GET /v1/crons`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for
    */
   list(request: { limit: number; offset: number; cursor?: T.Cursor | undefined; scope_org_id?: T.TenantId | undefined }, call: Call): Promise<T.CronList>;
 
   /**
-   * Answers one cron entry.
+   * Returns one cron entry.
+   *
+   * Needs the scope `jobs:read`.
    *
    * `GET /v1/crons/{cronId}`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for
    */
   get(request: { cronId: T.CronId }, call: Call): Promise<T.CronEntry>;
 
   /**
-   * Changes a cron entry. It fires next by its new schedule, from now on.
+   * Changes a cron entry. From now on, it fires by its new schedule.
+   *
+   * Needs the scope `jobs:write`.
    *
    * `PUT /v1/crons/{cronId}`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 413: The body, or a value in it, is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 413: The body, or a value in it, is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for
    */
   update(request: { cronId: T.CronId; body: T.CronEntryUpdate }, call: Call): Promise<T.CronEntry>;
 
   /**
-   * Deletes a cron entry. It never fires again; its jobs stay.
+   * Deletes a cron entry. It never fires again; its jobs remain.
+   *
+   * Needs the scope `jobs:write`.
    *
    * `DELETE /v1/crons/{cronId}`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for
    */
   delete(request: { cronId: T.CronId }, call: Call): Promise<void>;
 
   /**
    * Disables a cron entry. It does not fire until it is enabled.
    *
+   * Needs the scope `jobs:write`.
+   *
    * `POST /v1/crons/{cronId}/disable`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for
    */
   disable(request: { cronId: T.CronId }, call: Call): Promise<T.CronEntry>;
 
   /**
-   * Enables a cron entry. It fires from now on; what it missed while it was disabled is not made up for.
+   * Enables a cron entry. It fires from now on; ticks missed while it was disabled are not made up.
+   *
+   * Needs the scope `jobs:write`.
    *
    * `POST /v1/crons/{cronId}/enable`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for
    */
   enable(request: { cronId: T.CronId }, call: Call): Promise<T.CronEntry>;
 
   /**
-   * Creates a job of a cron entry now. Its schedule stays as it is.
+   * Creates a job of a cron entry now. Its schedule does not change.
+   *
+   * Needs the scope `jobs:write`.
    *
    * `POST /v1/crons/{cronId}/trigger`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 409: The lease does not hold the job, the name is taken, or the `Idempotency-Key` was used with another body or is in use.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 409: The lease does not hold the job, the name is already in use, or the `Idempotency-Key` was used
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for
    */
   trigger(request: { cronId: T.CronId }, call: Call): Promise<T.Job>;
 }
 
-/** Dlq: dead letters, jobs that failed for good. A replay consumes its entry. */
+/** Dlq: dead letters, which are jobs that failed permanently. A replay removes its entry. */
 export interface Dlq<Call = unknown> {
   /**
    * Lists the dead letters of the tenant, newest first.
    *
+   * Needs the scope `jobs:read`.
+   *
    * `GET /v1/dlq`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for
    */
   list(request: { limit: number; offset: number; cursor?: T.Cursor | undefined; scope_org_id?: T.TenantId | undefined; queue?: T.QueueName | undefined }, call: Call): Promise<T.DeadLetterList>;
 
   /**
    * Counts the dead letters of the tenant.
    *
+   * Needs the scope `jobs:read`.
+   *
    * `GET /v1/dlq/count`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for
    */
   count(request: { queue?: T.QueueName | undefined }, call: Call): Promise<T.DeadLetterCount>;
 
   /**
    * Removes the dead letters of the tenant that are older than a threshold.
    *
+   * Needs the scope `jobs:admin`.
+   *
    * `POST /v1/dlq/purge`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 413: The body, or a value in it, is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 413: The body, or a value in it, is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for
    */
   purge(request: { body?: T.DeadLetterPurge | undefined }, call: Call): Promise<T.DeadLetterPurgeResult>;
 
   /**
-   * Replays several dead letters: those with the given ids, or the oldest 1000 that match a filter. Both or neither is a 400.
+   * Replays several dead letters: those with the given ids, or the oldest 1000 that match a filter.
+   * Sending both or neither is a 400.
+   *
+   * Needs the scope `jobs:write`.
    *
    * `POST /v1/dlq/replay`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 413: The body, or a value in it, is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 413: The body, or a value in it, is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for
    */
   replayMany(request: { body: T.ReplayInput }, call: Call): Promise<T.ReplayResult>;
 
   /**
-   * Answers one dead letter.
+   * Returns one dead letter.
+   *
+   * Needs the scope `jobs:read`.
    *
    * `GET /v1/dlq/{entryId}`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for
    */
   get(request: { entryId: T.DeadLetterId }, call: Call): Promise<T.DeadLetter>;
 
   /**
-   * Replays a dead letter: a new job with the same work in the same queue, which takes the place of the entry. The failed job
-   * stays as history; the new one names it as its origin. Of two replays at once one is answered 404.
+   * Replays a dead letter: a new job with the same work in the same queue replaces the entry. The
+   * failed job remains as history, and the new job names it as its origin. Of two simultaneous
+   * replays, one gets a 404.
+   *
+   * Needs the scope `jobs:write`.
    *
    * `POST /v1/dlq/{entryId}/replay`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 409: The lease does not hold the job, the name is taken, or the `Idempotency-Key` was used with another body or is in use.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 409: The lease does not hold the job, the name is already in use, or the `Idempotency-Key` was used
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for
    */
   replay(request: { entryId: T.DeadLetterId }, call: Call): Promise<T.Job>;
 }
 
-/** Jobs: pieces of work, what becomes of them, and how a worker that holds one by a lease ends its attempt. */
+/**
+ * Jobs: units of work, their outcome, and how a worker that holds a job by a lease ends its
+ * attempt.
+ */
 export interface Jobs<Call = unknown> {
   /**
    * Lists the jobs of the tenant, newest first. Finished ones are kept for 7 days by default.
    *
+   * Needs the scope `jobs:read`.
+   *
    * `GET /v1/jobs`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for
    */
   list(request: { limit: number; offset: number; cursor?: T.Cursor | undefined; scope_org_id?: T.TenantId | undefined; state?: T.JobState | undefined; queue?: T.QueueName | undefined; name?: T.JobName | undefined }, call: Call): Promise<T.JobList>;
 
   /**
-   * Creates a job. While its `unique_key` is taken the job that has it is answered with 200, and nothing is created.
+   * Creates a job. If its `unique_key` is taken, the existing job is returned with 200, and nothing is created.
+   *
+   * Needs the scope `jobs:write`.
    *
    * `POST /v1/jobs`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 409: The lease does not hold the job, the name is taken, or the `Idempotency-Key` was used with another body or is in use.
-   * - 413: The body, or a value in it, is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 409: The lease does not hold the job, the name is already in use, or the `Idempotency-Key` was used
+   * - 413: The body, or a value in it, is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for
    */
   create(request: { body: T.JobInput }, call: Call): Promise<T.Job>;
 
   /**
-   * Creates several jobs: all of them, or none.
+   * Creates several jobs atomically.
+   *
+   * Needs the scope `jobs:write`.
    *
    * `POST /v1/jobs/batch`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 409: The lease does not hold the job, the name is taken, or the `Idempotency-Key` was used with another body or is in use.
-   * - 413: The body, or a value in it, is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 409: The lease does not hold the job, the name is already in use, or the `Idempotency-Key` was used
+   * - 413: The body, or a value in it, is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for
    */
   createBatch(request: { body: T.JobBatch }, call: Call): Promise<T.JobBatchResult>;
 
   /**
    * Counts the jobs of the tenant by state.
    *
+   * Needs the scope `jobs:read`.
+   *
    * `GET /v1/jobs/counts`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for
    */
   counts(request: { queue?: T.QueueName | undefined }, call: Call): Promise<T.JobCounts>;
 
   /**
-   * Answers one job.
+   * Returns one job.
+   *
+   * Needs the scope `jobs:read`.
    *
    * `GET /v1/jobs/{jobId}`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for
    */
   get(request: { jobId: T.JobId }, call: Call): Promise<T.Job>;
 
   /**
-   * Cancels a job that is `pending` or `retrying`. In any other state it is a 400.
+   * Cancels a job that is `pending` or `retrying`. A job in any other state is a 400.
+   *
+   * Needs the scope `jobs:write`.
    *
    * `POST /v1/jobs/{jobId}/cancel`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for
    */
   cancel(request: { jobId: T.JobId }, call: Call): Promise<void>;
 
   /**
    * Completes a job that the lease holds.
    *
+   * Needs the scope `jobs:write`.
+   *
    * `POST /v1/jobs/{jobId}/complete`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 409: The lease does not hold the job, the name is taken, or the `Idempotency-Key` was used with another body or is in use.
-   * - 413: The body, or a value in it, is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 409: The lease does not hold the job, the name is already in use, or the `Idempotency-Key` was used
+   * - 413: The body, or a value in it, is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for
    */
   complete(request: { jobId: T.JobId; body: T.Completion }, call: Call): Promise<T.Job>;
 
   /**
-   * Fails the attempt of a job that the lease holds. There is another unless they are used up or would not help.
+   * Fails the attempt of a job that the lease holds. Another attempt follows unless none is left or it would not help.
+   *
+   * Needs the scope `jobs:write`.
    *
    * `POST /v1/jobs/{jobId}/fail`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 409: The lease does not hold the job, the name is taken, or the `Idempotency-Key` was used with another body or is in use.
-   * - 413: The body, or a value in it, is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 409: The lease does not hold the job, the name is already in use, or the `Idempotency-Key` was used
+   * - 413: The body, or a value in it, is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for
    */
   fail(request: { jobId: T.JobId; body: T.Failing }, call: Call): Promise<T.Job>;
 
   /**
-   * Makes a job due now. One that is `failed` or `cancelled` begins anew with all its attempts, and its dead letter is removed.
-   * One that is `running` or `completed` is a 400, and so is one whose `unique_key` another job has.
+   * Makes a job due now. A job that is `failed` or `cancelled` starts again with all its attempts, and its dead letter is removed. A job that is `running` or `completed` is a 400, and so is a job whose `unique_key` another job has.
+   *
+   * Needs the scope `jobs:write`.
    *
    * `POST /v1/jobs/{jobId}/retry`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for
    */
   retry(request: { jobId: T.JobId }, call: Call): Promise<T.Job>;
 
   /**
-   * Puts a job that the lease holds off until later. The attempt does not count.
+   * Postpones a job that the lease holds. The attempt does not count.
+   *
+   * Needs the scope `jobs:write`.
    *
    * `POST /v1/jobs/{jobId}/snooze`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 409: The lease does not hold the job, the name is taken, or the `Idempotency-Key` was used with another body or is in use.
-   * - 413: The body, or a value in it, is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 409: The lease does not hold the job, the name is already in use, or the `Idempotency-Key` was used
+   * - 413: The body, or a value in it, is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for
    */
   snooze(request: { jobId: T.JobId; body: T.Snooze }, call: Call): Promise<T.Job>;
 }
 
 /**
- * Leases: how workers take jobs. A lease ends unless a heartbeat renews it, and its jobs then go to other workers; what a worker
- * says of a job that it no longer holds changes nothing.
+ * Leases: how workers take jobs. A lease ends unless a heartbeat renews it, and its jobs then go to
+ * other workers. Reports on a job that the worker no longer holds change nothing.
  */
 export interface Leases<Call = unknown> {
   /**
-   * Takes due jobs from queues: by priority, then tenant by tenant in turn, then by `run_at`. When none is due, it waits for one as
-   * long as `wait` says and answers a lease without id and jobs.
+   * Takes due jobs from queues: by priority, then from each tenant in turn, then by `run_at`. When
+   * none is due, it waits up to `wait` for one and otherwise returns a lease without an id and
+   * jobs.
+   *
+   * Needs the scope `jobs:write`.
    *
    * `POST /v1/leases`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 413: The body, or a value in it, is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 413: The body, or a value in it, is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for
    */
   create(request: { body: T.LeaseInput }, call: Call): Promise<T.Lease>;
 
   /**
-   * Gives a lease back. Its unfinished jobs are pending at once, and their attempt does not count.
+   * Releases a lease. Its unfinished jobs are pending at once, and their attempts do not count.
+   *
+   * Needs the scope `jobs:write`.
    *
    * `DELETE /v1/leases/{leaseId}`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for
    */
   release(request: { leaseId: T.LeaseId }, call: Call): Promise<void>;
 
   /**
-   * Renews a lease, and says which jobs it no longer holds.
+   * Renews a lease, and returns the jobs that it no longer holds.
+   *
+   * Needs the scope `jobs:write`.
    *
    * `POST /v1/leases/{leaseId}/heartbeat`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 413: The body, or a value in it, is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 413: The body, or a value in it, is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for
    */
   heartbeat(request: { leaseId: T.LeaseId; body?: T.Heartbeat | undefined }, call: Call): Promise<T.HeartbeatResult>;
 
   /**
-   * Ends the attempts of several jobs of a lease; says which of them it no longer held.
+   * Ends attempts of several jobs of a lease. Returns the jobs that it no longer held.
+   *
+   * Needs the scope `jobs:write`.
    *
    * `POST /v1/leases/{leaseId}/settle`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 413: The body, or a value in it, is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 413: The body, or a value in it, is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for
    */
   settle(request: { leaseId: T.LeaseId; body: T.Settlement }, call: Call): Promise<T.SettlementResult>;
 }
 
-/** Queues: lines of jobs and their limits. A queue need not be created: a job that names it is enough. */
+/**
+ * Queues: queues of jobs and their limits. A queue need not be created: it exists once a job names
+ * it.
+ */
 export interface Queues<Call = unknown> {
   /**
-   * Lists the queues that have limits, or live jobs that the caller sees, by name.
+   * Lists by name the queues that have limits, or live jobs that the caller may see.
+   *
+   * Needs the scope `jobs:read`.
    *
    * `GET /v1/queues`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for
    */
   list(request: { limit: number; offset: number; cursor?: T.Cursor | undefined }, call: Call): Promise<T.QueueList>;
 
   /**
-   * Answers one queue.
+   * Returns one queue.
+   *
+   * Needs the scope `jobs:read`.
    *
    * `GET /v1/queues/{name}`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for
    */
   get(request: { name: T.QueueName }, call: Call): Promise<T.Queue>;
 
   /**
-   * Sets limits of a queue, which is created when it does not exist. Absent members keep their value.
+   * Sets the limits of a queue, which is created if it does not exist. Absent members keep their value.
+   *
+   * Needs the scope `jobs:admin` in the operator's tenant.
    *
    * `PUT /v1/queues/{name}`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 413: The body, or a value in it, is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 413: The body, or a value in it, is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for
    */
   put(request: { name: T.QueueName; body: T.QueueUpdate }, call: Call): Promise<T.Queue>;
 }
 
-/** Stats: numbers of what is kept. */
+/** Stats: the numbers of stored records. */
 export interface Stats<Call = unknown> {
   /**
    * Counts the jobs, dead letters and workflow runs of the tenant; for the operator those of all tenants of the app.
    *
+   * Needs the scope `jobs:read`.
+   *
    * `GET /v1/stats`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for
    */
   get(request: Record<never, never>, call: Call): Promise<T.Statistics>;
 }
 
-/** Workflows: registered names of code whose steps are recorded, so that none is executed again. */
+/** Workflows: registered names of code whose steps are recorded, so that no step is executed again. */
 export interface Workflows<Call = unknown> {
   /**
-   * Answers the names of the registered workflows; for the operator those of the platform too.
+   * Returns the names of the registered workflows; for the operator, also those of the platform.
+   *
+   * Needs the scope `jobs:read`.
    *
    * `GET /v1/workflows`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for
    */
   list(request: Record<never, never>, call: Call): Promise<T.WorkflowNames>;
 
   /**
-   * Answers one workflow in its highest version.
+   * Returns one workflow in its highest version.
+   *
+   * Needs the scope `jobs:read`.
    *
    * `GET /v1/workflows/{name}`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for
    */
   get(request: { name: T.WorkflowName }, call: Call): Promise<T.Workflow>;
 
   /**
-   * Registers a version of a workflow, or replaces what was registered of it. The name `runs` is a 400, and so is one that code has
-   * registered.
+   * Registers a version of a workflow, or replaces its registration. The name `runs` is a 400, and so is a name that code has registered.
+   *
+   * Needs the scope `jobs:write`.
    *
    * `PUT /v1/workflows/{name}`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 413: The body, or a value in it, is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 413: The body, or a value in it, is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for
    */
   put(request: { name: T.WorkflowName; body: T.WorkflowCreate }, call: Call): Promise<T.Workflow>;
 
   /**
-   * Removes a workflow with all its versions: no run of it can be started. A name that code has registered is a 400.
+   * Removes a workflow with all its versions: no new run of it can be started. A name that code has registered is a 400.
+   *
+   * Needs the scope `jobs:write`.
    *
    * `DELETE /v1/workflows/{name}`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for
    */
   delete(request: { name: T.WorkflowName }, call: Call): Promise<void>;
 }
 
-/** Runs: executions of workflows, their steps and the signals that they wait for. */
+/** Runs: executions of workflows, their steps, and the signals for which they wait. */
 export interface Runs<Call = unknown> {
   /**
    * Lists the runs of the tenant, newest first. Finished ones are kept for 30 days by default.
    *
+   * Needs the scope `jobs:read`.
+   *
    * `GET /v1/workflows/runs`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for
    */
   list(request: { limit: number; offset: number; cursor?: T.Cursor | undefined; scope_org_id?: T.TenantId | undefined; state?: T.RunState | undefined; name?: T.WorkflowName | undefined }, call: Call): Promise<T.RunList>;
 
   /**
-   * Starts a run. When the workflow has a run of that `key`, it is answered with 200, and nothing is started.
+   * Starts a run. If the workflow already has a run with this `key`, that run is returned with 200, and nothing is started.
+   *
+   * Needs the scope `jobs:write`.
    *
    * `POST /v1/workflows/runs`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 409: The lease does not hold the job, the name is taken, or the `Idempotency-Key` was used with another body or is in use.
-   * - 413: The body, or a value in it, is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 409: The lease does not hold the job, the name is already in use, or the `Idempotency-Key` was used
+   * - 413: The body, or a value in it, is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for
    */
   start(request: { body: T.RunInput }, call: Call): Promise<T.WorkflowRun>;
 
   /**
-   * Answers one run.
+   * Returns one run.
+   *
+   * Needs the scope `jobs:read`.
    *
    * `GET /v1/workflows/runs/{runId}`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for
    */
   get(request: { runId: T.RunId }, call: Call): Promise<T.WorkflowRun>;
 
   /**
    * Cancels a run: it fails with the error `cancelled`. A finished run is a 400.
    *
+   * Needs the scope `jobs:write`.
+   *
    * `POST /v1/workflows/runs/{runId}/cancel`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for
    */
   cancel(request: { runId: T.RunId }, call: Call): Promise<T.WorkflowRun>;
 
   /**
-   * Goes on with a failed run from what it has recorded. A run that has not failed is a 400.
+   * Continues a failed run from its recorded steps. A run that has not failed is a 400.
+   *
+   * Needs the scope `jobs:write`.
    *
    * `POST /v1/workflows/runs/{runId}/retry`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for
    */
   retry(request: { runId: T.RunId }, call: Call): Promise<T.WorkflowRun>;
 
   /**
-   * Sends a signal to a run. It is kept until the run waits for one of its name. A finished run is a 400.
+   * Sends a signal to a run. It is stored until the run waits for a signal with this name. A finished run is a 400.
+   *
+   * Needs the scope `jobs:write`.
    *
    * `POST /v1/workflows/runs/{runId}/signals`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 413: The body, or a value in it, is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 413: The body, or a value in it, is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for
    */
   signal(request: { runId: T.RunId; body: T.Signal }, call: Call): Promise<T.SignalReceipt>;
 
   /**
    * Lists the steps of a run, oldest first.
    *
+   * Needs the scope `jobs:read`.
+   *
    * `GET /v1/workflows/runs/{runId}/steps`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for
    */
   steps(request: { runId: T.RunId; limit: number; offset: number; cursor?: T.Cursor | undefined }, call: Call): Promise<T.StepList>;
 
   /**
-   * Records the output of a step. The first output that was recorded wins and is answered.
+   * Records the output of a step. The first recorded output wins and is returned.
+   *
+   * Needs the scope `jobs:write`.
    *
    * `PUT /v1/workflows/runs/{runId}/steps/{step}`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 409: The lease does not hold the job, the name is taken, or the `Idempotency-Key` was used with another body or is in use.
-   * - 413: The body, or a value in it, is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 409: The lease does not hold the job, the name is already in use, or the `Idempotency-Key` was used
+   * - 413: The body, or a value in it, is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for
    */
   saveStep(request: { runId: T.RunId; step: T.StepName; body: T.StepOutput }, call: Call): Promise<T.Step>;
 }

@@ -8,12 +8,12 @@ export interface components {
         AppId: string;
         /**
          * Format: int32
-         * @description How many attempts were begun and not lost; 0 before the first.
+         * @description The number of attempts that were begun and not lost; 0 before the first.
          * @example 1
          */
         AttemptCount: number;
         /**
-         * @description How long a job waits after an attempt that failed.
+         * @description The delays of a job after failed attempts.
          * @example {
          *       "type": "exponential",
          *       "delay": "2s",
@@ -21,11 +21,11 @@ export interface components {
          *     }
          */
         Backoff: {
-            /** @description How the wait grows. */
+            /** @description How the delay grows. */
             type: components["schemas"]["BackoffType"];
-            /** @description The wait, or the bound of the first one, from `1s` to `1h`. */
+            /** @description The delay, or the limit of the first one, from `1s` to `1h`. */
             delay: components["schemas"]["Duration"];
-            /** @description The longest wait, from `1s` to `24h`. */
+            /** @description The longest delay, from `1s` to `24h`. */
             max: components["schemas"]["Duration"];
         };
         /**
@@ -38,34 +38,35 @@ export interface components {
          */
         BackoffCreate: {
             /**
-             * @description How the wait grows.
+             * @description How the delay grows.
              * @default exponential
              */
             type: components["schemas"]["BackoffType"];
             /**
-             * @description The wait, or the bound of the first one, from `1s` to `1h`.
+             * @description The delay, or the limit of the first one, from `1s` to `1h`.
              * @default 2s
              */
             delay: components["schemas"]["Duration"];
             /**
-             * @description The longest wait, from `1s` to `24h`.
+             * @description The longest delay, from `1s` to `24h`.
              * @default 1h
              */
             max: components["schemas"]["Duration"];
         };
         /**
-         * @description How the wait before the next attempt grows.
+         * @description How the delay before the next attempt grows.
          * @enum {string}
          */
         BackoffType: "exponential" | "fixed";
         /**
-         * @description Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
+         * @description A part of the request is missing, malformed, out of its bounds or unknown, or the current state
+         *     does not allow the request; the message names it.
          * @example {
          *       "error": "expand: unknown"
          *     }
          */
         BadRequest: {
-            /** @description What went wrong; for a bad field `<field>: <what is wrong>`. */
+            /** @description The error message; for a bad field `<field>: <what is wrong>`. */
             error: string;
         };
         /**
@@ -75,7 +76,7 @@ export interface components {
          */
         BatchCount: number;
         /**
-         * @description A job of a lease that was done.
+         * @description A completed job of a lease.
          * @example {
          *       "id": "job_01h455vb4pex5vsknk084sn02q",
          *       "output": {
@@ -87,13 +88,13 @@ export interface components {
             /** @description The job. */
             id: components["schemas"]["JobId"];
             /**
-             * @description What came of it: any JSON of at most 64 KiB.
+             * @description The result: any JSON of at most 64 KiB.
              * @default null
              */
             output: unknown;
         };
         /**
-         * @description The end of an attempt that succeeded.
+         * @description The result of an attempt that succeeded.
          * @example {
          *       "lease_id": "lease_01h455vb4pex5vsknk084sn02q",
          *       "output": {
@@ -105,29 +106,30 @@ export interface components {
             /** @description The lease that holds the job. */
             lease_id: components["schemas"]["LeaseId"];
             /**
-             * @description What came of it: any JSON of at most 64 KiB.
+             * @description The result: any JSON of at most 64 KiB.
              * @default null
              */
             output: unknown;
         };
         /**
-         * @description The lease does not hold the job, the name is taken, or the `Idempotency-Key` was used with another body or is in use.
+         * @description The lease does not hold the job, the name is already in use, or the `Idempotency-Key` was used
+         *     with another body or is in use.
          * @example {
          *       "error": "idempotency key was used with another body"
          *     }
          */
         Conflict: {
-            /** @description What went wrong; for a bad field `<field>: <what is wrong>`. */
+            /** @description The error message; for a bad field `<field>: <what is wrong>`. */
             error: string;
         };
         /**
          * Format: int64
-         * @description A number of things.
+         * @description A count.
          * @example 120
          */
         Count: number;
         /**
-         * @description A schedule that creates a job at every tick, once, however many processes there are.
+         * @description A schedule that creates one job at every tick, regardless of the number of processes.
          * @example {
          *       "id": "cron_01h455vb4pex5vsknk084sn02q",
          *       "name": "nightly-report",
@@ -155,33 +157,36 @@ export interface components {
         CronEntry: {
             /** @description Its id. */
             readonly id: components["schemas"]["CronId"];
-            /** @description Its name, unique in the tenant and app, and fixed. */
+            /** @description Its name, unique in the tenant and app, and immutable. */
             name: components["schemas"]["CronName"];
             /** @description When it fires. */
             schedule: components["schemas"]["Schedule"];
-            /** @description Whether it fires. */
+            /** @description Whether the entry fires. */
             enabled: boolean;
             /** @description When it last fired; null before the first time. */
             readonly last_fired_at: components["schemas"]["Timestamp"] | null;
-            /** @description When it fires next; null while it is disabled. */
+            /** @description When it next fires; null while it is disabled. */
             readonly next_run_at: components["schemas"]["Timestamp"] | null;
-            /** @description The time zone of the schedule. An hour that a clock skips fires at its end, one that a clock repeats fires once. */
+            /**
+             * @description The time zone of the schedule. When a clock change skips an hour, the entry fires at the end of
+             *     the hour; when an hour repeats, it fires once.
+             */
             timezone: components["schemas"]["TimeZone"];
             /** @description The name of its jobs; `name` when absent. */
             job_name: components["schemas"]["JobName"];
             /** @description The queue of its jobs. */
             queue: components["schemas"]["QueueName"];
-            /** @description What its jobs are to work on. */
+            /** @description The payload of its jobs. */
             payload: components["schemas"]["Payload"];
-            /** @description Which jobs of the queue come first. */
+            /** @description The priority of its jobs in the queue. */
             priority: components["schemas"]["Priority"];
-            /** @description Most attempts of its jobs. */
+            /** @description The maximum number of attempts of its jobs. */
             max_attempts: components["schemas"]["MaxAttempts"];
-            /** @description The longest that an attempt of its jobs may take, from `1s` to `24h`. */
+            /** @description The maximum duration of an attempt of its jobs, from `1s` to `24h`. */
             timeout: components["schemas"]["Duration"];
-            /** @description What happens about missed ticks. */
+            /** @description How to handle missed ticks. */
             misfire: components["schemas"]["Misfire"];
-            /** @description What happens at a tick while its last job is live. */
+            /** @description What happens at a tick while its last job is still live. */
             overlap: components["schemas"]["Overlap"];
             /** @description The app. */
             readonly scope_app_id: components["schemas"]["AppId"];
@@ -212,17 +217,18 @@ export interface components {
          *     }
          */
         CronEntryCreate: {
-            /** @description Its name, unique in the tenant and app, and fixed. */
+            /** @description Its name, unique in the tenant and app, and immutable. */
             name: components["schemas"]["CronName"];
             /** @description When it fires. */
             schedule: components["schemas"]["Schedule"];
             /**
-             * @description Whether it fires.
+             * @description Whether the entry fires.
              * @default true
              */
             enabled: boolean;
             /**
-             * @description The time zone of the schedule. An hour that a clock skips fires at its end, one that a clock repeats fires once.
+             * @description The time zone of the schedule. When a clock change skips an hour, the entry fires at the end of
+             *     the hour; when an hour repeats, it fires once.
              * @default UTC
              */
             timezone: components["schemas"]["TimeZone"];
@@ -234,32 +240,32 @@ export interface components {
              */
             queue: components["schemas"]["QueueName"];
             /**
-             * @description What its jobs are to work on.
+             * @description The payload of its jobs.
              * @default {}
              */
             payload: components["schemas"]["Payload"];
             /**
-             * @description Which jobs of the queue come first.
+             * @description The priority of its jobs in the queue.
              * @default 0
              */
             priority: components["schemas"]["Priority"];
             /**
-             * @description Most attempts of its jobs.
+             * @description The maximum number of attempts of its jobs.
              * @default 5
              */
             max_attempts: components["schemas"]["MaxAttempts"];
             /**
-             * @description The longest that an attempt of its jobs may take, from `1s` to `24h`.
+             * @description The maximum duration of an attempt of its jobs, from `1s` to `24h`.
              * @default 5m
              */
             timeout: components["schemas"]["Duration"];
             /**
-             * @description What happens about missed ticks.
+             * @description How to handle missed ticks.
              * @default once
              */
             misfire: components["schemas"]["Misfire"];
             /**
-             * @description What happens at a tick while its last job is live.
+             * @description What happens at a tick while its last job is still live.
              * @default allow
              */
             overlap: components["schemas"]["Overlap"];
@@ -285,25 +291,28 @@ export interface components {
         CronEntryUpdate: {
             /** @description When it fires. */
             schedule?: components["schemas"]["Schedule"];
-            /** @description Whether it fires. */
+            /** @description Whether the entry fires. */
             enabled?: boolean;
-            /** @description The time zone of the schedule. An hour that a clock skips fires at its end, one that a clock repeats fires once. */
+            /**
+             * @description The time zone of the schedule. When a clock change skips an hour, the entry fires at the end of
+             *     the hour; when an hour repeats, it fires once.
+             */
             timezone?: components["schemas"]["TimeZone"];
             /** @description The name of its jobs; `name` when absent. */
             job_name?: components["schemas"]["JobName"];
             /** @description The queue of its jobs. */
             queue?: components["schemas"]["QueueName"];
-            /** @description What its jobs are to work on. */
+            /** @description The payload of its jobs. */
             payload?: components["schemas"]["Payload"];
-            /** @description Which jobs of the queue come first. */
+            /** @description The priority of its jobs in the queue. */
             priority?: components["schemas"]["Priority"];
-            /** @description Most attempts of its jobs. */
+            /** @description The maximum number of attempts of its jobs. */
             max_attempts?: components["schemas"]["MaxAttempts"];
-            /** @description The longest that an attempt of its jobs may take, from `1s` to `24h`. */
+            /** @description The maximum duration of an attempt of its jobs, from `1s` to `24h`. */
             timeout?: components["schemas"]["Duration"];
-            /** @description What happens about missed ticks. */
+            /** @description How to handle missed ticks. */
             misfire?: components["schemas"]["Misfire"];
-            /** @description What happens at a tick while its last job is live. */
+            /** @description What happens at a tick while its last job is still live. */
             overlap?: components["schemas"]["Overlap"];
         };
         /**
@@ -319,12 +328,12 @@ export interface components {
          */
         CronName: string;
         /**
-         * @description A place in a list, handed out in `X-Next-Cursor` and opaque to clients.
+         * @description A position in a list, returned in `X-Next-Cursor` and opaque to clients.
          * @example eyJpZCI6InJvbGVfMDFtN3c0bjVlMGY3ZHJla3hqNTB5NTF3amcifQ
          */
         Cursor: string;
         /**
-         * @description A job that failed for good, kept for replay.
+         * @description A job that failed permanently, kept for replay.
          * @example {
          *       "id": "dlq_01h456c9k2f5tvsknk084sn0aa",
          *       "job_id": "job_01h455vb4pex5vsknk084sn02q",
@@ -353,13 +362,13 @@ export interface components {
             queue: components["schemas"]["QueueName"];
             /** @description Why it failed. */
             error: components["schemas"]["FailureText"];
-            /** @description What the job was to work on. */
+            /** @description The payload of the job. */
             payload: components["schemas"]["Payload"];
             /** @description When it failed. */
             failed_at: components["schemas"]["Timestamp"];
-            /** @description Attempts that were made. */
+            /** @description The number of attempts. */
             attempt: components["schemas"]["AttemptCount"];
-            /** @description Most attempts of the job. */
+            /** @description The maximum number of attempts of the job. */
             max_attempts: components["schemas"]["MaxAttempts"];
             /** @description The app. */
             scope_app_id: components["schemas"]["AppId"];
@@ -367,13 +376,13 @@ export interface components {
             scope_org_id: components["schemas"]["TenantId"];
         };
         /**
-         * @description How many dead letters there are.
+         * @description The number of dead letters.
          * @example {
          *       "count": 3
          *     }
          */
         DeadLetterCount: {
-            /** @description Their number. */
+            /** @description The number of them. */
             count: components["schemas"]["Count"];
         };
         /**
@@ -384,7 +393,7 @@ export interface components {
         /** @description A page of dead letters. */
         DeadLetterList: components["schemas"]["DeadLetter"][];
         /**
-         * @description Which dead letters to remove.
+         * @description The dead letters to remove.
          * @example {
          *       "older_than": "720h",
          *       "queue": "emails"
@@ -392,25 +401,25 @@ export interface components {
          */
         DeadLetterPurge: {
             /**
-             * @description Only those that failed longer ago than this, from `0s` for all to `87600h`.
+             * @description Only dead letters that failed longer ago than this, from `0s` for all to `87600h`.
              * @default 720h
              */
             older_than: components["schemas"]["Duration"];
-            /** @description Only those of this queue. */
+            /** @description Only dead letters of this queue. */
             queue?: components["schemas"]["QueueName"];
         };
         /**
-         * @description How many dead letters were removed.
+         * @description The number of dead letters removed.
          * @example {
          *       "purged": 14
          *     }
          */
         DeadLetterPurgeResult: {
-            /** @description Their number. */
+            /** @description The number of them. */
             purged: components["schemas"]["Count"];
         };
         /**
-         * @description A text for people that says more than the name.
+         * @description A description for people.
          * @example Reads and writes documents
          */
         Description: string;
@@ -420,7 +429,7 @@ export interface components {
          */
         Duration: string;
         /**
-         * @description A job of a lease whose attempt failed.
+         * @description A failed job of a lease.
          * @example {
          *       "id": "job_01h455vb4pex5vsknk084sn02r",
          *       "error": "smtp: 550 no such user",
@@ -433,15 +442,15 @@ export interface components {
             /** @description Why it failed. */
             error: components["schemas"]["FailureText"];
             /**
-             * @description Whether another attempt may help; without one the job fails now.
+             * @description Whether another attempt may help; if not, the job fails now.
              * @default true
              */
             retryable: boolean;
-            /** @description When to try again, from `0s` to `24h`; as the back-off of the job says when absent. */
+            /** @description The delay until the next attempt, from `0s` to `24h`; defaults to the back-off of the job. */
             retry_in?: components["schemas"]["Duration"];
         };
         /**
-         * @description The end of an attempt that failed.
+         * @description The result of an attempt that failed.
          * @example {
          *       "lease_id": "lease_01h455vb4pex5vsknk084sn02q",
          *       "error": "smtp: 451 try again later",
@@ -454,11 +463,11 @@ export interface components {
             /** @description Why it failed. */
             error: components["schemas"]["FailureText"];
             /**
-             * @description Whether another attempt may help; without one the job fails now.
+             * @description Whether another attempt may help; if not, the job fails now.
              * @default true
              */
             retryable: boolean;
-            /** @description When to try again, from `0s` to `24h`; as the back-off of the job says when absent. */
+            /** @description The delay until the next attempt, from `0s` to `24h`; defaults to the back-off of the job. */
             retry_in?: components["schemas"]["Duration"];
         };
         /**
@@ -467,23 +476,24 @@ export interface components {
          */
         FailureText: string;
         /**
-         * @description The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+         * @description The credentials lack the required scope, or the request names a tenant that they do not belong
+         *     to.
          * @example {
          *       "error": "missing scope for this operation"
          *     }
          */
         Forbidden: {
-            /** @description What went wrong; for a bad field `<field>: <what is wrong>`. */
+            /** @description The error message; for a bad field `<field>: <what is wrong>`. */
             error: string;
         };
         /**
-         * @description How to renew a lease.
+         * @description A request to renew a lease.
          * @example {
          *       "duration": "30s"
          *     }
          */
         Heartbeat: {
-            /** @description How long it lasts from now on, from `5s` to `15m`; as long as it was given when absent. */
+            /** @description How long it lasts from now on, from `5s` to `15m`; defaults to its original duration. */
             duration?: components["schemas"]["Duration"];
         };
         /**
@@ -501,21 +511,21 @@ export interface components {
             id: components["schemas"]["LeaseId"];
             /** @description When it ends unless it is renewed again. */
             expires_at: components["schemas"]["Timestamp"];
-            /** @description Jobs that it no longer holds, because it had ended or they took too long. */
+            /** @description Jobs that it no longer holds, because it had ended or because they took too long. */
             lost: components["schemas"]["JobId"][];
         };
         /**
-         * @description Something failed that is not the caller's fault; the log has the cause under the request id.
+         * @description An internal error occurred; the log records its cause under the request id.
          * @example {
          *       "error": "internal error"
          *     }
          */
         InternalError: {
-            /** @description What went wrong; for a bad field `<field>: <what is wrong>`. */
+            /** @description The error message; for a bad field `<field>: <what is wrong>`. */
             error: string;
         };
         /**
-         * @description One piece of work. It is executed at least once, or is seen to have failed.
+         * @description A unit of work. It is executed at least once, or is known to have failed.
          * @example {
          *       "id": "job_01h455vb4pex5vsknk084sn02q",
          *       "name": "email.send",
@@ -552,46 +562,50 @@ export interface components {
         Job: {
             /** @description Its id. */
             readonly id: components["schemas"]["JobId"];
-            /** @description What kind of work it is. */
+            /** @description The kind of work. */
             name: components["schemas"]["JobName"];
-            /** @description The queue it is in. */
+            /** @description The queue of the job. */
             queue: components["schemas"]["QueueName"];
-            /** @description How far it is. */
+            /** @description The current state. */
             readonly state: components["schemas"]["JobState"];
-            /** @description What to work on. */
+            /** @description The payload of the job. */
             payload: components["schemas"]["Payload"];
-            /** @description Attempts that were begun and not lost. */
+            /** @description The number of attempts that were begun and not lost. */
             readonly attempt: components["schemas"]["AttemptCount"];
-            /** @description Most attempts. */
+            /** @description The maximum number of attempts. */
             max_attempts: components["schemas"]["MaxAttempts"];
-            /** @description When it is due: now when absent or past, at most 5 years ahead. */
+            /** @description When it is due: now if absent or in the past, at most 5 years ahead. */
             run_at: components["schemas"]["Timestamp"];
             /** @description When its last attempt began; null before the first. */
             readonly started_at: components["schemas"]["Timestamp"] | null;
-            /** @description When it was completed, failed or cancelled; null before. */
+            /** @description When it was completed, failed or cancelled; null until then. */
             readonly completed_at: components["schemas"]["Timestamp"] | null;
-            /** @description Which jobs of the queue come first. */
+            /** @description The priority in the queue. */
             priority: components["schemas"]["Priority"];
-            /** @description The longest that an attempt may take, from `1s` to `24h`. */
+            /** @description The maximum duration of an attempt, from `1s` to `24h`. */
             timeout: components["schemas"]["Duration"];
-            /** @description How long it waits after an attempt that failed. */
+            /** @description The delays after failed attempts. */
             backoff: components["schemas"]["Backoff"];
-            /** @description The caller's name for it: while it is live there is no other job of that name in the tenant and app. */
+            /**
+             * @description A key that the caller chooses: while the job is live, no other job with this key exists in the
+             *     tenant and app.
+             */
             unique_key: components["schemas"]["UniqueKey"] | null;
-            /** @description What came of the attempt that succeeded: any JSON. */
+            /** @description The result of the attempt that succeeded: any JSON. */
             readonly output: unknown;
-            /** @description Why an attempt last failed; null when none did. */
+            /** @description Why the last failed attempt failed; null if none did. */
             readonly last_error: components["schemas"]["FailureText"] | null;
             /**
              * Format: int32
-             * @description Attempts whose worker vanished. They do not count as attempts; a job that is lost ten times fails.
+             * @description The number of attempts whose worker vanished. They do not count as attempts; a job that is lost
+             *     ten times fails.
              */
             readonly lost_count: number;
-            /** @description Who has it; null unless it is `running`. */
+            /** @description The worker that executes it; null unless it is `running`. */
             readonly worker: components["schemas"]["WorkerName"] | null;
-            /** @description Until when the worker has it unless it renews the lease; null unless it is `running`. */
+            /** @description When the lease of the worker expires unless it is renewed; null unless it is `running`. */
             readonly lease_expires_at: components["schemas"]["Timestamp"] | null;
-            /** @description What it came from; null when it was created by a request. */
+            /** @description The origin of the job; null when a request created it. */
             readonly origin_id: components["schemas"]["OriginId"] | null;
             /** @description The app. */
             readonly scope_app_id: components["schemas"]["AppId"];
@@ -601,7 +615,7 @@ export interface components {
             readonly created_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description Several jobs, created all or none.
+         * @description Several jobs that are created atomically.
          * @example {
          *       "jobs": [
          *         {
@@ -699,11 +713,14 @@ export interface components {
          *     }
          */
         JobBatchResult: {
-            /** @description The jobs in the order in which they were sent; in place of one whose `unique_key` is taken the job that has it. */
+            /**
+             * @description The jobs, in the order of the request; a job whose `unique_key` is taken is replaced by the
+             *     existing job.
+             */
             jobs: components["schemas"]["Job"][];
         };
         /**
-         * @description Numbers of jobs by state; every state is there.
+         * @description The number of jobs by state; every state is present.
          * @example {
          *       "pending": 120,
          *       "running": 8,
@@ -714,17 +731,17 @@ export interface components {
          *     }
          */
         JobCounts: {
-            /** @description Waiting for an attempt. */
+            /** @description Jobs waiting for an attempt. */
             pending: components["schemas"]["Count"];
-            /** @description With a worker. */
+            /** @description Jobs that a worker is executing. */
             running: components["schemas"]["Count"];
-            /** @description Done. */
+            /** @description Completed jobs. */
             completed: components["schemas"]["Count"];
-            /** @description Failed for good. */
+            /** @description Jobs that failed permanently. */
             failed: components["schemas"]["Count"];
-            /** @description Waiting for another attempt. */
+            /** @description Jobs waiting for another attempt. */
             retrying: components["schemas"]["Count"];
-            /** @description Cancelled. */
+            /** @description Cancelled jobs. */
             cancelled: components["schemas"]["Count"];
         };
         /**
@@ -733,7 +750,7 @@ export interface components {
          */
         JobId: string;
         /**
-         * @description What is sent to create: Job. Read-only members are accepted and ignored; `null` means absent.
+         * @description A request to create a job. Read-only members are accepted and ignored; `null` means absent.
          * @example {
          *       "name": "email.send",
          *       "queue": "emails",
@@ -762,42 +779,43 @@ export interface components {
          *     }
          */
         JobInput: {
-            /** @description What kind of work it is. */
+            /** @description The kind of work. */
             name: components["schemas"]["JobName"];
             /**
-             * @description The queue it is in.
+             * @description The queue of the job.
              * @default default
              */
             queue: components["schemas"]["QueueName"];
             /**
-             * @description What to work on.
+             * @description The payload of the job.
              * @default {}
              */
             payload: components["schemas"]["Payload"];
             /**
-             * @description Most attempts.
+             * @description The maximum number of attempts.
              * @default 5
              */
             max_attempts: components["schemas"]["MaxAttempts"];
-            /** @description When it is due: now when absent or past, at most 5 years ahead. */
+            /** @description When it is due: now if absent or in the past, at most 5 years ahead. */
             run_at?: components["schemas"]["Timestamp"];
             /**
-             * @description Which jobs of the queue come first.
+             * @description The priority in the queue.
              * @default 0
              */
             priority: components["schemas"]["Priority"];
             /**
-             * @description The longest that an attempt may take, from `1s` to `24h`.
+             * @description The maximum duration of an attempt, from `1s` to `24h`.
              * @default 5m
              */
             timeout: components["schemas"]["Duration"];
             /**
-             * @description The caller's name for it: while it is live there is no other job of that name in the tenant and app.
+             * @description A key that the caller chooses: while the job is live, no other job with this key exists in the
+             *     tenant and app.
              * @default null
              */
             unique_key: components["schemas"]["UniqueKey"] | null;
             /**
-             * @description How long it waits after an attempt that failed.
+             * @description The delays after failed attempts.
              * @default {
              *       "type": "exponential",
              *       "delay": "2s",
@@ -805,25 +823,28 @@ export interface components {
              *     }
              */
             backoff: components["schemas"]["BackoffCreate"];
-            /** @description In how long it is due, from `0s` to `8760h`. Not together with `run_at`. */
+            /** @description The delay until it is due, from `0s` to `8760h`. It cannot be combined with `run_at`. */
             delay?: components["schemas"]["Duration"];
-            /** @description How long `unique_key` is held, from `1s` to `720h`, whatever becomes of the job; while the job is live when absent. */
+            /**
+             * @description How long `unique_key` is reserved, from `1s` to `720h`, regardless of the outcome of the job;
+             *     when absent, while the job is live.
+             */
             unique_for?: components["schemas"]["Duration"];
         };
         /** @description A page of jobs. */
         JobList: components["schemas"]["Job"][];
         /**
-         * @description The name of a job: what kind of work it is.
+         * @description The name of a job, which is the kind of work.
          * @example email.send
          */
         JobName: string;
         /**
-         * @description How far a job is.
+         * @description The state of a job.
          * @enum {string}
          */
         JobState: "pending" | "running" | "completed" | "failed" | "retrying" | "cancelled";
         /**
-         * @description The right to execute the jobs that were taken with it.
+         * @description The right to execute the jobs taken with it.
          * @example {
          *       "id": "lease_01h455vb4pex5vsknk084sn02q",
          *       "worker": "mailer-1",
@@ -867,7 +888,7 @@ export interface components {
         Lease: {
             /** @description Its id; null when no job was due. */
             id: components["schemas"]["LeaseId"] | null;
-            /** @description The worker that has it; null when it did not say. */
+            /** @description The worker that holds it; null if it gave no name. */
             worker: components["schemas"]["WorkerName"] | null;
             /** @description When it ends unless it is renewed; null when no job was due. */
             expires_at: components["schemas"]["Timestamp"] | null;
@@ -880,7 +901,7 @@ export interface components {
          */
         LeaseId: string;
         /**
-         * @description Which jobs to take.
+         * @description The jobs to take.
          * @example {
          *       "queues": [
          *         "emails"
@@ -892,11 +913,11 @@ export interface components {
          *     }
          */
         LeaseInput: {
-            /** @description The queues to take from. */
+            /** @description The queues from which to take jobs. */
             queues: components["schemas"]["QueueName"][];
             /**
              * Format: int32
-             * @description Most jobs to take.
+             * @description The maximum number of jobs to take.
              * @default 10
              */
             max_jobs: number;
@@ -911,30 +932,30 @@ export interface components {
              */
             wait: components["schemas"]["Duration"];
             /**
-             * @description How the worker calls itself.
+             * @description The name that the worker gives itself.
              * @default null
              */
             worker: components["schemas"]["WorkerName"] | null;
         };
         /**
          * Format: int32
-         * @description How many attempts there may be.
+         * @description The maximum number of attempts.
          * @example 5
          */
         MaxAttempts: number;
         /**
-         * @description What happens about ticks that were missed because no process was there.
+         * @description How to handle ticks that were missed because no process was running.
          * @enum {string}
          */
         Misfire: "once" | "skip";
         /**
-         * @description What the path or the body names does not exist for this tenant.
+         * @description A resource named in the path or the body does not exist in this tenant.
          * @example {
          *       "error": "job not found"
          *     }
          */
         NotFound: {
-            /** @description What went wrong; for a bad field `<field>: <what is wrong>`. */
+            /** @description The error message; for a bad field `<field>: <what is wrong>`. */
             error: string;
         };
         /**
@@ -943,12 +964,12 @@ export interface components {
          */
         OriginId: string;
         /**
-         * @description What happens at a tick while the last job of the entry is live.
+         * @description What happens at a tick while the last job of the entry is still live.
          * @enum {string}
          */
         Overlap: "allow" | "skip";
         /**
-         * @description What a job is to work on: at most 64 KiB serialised, 64 levels deep.
+         * @description The payload of a job: at most 64 KiB serialised, 64 levels deep.
          * @example {
          *       "to": "ada@example.com",
          *       "template": "welcome"
@@ -959,12 +980,12 @@ export interface components {
         };
         /**
          * Format: int32
-         * @description Which jobs of a queue come first: higher before lower.
+         * @description The priority of a job in its queue: higher values come first.
          * @example 0
          */
         Priority: number;
         /**
-         * @description A line of jobs and its limits, which hold across all workers and tenants.
+         * @description A queue of jobs and its limits, which apply across all workers and tenants.
          * @example {
          *       "name": "emails",
          *       "max_concurrency": 50,
@@ -985,30 +1006,30 @@ export interface components {
             readonly name: components["schemas"]["QueueName"];
             /**
              * Format: int32
-             * @description Most jobs that run at once; 0 for no limit.
+             * @description The maximum number of jobs that run at once; 0 means no limit.
              */
             max_concurrency: number;
             /**
              * Format: int32
-             * @description Most jobs of one tenant that run at once; 0 for no limit.
+             * @description The maximum number of jobs of one tenant that run at once; 0 means no limit.
              */
             tenant_concurrency: number;
             /**
              * Format: int32
-             * @description Most jobs that start in a second; 0 for no limit.
+             * @description The maximum number of jobs that start per second; 0 means no limit.
              */
             rate_limit: number;
-            /** @description Whether no job of it starts. */
+            /** @description Whether the queue is paused, so that none of its jobs starts. */
             paused: boolean;
-            /** @description Its live jobs, as far as the caller sees them. */
+            /** @description The numbers of its live jobs that the caller may see. */
             readonly counts: components["schemas"]["QueueCounts"];
-            /** @description Since when the oldest job that the caller sees is due; null when none is. */
+            /** @description When the oldest job that the caller may see became due; null if none is due. */
             readonly oldest_due_at: components["schemas"]["Timestamp"] | null;
-            /** @description When its limits were last changed; null when they never were. */
+            /** @description When its limits were last changed; null if they never were. */
             readonly updated_at: components["schemas"]["Timestamp"] | null;
         };
         /**
-         * @description Numbers of the live jobs of a queue.
+         * @description The numbers of live jobs in a queue.
          * @example {
          *       "pending": 120,
          *       "running": 50,
@@ -1016,17 +1037,18 @@ export interface components {
          *     }
          */
         QueueCounts: {
-            /** @description Waiting for an attempt. */
+            /** @description Jobs waiting for an attempt. */
             pending: components["schemas"]["Count"];
-            /** @description With a worker. */
+            /** @description Jobs that a worker is executing. */
             running: components["schemas"]["Count"];
-            /** @description Waiting for another attempt. */
+            /** @description Jobs waiting for another attempt. */
             retrying: components["schemas"]["Count"];
         };
         /** @description A page of queues. */
         QueueList: components["schemas"]["Queue"][];
         /**
-         * @description The name of a queue. Names that begin with `plinth.` or `workflow.` are the engine's: no request enqueues to them.
+         * @description The name of a queue. Names that begin with `plinth.` or `workflow.` are reserved for the engine:
+         *     no request can enqueue to them.
          * @example emails
          */
         QueueName: string;
@@ -1042,34 +1064,34 @@ export interface components {
         QueueUpdate: {
             /**
              * Format: int32
-             * @description Most jobs that run at once; 0 for no limit.
+             * @description The maximum number of jobs that run at once; 0 means no limit.
              */
             max_concurrency?: number;
             /**
              * Format: int32
-             * @description Most jobs of one tenant that run at once; 0 for no limit.
+             * @description The maximum number of jobs of one tenant that run at once; 0 means no limit.
              */
             tenant_concurrency?: number;
             /**
              * Format: int32
-             * @description Most jobs that start in a second; 0 for no limit.
+             * @description The maximum number of jobs that start per second; 0 means no limit.
              */
             rate_limit?: number;
-            /** @description Whether no job of it starts. */
+            /** @description Whether the queue is paused, so that none of its jobs starts. */
             paused?: boolean;
         };
         /**
-         * @description The API key that the request carries has used up its rate.
+         * @description The API key of the request has exceeded its rate limit.
          * @example {
          *       "error": "rate limit of the key exceeded"
          *     }
          */
         RateLimited: {
-            /** @description What went wrong; for a bad field `<field>: <what is wrong>`. */
+            /** @description The error message; for a bad field `<field>: <what is wrong>`. */
             error: string;
         };
         /**
-         * @description Which dead letters to replay: `ids`, or at least one of the other members.
+         * @description The dead letters to replay: `ids`, or at least one of the other members.
          * @example {
          *       "ids": [
          *         "dlq_01h456c9k2f5tvsknk084sn0aa",
@@ -1078,15 +1100,15 @@ export interface components {
          *     }
          */
         ReplayInput: {
-            /** @description Those with these ids. */
+            /** @description Only dead letters with these ids. */
             ids?: components["schemas"]["DeadLetterId"][];
-            /** @description Those of this queue. */
+            /** @description Only dead letters of this queue. */
             queue?: components["schemas"]["QueueName"];
-            /** @description Those of jobs of this name. */
+            /** @description Only dead letters of jobs with this name. */
             job_name?: components["schemas"]["JobName"];
         };
         /**
-         * @description What was replayed.
+         * @description The result of a replay.
          * @example {
          *       "replayed": 1,
          *       "jobs": [
@@ -1099,17 +1121,17 @@ export interface components {
          *     }
          */
         ReplayResult: {
-            /** @description Dead letters that were replayed. */
+            /** @description The number of dead letters replayed. */
             replayed: components["schemas"]["BatchCount"];
             /** @description The new jobs. */
             jobs: components["schemas"]["JobId"][];
             /** @description Dead letters that do not exist. */
             not_found: components["schemas"]["DeadLetterId"][];
-            /** @description Dead letters that match the filter and are still there; 0 for `ids`. */
+            /** @description The number of dead letters that still match the filter; 0 for `ids`. */
             remaining: components["schemas"]["Count"];
         };
         /**
-         * @description Numbers of workflow runs by state; every state is there.
+         * @description The number of workflow runs by state; every state is present.
          * @example {
          *       "running": 4,
          *       "completed": 210,
@@ -1117,11 +1139,11 @@ export interface components {
          *     }
          */
         RunCounts: {
-            /** @description Executed or waiting. */
+            /** @description Runs that are executing or waiting. */
             running: components["schemas"]["Count"];
-            /** @description Done. */
+            /** @description Completed runs. */
             completed: components["schemas"]["Count"];
-            /** @description Failed or cancelled. */
+            /** @description Failed or cancelled runs. */
             failed: components["schemas"]["Count"];
         };
         /**
@@ -1130,7 +1152,7 @@ export interface components {
          */
         RunId: string;
         /**
-         * @description What is sent to create: WorkflowRun. Read-only members are accepted and ignored; `null` means absent.
+         * @description A request to start a run. Read-only members are accepted and ignored; `null` means absent.
          * @example {
          *       "name": "order.fulfil",
          *       "version": 1,
@@ -1143,42 +1165,47 @@ export interface components {
         RunInput: {
             /** @description The workflow. */
             name: components["schemas"]["WorkflowName"];
-            /** @description The version of the workflow; the highest one when absent. It stays to the end of the run. */
+            /**
+             * @description The version of the workflow; defaults to the highest one. It stays the same until the end of
+             *     the run.
+             */
             version?: components["schemas"]["WorkflowVersion"];
             /**
-             * @description What it is to work on: any JSON of at most 64 KiB.
+             * @description The input: any JSON of at most 64 KiB.
              * @default null
              */
             input: unknown;
             /**
-             * @description The caller's name for it, unique among the runs of the workflow in the tenant and app.
+             * @description A key that the caller chooses, unique among the runs of the workflow in the tenant and app.
              * @default null
              */
             key: components["schemas"]["UniqueKey"] | null;
             /**
-             * @description Which jobs of the queue come before its own.
+             * @description The priority of its job in the queue.
              * @default 0
              */
             priority: components["schemas"]["Priority"];
-            /** @description When it begins: now when absent or past, at most 5 years ahead. */
+            /** @description When it begins: now if absent or in the past, at most 5 years ahead. */
             run_at?: components["schemas"]["Timestamp"];
         };
         /** @description A page of runs. */
         RunList: components["schemas"]["WorkflowRun"][];
         /**
-         * @description How far a run is.
+         * @description The state of a run.
          * @enum {string}
          */
         RunState: "running" | "completed" | "failed";
         /**
-         * @description When an entry fires: minute, hour, day of the month, month and day of the week. Fields are `*`, lists, ranges, either with a
-         *     step behind `/` as in `8-18/2`, names such as `JAN` and `MON`, and `?`, `L`, `W` and `#`; 0 and 7 are Sunday. When both days
-         *     are restricted, either matches. Refused are seconds, years, `@hourly` and the like, and a schedule that never occurs.
+         * @description The times at which an entry fires: minute, hour, day of the month, month and day of the week.
+         *     Fields are `*`, lists, ranges, either with a step after `/` as in `8-18/2`, names such as `JAN`
+         *     and `MON`, and `?`, `L`, `W` and `#`; 0 and 7 are Sunday. When both days are restricted, either
+         *     matches. Seconds, years, `@hourly` and similar shortcuts, and schedules that never occur are
+         *     refused.
          * @example 30 2 * * *
          */
         Schedule: string;
         /**
-         * @description The ends of attempts: 1 to 1000 in all.
+         * @description The results of attempts: 1 to 1000 in total.
          * @example {
          *       "completed": [
          *         {
@@ -1199,7 +1226,7 @@ export interface components {
          */
         Settlement: {
             /**
-             * @description Jobs that were done.
+             * @description The completed jobs.
              * @default []
              */
             completed: components["schemas"]["CompletedJob"][];
@@ -1210,7 +1237,7 @@ export interface components {
             failed: components["schemas"]["FailedJob"][];
         };
         /**
-         * @description What was settled.
+         * @description The result of a settlement.
          * @example {
          *       "settled": 1,
          *       "lost": [
@@ -1219,9 +1246,9 @@ export interface components {
          *     }
          */
         SettlementResult: {
-            /** @description Jobs whose attempt was ended. */
+            /** @description The number of jobs whose attempt was ended. */
             settled: components["schemas"]["BatchCount"];
-            /** @description Jobs that the lease no longer held: nothing was changed. */
+            /** @description Jobs that the lease no longer held: they were not changed. */
             lost: components["schemas"]["JobId"][];
         };
         /**
@@ -1238,12 +1265,12 @@ export interface components {
             /** @description Its name. */
             name: components["schemas"]["SignalName"];
             /**
-             * @description What it says: any JSON of at most 64 KiB.
+             * @description The payload: any JSON of at most 64 KiB.
              * @default null
              */
             payload: unknown;
             /**
-             * @description The sender's name for it: a second one with the same id in the run is passed over.
+             * @description The sender's id for the signal: a second signal with the same id in the run is ignored.
              * @default null
              */
             id: components["schemas"]["UniqueKey"] | null;
@@ -1254,20 +1281,20 @@ export interface components {
          */
         SignalName: string;
         /**
-         * @description A signal was taken.
+         * @description A signal was accepted.
          * @example {
          *       "accepted": true
          *     }
          */
         SignalReceipt: {
             /**
-             * @description Always true.
+             * @description Always `true`.
              * @enum {boolean}
              */
             accepted: true;
         };
         /**
-         * @description How long a job is to wait. Exactly one of `until` and `delay` is given.
+         * @description How long a job is postponed. Exactly one of `until` and `delay` is given.
          * @example {
          *       "lease_id": "lease_01h455vb4pex5vsknk084sn02q",
          *       "delay": "10m"
@@ -1276,9 +1303,9 @@ export interface components {
         Snooze: {
             /** @description The lease that holds the job. */
             lease_id: components["schemas"]["LeaseId"];
-            /** @description Until when. */
+            /** @description The time until which it is postponed. */
             until?: components["schemas"]["Timestamp"];
-            /** @description How long. */
+            /** @description The duration of the delay. */
             delay?: components["schemas"]["Duration"];
             /** @description For the job of a workflow run: the signal that ends the wait early. Needs `step`. */
             signal?: components["schemas"]["SignalName"];
@@ -1286,7 +1313,7 @@ export interface components {
             step?: components["schemas"]["StepName"];
         };
         /**
-         * @description Numbers of what is kept.
+         * @description The numbers of stored records.
          * @example {
          *       "jobs": {
          *         "pending": 120,
@@ -1305,15 +1332,15 @@ export interface components {
          *     }
          */
         Statistics: {
-            /** @description Jobs by state. */
+            /** @description The number of jobs by state. */
             jobs: components["schemas"]["JobCounts"];
-            /** @description Dead letters. */
+            /** @description The number of dead letters. */
             dlq_count: components["schemas"]["Count"];
-            /** @description Workflow runs by state. */
+            /** @description The number of workflow runs by state. */
             workflows: components["schemas"]["RunCounts"];
         };
         /**
-         * @description One recorded part of a run.
+         * @description One recorded step of a run.
          * @example {
          *       "run_id": "wfrun_01h455vb4pex5vsknk084sn02q",
          *       "name": "charge",
@@ -1332,23 +1359,23 @@ export interface components {
             run_id: components["schemas"]["RunId"];
             /** @description Its name, unique in the run. */
             name: components["schemas"]["StepName"];
-            /** @description How far it is. */
+            /** @description The current state. */
             state: components["schemas"]["StepState"];
-            /** @description Attempts so far. */
+            /** @description The number of attempts so far. */
             attempt: components["schemas"]["AttemptCount"];
-            /** @description What came of it: any JSON; null before. */
+            /** @description The result: any JSON; null until then. */
             output: unknown;
-            /** @description Why an attempt last failed; null when none did. */
+            /** @description Why the last failed attempt failed; null if none did. */
             error: components["schemas"]["FailureText"] | null;
             /** @description When it began. */
             started_at: components["schemas"]["Timestamp"];
-            /** @description When it came to its end; null before. */
+            /** @description When it ended; null until then. */
             completed_at: components["schemas"]["Timestamp"] | null;
         };
         /** @description A page of steps. */
         StepList: components["schemas"]["Step"][];
         /**
-         * @description The name of a step; a name that is used again in a run gets `#2`, `#3` and so on.
+         * @description The name of a step; a name that is repeated in a run gets `#2`, `#3` and so on.
          * @example charge
          */
         StepName: string;
@@ -1365,13 +1392,13 @@ export interface components {
             /** @description The lease that holds the job of the run. */
             lease_id: components["schemas"]["LeaseId"];
             /**
-             * @description What came of it: any JSON of at most 64 KiB.
+             * @description The result: any JSON of at most 64 KiB.
              * @default null
              */
             output: unknown;
         };
         /**
-         * @description How far a step is.
+         * @description The state of a step.
          * @enum {string}
          */
         StepState: "retrying" | "waiting" | "completed" | "failed";
@@ -1387,67 +1414,69 @@ export interface components {
         TimeZone: string;
         /**
          * Format: date-time
-         * @description A moment, RFC 3339; answers are in UTC with milliseconds.
+         * @description An RFC 3339 timestamp between 0001-01-01T00:00:00Z and 9999-12-31T23:59:59.999Z. Responses use
+         *     UTC with milliseconds; a leap second counts as the following second.
          * @example 2026-11-20T09:30:00.000Z
          */
         Timestamp: string;
         /**
-         * @description The body, or a value in it, is larger than the operation takes.
+         * @description The body, or a value in it, is larger than the operation accepts.
          * @example {
          *       "error": "body: larger than 1048576 bytes"
          *     }
          */
         TooLarge: {
-            /** @description What went wrong; for a bad field `<field>: <what is wrong>`. */
+            /** @description The error message; for a bad field `<field>: <what is wrong>`. */
             error: string;
         };
         /**
-         * @description No credentials, or credentials that are not valid.
+         * @description Credentials are missing or not valid.
          * @example {
          *       "error": "credentials are missing or invalid"
          *     }
          */
         Unauthorized: {
-            /** @description What went wrong; for a bad field `<field>: <what is wrong>`. */
+            /** @description The error message; for a bad field `<field>: <what is wrong>`. */
             error: string;
         };
         /**
-         * @description The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+         * @description The database is unavailable, or too many jobs wait to be stored, or too many workers wait for
+         *     jobs.
          * @example {
          *       "error": "store unavailable"
          *     }
          */
         Unavailable: {
-            /** @description What went wrong; for a bad field `<field>: <what is wrong>`. */
+            /** @description The error message; for a bad field `<field>: <what is wrong>`. */
             error: string;
         };
         /**
-         * @description A name that the caller gives a job or a run, so that there is only one of it.
+         * @description A key that the caller gives a job or a run, so that it exists only once.
          * @example o-4711
          */
         UniqueKey: string;
         /**
-         * @description The body is not of a content type that the operation reads.
+         * @description The operation does not accept the content type of the body.
          * @example {
          *       "error": "content-type: must be application/json"
          *     }
          */
         UnsupportedMediaType: {
-            /** @description What went wrong; for a bad field `<field>: <what is wrong>`. */
+            /** @description The error message; for a bad field `<field>: <what is wrong>`. */
             error: string;
         };
         /**
-         * @description What a run waits for.
+         * @description What a run is waiting for.
          * @enum {string}
          */
         WaitingFor: "timer" | "signal" | "retry";
         /**
-         * @description How a worker calls itself.
+         * @description The name that a worker gives itself.
          * @example mailer-1
          */
         WorkerName: string;
         /**
-         * @description A registered workflow: a name under which runs can be started. What it does is the worker's.
+         * @description A registered workflow: a name under which runs can be started. The worker defines its behaviour.
          * @example {
          *       "name": "order.fulfil",
          *       "version": 1,
@@ -1462,17 +1491,17 @@ export interface components {
         Workflow: {
             /** @description Its name. */
             readonly name: components["schemas"]["WorkflowName"];
-            /** @description Its version. Runs keep the version with which they began. */
+            /** @description Its version. A run keeps the version with which it began. */
             version: components["schemas"]["WorkflowVersion"];
-            /** @description What it does. */
+            /** @description A description of its purpose. */
             description: components["schemas"]["Description"];
             /** @description The queue from which workers take the jobs of its runs. */
             readonly queue: components["schemas"]["QueueName"];
-            /** @description Most attempts of the jobs of its runs. */
+            /** @description The maximum number of attempts of the jobs of its runs. */
             max_attempts: components["schemas"]["MaxAttempts"];
-            /** @description The longest that an attempt may take, from `1s` to `24h`. */
+            /** @description The maximum duration of an attempt, from `1s` to `24h`. */
             timeout: components["schemas"]["Duration"];
-            /** @description Where it was registered. */
+            /** @description The origin of the registration. */
             readonly source: components["schemas"]["WorkflowSource"];
             /** @description When it was last registered. */
             readonly updated_at: components["schemas"]["Timestamp"];
@@ -1488,22 +1517,22 @@ export interface components {
          */
         WorkflowCreate: {
             /**
-             * @description Its version. Runs keep the version with which they began.
+             * @description Its version. A run keeps the version with which it began.
              * @default 1
              */
             version: components["schemas"]["WorkflowVersion"];
             /**
-             * @description What it does.
+             * @description A description of its purpose.
              * @default
              */
             description: components["schemas"]["Description"];
             /**
-             * @description Most attempts of the jobs of its runs.
+             * @description The maximum number of attempts of the jobs of its runs.
              * @default 5
              */
             max_attempts: components["schemas"]["MaxAttempts"];
             /**
-             * @description The longest that an attempt may take, from `1s` to `24h`.
+             * @description The maximum duration of an attempt, from `1s` to `24h`.
              * @default 5m
              */
             timeout: components["schemas"]["Duration"];
@@ -1554,29 +1583,32 @@ export interface components {
             readonly id: components["schemas"]["RunId"];
             /** @description The workflow. */
             name: components["schemas"]["WorkflowName"];
-            /** @description How far it is. */
+            /** @description The current state. */
             readonly state: components["schemas"]["RunState"];
-            /** @description The step that was begun last; null before the first. */
+            /** @description The step that began last; null before the first. */
             readonly current_step: components["schemas"]["StepName"] | null;
             /** @description When it was started. */
             readonly started_at: components["schemas"]["Timestamp"];
-            /** @description When it came to its end; null before. */
+            /** @description When it ended; null until then. */
             readonly completed_at: components["schemas"]["Timestamp"] | null;
-            /** @description The version of the workflow; the highest one when absent. It stays to the end of the run. */
+            /**
+             * @description The version of the workflow; defaults to the highest one. It stays the same until the end of
+             *     the run.
+             */
             version: components["schemas"]["WorkflowVersion"];
-            /** @description What it is to work on: any JSON of at most 64 KiB. */
+            /** @description The input: any JSON of at most 64 KiB. */
             input: unknown;
-            /** @description What came of it: any JSON; null before. */
+            /** @description The result: any JSON; null until then. */
             readonly output: unknown;
-            /** @description Why it failed, `cancelled` after a cancel; null when it did not. */
+            /** @description Why it failed, `cancelled` after a cancellation; null if it did not fail. */
             readonly error: components["schemas"]["FailureText"] | null;
-            /** @description The caller's name for it, unique among the runs of the workflow in the tenant and app. */
+            /** @description A key that the caller chooses, unique among the runs of the workflow in the tenant and app. */
             key: components["schemas"]["UniqueKey"] | null;
             /** @description The job that executes it. */
             readonly job_id: components["schemas"]["JobId"];
-            /** @description What it waits for; null when it does not. */
+            /** @description What it is waiting for; null if it is not waiting. */
             readonly waiting_for: components["schemas"]["WaitingFor"] | null;
-            /** @description When it goes on at the latest; null when it does not wait for a time. */
+            /** @description When it continues at the latest; null if it is not waiting for a time. */
             readonly wake_at: components["schemas"]["Timestamp"] | null;
             /** @description The app. */
             readonly scope_app_id: components["schemas"]["AppId"];
@@ -1584,7 +1616,7 @@ export interface components {
             readonly scope_org_id: components["schemas"]["TenantId"];
         };
         /**
-         * @description Where a workflow was registered.
+         * @description The origin of a workflow's registration.
          * @enum {string}
          */
         WorkflowSource: "code" | "http";

@@ -4,337 +4,379 @@ import type * as T from './types.ts';
 /** Keys: credentials of the tenant, their raw keys and their scopes. */
 export interface Keys<Call = unknown> {
   /**
-   * Tells at once when answers may be different, so that callers may keep them. A comment every half second proves the stream alive.
+   * Streams changes that may affect validation results. Callers may therefore cache results. A comment every half second shows that the stream is alive.
+   *
+   * Needs the scope `keys:admin` in the operator's tenant.
    *
    * `GET /v1/changes`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or would give what they do not hold.
-   * - 410: The stream no longer reaches back to where the caller was.
-   * - 429: The API key that the request carries has used up its rate, or uses arrive faster than they can be stored.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away: no answer is better than a wrong one.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request would grant permissions that they do not
+   * - 410: The stream no longer reaches back to the caller's position.
+   * - 429: The API key of the request has exceeded its rate limit, or uses arrive faster than they can be
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable. The service returns this error rather than a wrong result.
    */
-  changes(request: { "Last-Event-ID"?: string | undefined }, call: Call): AsyncIterable<{ event: "change"; id?: string; data: T.Change } | { comment: string }> | Promise<AsyncIterable<{ event: "change"; id?: string; data: T.Change } | { comment: string }>>;
+  changes(request: { "Last-Event-ID"?: string | undefined }, call: Call): AsyncIterable<{ event: "change"; id?: string; data: T.Change } | { comment: string } | { retry: number }> | Promise<AsyncIterable<{ event: "change"; id?: string; data: T.Change } | { comment: string } | { retry: number }>>;
 
   /**
-   * Creates a key. Names of scopes that are not registered yet are registered.
+   * Creates a key. Unregistered scope names are registered.
+   *
+   * Needs the scope `keys:write`.
    *
    * `POST /v1/keys`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or would give what they do not hold.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 409: The change collides with what is stored, or the state of the key does not allow it.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate, or uses arrive faster than they can be stored.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away: no answer is better than a wrong one.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request would grant permissions that they do not
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 409: The change conflicts with stored data, or the state of the key does not allow it.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit, or uses arrive faster than they can be
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable. The service returns this error rather than a wrong result.
    */
   create(request: { body: T.KeyCreate }, call: Call): Promise<T.IssuedKey>;
 
   /**
    * Lists the keys of the tenant, newest first.
    *
+   * Needs the scope `keys:read`.
+   *
    * `GET /v1/keys`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or would give what they do not hold.
-   * - 429: The API key that the request carries has used up its rate, or uses arrive faster than they can be stored.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away: no answer is better than a wrong one.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request would grant permissions that they do not
+   * - 429: The API key of the request has exceeded its rate limit, or uses arrive faster than they can be
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable. The service returns this error rather than a wrong result.
    */
   list(request: { limit: number; offset: number; cursor?: T.Cursor | undefined; state?: T.KeyState | undefined; environment?: T.Environment | undefined; policy_id?: T.PolicyId | undefined; owner_id?: T.OwnerId | undefined; scope?: T.ScopeName | undefined }, call: Call): Promise<T.KeyList>;
 
   /**
-   * Answers whether a request that carries a raw key may pass. A negative answer is a 200 with `valid: false`.
+   * Returns whether a request with a raw key may pass. A negative result is a 200 with `valid: false`.
+   *
+   * Needs the scope `keys:read`.
    *
    * `POST /v1/keys/validate`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or would give what they do not hold.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate, or uses arrive faster than they can be stored.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away: no answer is better than a wrong one.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request would grant permissions that they do not
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit, or uses arrive faster than they can be
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable. The service returns this error rather than a wrong result.
    */
   validate(request: { body: T.ValidationRequest }, call: Call): Promise<T.ValidationResult>;
 
   /**
-   * Answers one key.
+   * Returns one key.
+   *
+   * Needs the scope `keys:read`.
    *
    * `GET /v1/keys/{keyId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or would give what they do not hold.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate, or uses arrive faster than they can be stored.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away: no answer is better than a wrong one.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request would grant permissions that they do not
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit, or uses arrive faster than they can be
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable. The service returns this error rather than a wrong result.
    */
   get(request: { keyId: T.KeyId }, call: Call): Promise<T.Key>;
 
   /**
    * Changes a key that is not revoked.
    *
+   * Needs the scope `keys:write`.
+   *
    * `PATCH /v1/keys/{keyId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or would give what they do not hold.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 409: The change collides with what is stored, or the state of the key does not allow it.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate, or uses arrive faster than they can be stored.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away: no answer is better than a wrong one.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request would grant permissions that they do not
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 409: The change conflicts with stored data, or the state of the key does not allow it.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit, or uses arrive faster than they can be
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable. The service returns this error rather than a wrong result.
    */
   update(request: { keyId: T.KeyId; body: T.KeyUpdate }, call: Call): Promise<T.Key>;
 
   /**
    * Deletes a key. Its usage stays in the tenant's until retention ends.
    *
+   * Needs the scope `keys:write`.
+   *
    * `DELETE /v1/keys/{keyId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or would give what they do not hold.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate, or uses arrive faster than they can be stored.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away: no answer is better than a wrong one.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request would grant permissions that they do not
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit, or uses arrive faster than they can be
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable. The service returns this error rather than a wrong result.
    */
   delete(request: { keyId: T.KeyId }, call: Call): Promise<void>;
 
   /**
-   * Ends the grace of all older raw keys now.
+   * Ends the grace period of all older raw keys now.
+   *
+   * Needs the scope `keys:write`.
    *
    * `DELETE /v1/keys/{keyId}/grace`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or would give what they do not hold.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate, or uses arrive faster than they can be stored.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away: no answer is better than a wrong one.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request would grant permissions that they do not
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit, or uses arrive faster than they can be
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable. The service returns this error rather than a wrong result.
    */
   endGrace(request: { keyId: T.KeyId }, call: Call): Promise<T.Key>;
 
   /**
-   * Switches a suspended key on again.
+   * Reactivates a suspended key.
+   *
+   * Needs the scope `keys:write`.
    *
    * `POST /v1/keys/{keyId}/reactivate`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or would give what they do not hold.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 409: The change collides with what is stored, or the state of the key does not allow it.
-   * - 429: The API key that the request carries has used up its rate, or uses arrive faster than they can be stored.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away: no answer is better than a wrong one.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request would grant permissions that they do not
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 409: The change conflicts with stored data, or the state of the key does not allow it.
+   * - 429: The API key of the request has exceeded its rate limit, or uses arrive faster than they can be
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable. The service returns this error rather than a wrong result.
    */
   reactivate(request: { keyId: T.KeyId }, call: Call): Promise<T.Key>;
 
   /**
-   * Switches a key off for good.
+   * Disables a key permanently.
+   *
+   * Needs the scope `keys:write`.
    *
    * `POST /v1/keys/{keyId}/revoke`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or would give what they do not hold.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate, or uses arrive faster than they can be stored.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away: no answer is better than a wrong one.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request would grant permissions that they do not
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit, or uses arrive faster than they can be
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable. The service returns this error rather than a wrong result.
    */
   revoke(request: { keyId: T.KeyId; body?: T.Revocation | undefined }, call: Call): Promise<T.Key>;
 
   /**
-   * Gives a key a new raw key. The old one goes on working for the period of grace.
+   * Gives a key a new raw key. The old raw key keeps working during the grace period.
+   *
+   * Needs the scope `keys:write`.
    *
    * `POST /v1/keys/{keyId}/rotate`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or would give what they do not hold.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 409: The change collides with what is stored, or the state of the key does not allow it.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate, or uses arrive faster than they can be stored.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away: no answer is better than a wrong one.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request would grant permissions that they do not
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 409: The change conflicts with stored data, or the state of the key does not allow it.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit, or uses arrive faster than they can be
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable. The service returns this error rather than a wrong result.
    */
   rotate(request: { keyId: T.KeyId; body?: T.RotationInput | undefined }, call: Call): Promise<T.RotatedKey>;
 
   /**
    * Lists the rotations of a key, newest first.
    *
+   * Needs the scope `keys:read`.
+   *
    * `GET /v1/keys/{keyId}/rotations`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or would give what they do not hold.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate, or uses arrive faster than they can be stored.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away: no answer is better than a wrong one.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request would grant permissions that they do not
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit, or uses arrive faster than they can be
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable. The service returns this error rather than a wrong result.
    */
   rotations(request: { keyId: T.KeyId; limit: number; cursor?: T.Cursor | undefined }, call: Call): Promise<T.RotationList>;
 
   /**
-   * Gives scopes to a key. Those it already holds stay.
+   * Adds scopes to a key. The scopes that it already holds remain.
+   *
+   * Needs the scope `keys:write`.
    *
    * `POST /v1/keys/{keyId}/scopes`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or would give what they do not hold.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 409: The change collides with what is stored, or the state of the key does not allow it.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate, or uses arrive faster than they can be stored.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away: no answer is better than a wrong one.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request would grant permissions that they do not
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 409: The change conflicts with stored data, or the state of the key does not allow it.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit, or uses arrive faster than they can be
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable. The service returns this error rather than a wrong result.
    */
   assignScopes(request: { keyId: T.KeyId; body: T.ScopeNames }, call: Call): Promise<T.Key>;
 
   /**
-   * Takes scopes from a key. Those it does not hold are passed over.
+   * Removes scopes from a key. Scopes that it does not hold are ignored.
+   *
+   * Needs the scope `keys:write`.
    *
    * `DELETE /v1/keys/{keyId}/scopes`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or would give what they do not hold.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 409: The change collides with what is stored, or the state of the key does not allow it.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate, or uses arrive faster than they can be stored.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away: no answer is better than a wrong one.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request would grant permissions that they do not
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 409: The change conflicts with stored data, or the state of the key does not allow it.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit, or uses arrive faster than they can be
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable. The service returns this error rather than a wrong result.
    */
   removeScopes(request: { keyId: T.KeyId; body: T.ScopeNames }, call: Call): Promise<T.Key>;
 
   /**
-   * Switches an active key off until it is reactivated.
+   * Disables an active key until it is reactivated.
+   *
+   * Needs the scope `keys:write`.
    *
    * `POST /v1/keys/{keyId}/suspend`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or would give what they do not hold.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 409: The change collides with what is stored, or the state of the key does not allow it.
-   * - 429: The API key that the request carries has used up its rate, or uses arrive faster than they can be stored.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away: no answer is better than a wrong one.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request would grant permissions that they do not
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 409: The change conflicts with stored data, or the state of the key does not allow it.
+   * - 429: The API key of the request has exceeded its rate limit, or uses arrive faster than they can be
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable. The service returns this error rather than a wrong result.
    */
   suspend(request: { keyId: T.KeyId }, call: Call): Promise<T.Key>;
 
   /**
-   * Answers the key that the request carries.
+   * Returns the key of the request.
+   *
+   * Needs an API key, whatever its scopes.
    *
    * `GET /v1/whoami`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or would give what they do not hold.
-   * - 429: The API key that the request carries has used up its rate, or uses arrive faster than they can be stored.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away: no answer is better than a wrong one.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request would grant permissions that they do not
+   * - 429: The API key of the request has exceeded its rate limit, or uses arrive faster than they can be
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable. The service returns this error rather than a wrong result.
    */
   whoami(request: Record<never, never>, call: Call): Promise<T.OwnKey>;
 }
 
-/** Usage: every validation and every reported request, one by one and added up. */
+/** Usage: every validation and every reported request, individually and aggregated. */
 export interface Usage<Call = unknown> {
   /**
    * Lists the uses of a key, newest first.
    *
+   * Needs the scope `keys:read`.
+   *
    * `GET /v1/keys/{keyId}/usage`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or would give what they do not hold.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate, or uses arrive faster than they can be stored.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away: no answer is better than a wrong one.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request would grant permissions that they do not
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit, or uses arrive faster than they can be
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable. The service returns this error rather than a wrong result.
    */
   forKey(request: { keyId: T.KeyId; from?: T.Moment | undefined; to?: T.Moment | undefined; limit: number; outcome?: T.Outcome | undefined; cursor?: T.Cursor | undefined }, call: Call): Promise<T.UsageRecordList>;
 
   /**
-   * Adds up the uses of a key, oldest period first. Periods without use are left out.
+   * Aggregates the uses of a key, oldest period first. Periods without use are omitted.
+   *
+   * Needs the scope `keys:read`.
    *
    * `GET /v1/keys/{keyId}/usage/aggregate`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or would give what they do not hold.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate, or uses arrive faster than they can be stored.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away: no answer is better than a wrong one.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request would grant permissions that they do not
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit, or uses arrive faster than they can be
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable. The service returns this error rather than a wrong result.
    */
   aggregateForKey(request: { keyId: T.KeyId; from?: T.Moment | undefined; to?: T.Moment | undefined; granularity: T.Granularity }, call: Call): Promise<T.UsageAggregateList>;
 
   /**
    * Lists the uses of all keys of the tenant, newest first.
    *
+   * Needs the scope `keys:read`.
+   *
    * `GET /v1/usage`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or would give what they do not hold.
-   * - 429: The API key that the request carries has used up its rate, or uses arrive faster than they can be stored.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away: no answer is better than a wrong one.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request would grant permissions that they do not
+   * - 429: The API key of the request has exceeded its rate limit, or uses arrive faster than they can be
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable. The service returns this error rather than a wrong result.
    */
   list(request: { from?: T.Moment | undefined; to?: T.Moment | undefined; limit: number; outcome?: T.Outcome | undefined; cursor?: T.Cursor | undefined; key_id?: T.KeyId | undefined }, call: Call): Promise<T.UsageRecordList>;
 
   /**
-   * Reports requests that the caller answered. They are stored when the answer comes.
+   * Reports requests that the caller has handled. They are stored before the response is sent.
+   *
+   * Needs the scope `keys:write`.
    *
    * `POST /v1/usage`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or would give what they do not hold.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate, or uses arrive faster than they can be stored.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away: no answer is better than a wrong one.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request would grant permissions that they do not
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit, or uses arrive faster than they can be
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable. The service returns this error rather than a wrong result.
    */
   report(request: { body: T.UsageReport }, call: Call): Promise<T.UsageReceipt>;
 
   /**
-   * Adds up the uses of all keys of the tenant, oldest period first. Periods without use are left out.
+   * Aggregates the uses of all keys of the tenant, oldest period first. Periods without use are omitted.
+   *
+   * Needs the scope `keys:read`.
    *
    * `GET /v1/usage/aggregate`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or would give what they do not hold.
-   * - 429: The API key that the request carries has used up its rate, or uses arrive faster than they can be stored.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away: no answer is better than a wrong one.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request would grant permissions that they do not
+   * - 429: The API key of the request has exceeded its rate limit, or uses arrive faster than they can be
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable. The service returns this error rather than a wrong result.
    */
   aggregate(request: { from?: T.Moment | undefined; to?: T.Moment | undefined; granularity: T.Granularity }, call: Call): Promise<T.UsageAggregateList>;
 }
@@ -344,145 +386,163 @@ export interface Policies<Call = unknown> {
   /**
    * Creates a policy.
    *
+   * Needs the scope `keys:write`.
+   *
    * `POST /v1/policies`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or would give what they do not hold.
-   * - 409: The change collides with what is stored, or the state of the key does not allow it.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate, or uses arrive faster than they can be stored.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away: no answer is better than a wrong one.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request would grant permissions that they do not
+   * - 409: The change conflicts with stored data, or the state of the key does not allow it.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit, or uses arrive faster than they can be
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable. The service returns this error rather than a wrong result.
    */
   create(request: { body: T.PolicyCreate }, call: Call): Promise<T.Policy>;
 
   /**
    * Lists the policies of the tenant, newest first.
    *
+   * Needs the scope `keys:read`.
+   *
    * `GET /v1/policies`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or would give what they do not hold.
-   * - 429: The API key that the request carries has used up its rate, or uses arrive faster than they can be stored.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away: no answer is better than a wrong one.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request would grant permissions that they do not
+   * - 429: The API key of the request has exceeded its rate limit, or uses arrive faster than they can be
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable. The service returns this error rather than a wrong result.
    */
   list(request: { limit: number; offset: number; cursor?: T.Cursor | undefined }, call: Call): Promise<T.PolicyList>;
 
   /**
-   * Answers one policy.
+   * Returns one policy.
+   *
+   * Needs the scope `keys:read`.
    *
    * `GET /v1/policies/{policyId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or would give what they do not hold.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate, or uses arrive faster than they can be stored.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away: no answer is better than a wrong one.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request would grant permissions that they do not
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit, or uses arrive faster than they can be
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable. The service returns this error rather than a wrong result.
    */
   get(request: { policyId: T.PolicyId }, call: Call): Promise<T.Policy>;
 
   /**
    * Changes a policy, for all its keys at once.
    *
+   * Needs the scope `keys:write`.
+   *
    * `PUT /v1/policies/{policyId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or would give what they do not hold.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 409: The change collides with what is stored, or the state of the key does not allow it.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate, or uses arrive faster than they can be stored.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away: no answer is better than a wrong one.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request would grant permissions that they do not
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 409: The change conflicts with stored data, or the state of the key does not allow it.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit, or uses arrive faster than they can be
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable. The service returns this error rather than a wrong result.
    */
   update(request: { policyId: T.PolicyId; body: T.PolicyUpdate }, call: Call): Promise<T.Policy>;
 
   /**
    * Deletes a policy that no usable key uses.
    *
+   * Needs the scope `keys:write`.
+   *
    * `DELETE /v1/policies/{policyId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or would give what they do not hold.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 409: The change collides with what is stored, or the state of the key does not allow it.
-   * - 429: The API key that the request carries has used up its rate, or uses arrive faster than they can be stored.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away: no answer is better than a wrong one.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request would grant permissions that they do not
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 409: The change conflicts with stored data, or the state of the key does not allow it.
+   * - 429: The API key of the request has exceeded its rate limit, or uses arrive faster than they can be
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable. The service returns this error rather than a wrong result.
    */
   delete(request: { policyId: T.PolicyId }, call: Call): Promise<void>;
 }
 
-/** Scopes: the registered names of what keys may do. A name that a key is given is registered with it. */
+/** Scopes: the registered scope names. A name that is assigned to a key is registered automatically. */
 export interface Scopes<Call = unknown> {
   /**
    * Registers a scope.
    *
+   * Needs the scope `keys:write`.
+   *
    * `POST /v1/scopes`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or would give what they do not hold.
-   * - 409: The change collides with what is stored, or the state of the key does not allow it.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate, or uses arrive faster than they can be stored.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away: no answer is better than a wrong one.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request would grant permissions that they do not
+   * - 409: The change conflicts with stored data, or the state of the key does not allow it.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit, or uses arrive faster than they can be
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable. The service returns this error rather than a wrong result.
    */
   create(request: { body: T.ScopeCreate }, call: Call): Promise<T.Scope>;
 
   /**
    * Lists the scopes of the tenant, by name.
    *
+   * Needs the scope `keys:read`.
+   *
    * `GET /v1/scopes`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or would give what they do not hold.
-   * - 429: The API key that the request carries has used up its rate, or uses arrive faster than they can be stored.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away: no answer is better than a wrong one.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request would grant permissions that they do not
+   * - 429: The API key of the request has exceeded its rate limit, or uses arrive faster than they can be
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable. The service returns this error rather than a wrong result.
    */
   list(request: { limit: number; offset: number; cursor?: T.Cursor | undefined }, call: Call): Promise<T.ScopeList>;
 
   /**
-   * Answers one scope.
+   * Returns one scope.
+   *
+   * Needs the scope `keys:read`.
    *
    * `GET /v1/scopes/{scopeId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or would give what they do not hold.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate, or uses arrive faster than they can be stored.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away: no answer is better than a wrong one.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request would grant permissions that they do not
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit, or uses arrive faster than they can be
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable. The service returns this error rather than a wrong result.
    */
   get(request: { scopeId: T.ScopeId }, call: Call): Promise<T.Scope>;
 
   /**
-   * Deletes a scope and takes it from every key that holds it, at most 10,000.
+   * Deletes a scope and removes it from every key that holds it, at most 10,000 keys.
+   *
+   * Needs the scope `keys:write`.
    *
    * `DELETE /v1/scopes/{scopeId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or would give what they do not hold.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 409: The change collides with what is stored, or the state of the key does not allow it.
-   * - 429: The API key that the request carries has used up its rate, or uses arrive faster than they can be stored.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away: no answer is better than a wrong one.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request would grant permissions that they do not
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 409: The change conflicts with stored data, or the state of the key does not allow it.
+   * - 429: The API key of the request has exceeded its rate limit, or uses arrive faster than they can be
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable. The service returns this error rather than a wrong result.
    */
   delete(request: { scopeId: T.ScopeId }, call: Call): Promise<void>;
 }

@@ -4,33 +4,37 @@ import type * as T from './types.ts';
 /** Chunks: slices of documents. */
 export interface Chunks<Call = unknown> {
   /**
-   * Answers the chunks that would be made of a text. Nothing is stored.
+   * Returns the chunks into which a text would be split. Nothing is stored.
+   *
+   * Needs the scope `retrieval:read`.
    *
    * `POST /v1/chunks/preview`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or no embedder is configured for a model; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 413: The body, a content or a batch is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many documents of the tenant wait to be worked on, or the API key that the request carries has used up its rate.
-   * - 500: The store, the embedder or the vector store failed; the log has the cause under the request id.
-   * - 503: The database is away, or cannot store vectors.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not
+   * - 413: The body, a content or a batch is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: Too many documents of the tenant are waiting for processing, or the API key of the request has
+   * - 500: The database, the embedder or the vector store failed; the log records the cause under the
+   * - 503: The database is unavailable, or cannot store vectors.
    */
   preview(request: { body: T.ChunkPreviewRequest }, call: Call): Promise<T.ChunkPreviewList>;
 
   /**
-   * Lists the chunks of a document in their order.
+   * Lists the chunks of a document in order.
+   *
+   * Needs the scope `retrieval:read`.
    *
    * `GET /v1/documents/{documentId}/chunks`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or no embedder is configured for a model; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not
    * - 404: The collection or document does not exist for this tenant.
-   * - 429: Too many documents of the tenant wait to be worked on, or the API key that the request carries has used up its rate.
-   * - 500: The store, the embedder or the vector store failed; the log has the cause under the request id.
-   * - 503: The database is away, or cannot store vectors.
+   * - 429: Too many documents of the tenant are waiting for processing, or the API key of the request has
+   * - 500: The database, the embedder or the vector store failed; the log records the cause under the
+   * - 503: The database is unavailable, or cannot store vectors.
    */
   list(request: { documentId: T.DocumentId; limit: number; offset: number; cursor?: T.Cursor | undefined }, call: Call): Promise<T.ChunkList>;
 }
@@ -40,111 +44,123 @@ export interface Collections<Call = unknown> {
   /**
    * Creates a collection.
    *
+   * Needs the scope `retrieval:write`.
+   *
    * `POST /v1/collections`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or no embedder is configured for a model; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 409: The name of the collection is taken, or the idempotency key was used with another request.
-   * - 413: The body, a content or a batch is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many documents of the tenant wait to be worked on, or the API key that the request carries has used up its rate.
-   * - 500: The store, the embedder or the vector store failed; the log has the cause under the request id.
-   * - 503: The database is away, or cannot store vectors.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not
+   * - 409: The name of the collection is already in use, or the idempotency key was used with another
+   * - 413: The body, a content or a batch is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: Too many documents of the tenant are waiting for processing, or the API key of the request has
+   * - 500: The database, the embedder or the vector store failed; the log records the cause under the
+   * - 503: The database is unavailable, or cannot store vectors.
    */
   create(request: { body: T.CollectionCreate }, call: Call): Promise<T.Collection>;
 
   /**
    * Lists the collections of the app, newest first.
    *
+   * Needs the scope `retrieval:read`.
+   *
    * `GET /v1/collections`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or no embedder is configured for a model; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 429: Too many documents of the tenant wait to be worked on, or the API key that the request carries has used up its rate.
-   * - 500: The store, the embedder or the vector store failed; the log has the cause under the request id.
-   * - 503: The database is away, or cannot store vectors.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not
+   * - 429: Too many documents of the tenant are waiting for processing, or the API key of the request has
+   * - 500: The database, the embedder or the vector store failed; the log records the cause under the
+   * - 503: The database is unavailable, or cannot store vectors.
    */
   list(request: { limit: number; offset: number; cursor?: T.Cursor | undefined; name?: T.CollectionName | undefined }, call: Call): Promise<T.CollectionList>;
 
   /**
-   * Answers one collection.
+   * Returns one collection.
+   *
+   * Needs the scope `retrieval:read`.
    *
    * `GET /v1/collections/{collectionId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or no embedder is configured for a model; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not
    * - 404: The collection or document does not exist for this tenant.
-   * - 429: Too many documents of the tenant wait to be worked on, or the API key that the request carries has used up its rate.
-   * - 500: The store, the embedder or the vector store failed; the log has the cause under the request id.
-   * - 503: The database is away, or cannot store vectors.
+   * - 429: Too many documents of the tenant are waiting for processing, or the API key of the request has
+   * - 500: The database, the embedder or the vector store failed; the log records the cause under the
+   * - 503: The database is unavailable, or cannot store vectors.
    */
   get(request: { collectionId: T.CollectionId }, call: Call): Promise<T.Collection>;
 
   /**
-   * Changes a collection. Name, description and metadata change at once, the others while it has no documents; later they
-   * wait in `wanted` for the next reindex.
+   * Changes a collection. Name, description and metadata change at once, the others while it has no documents; later they wait in `wanted` for the next reindex.
+   *
+   * Needs the scope `retrieval:write`.
    *
    * `PATCH /v1/collections/{collectionId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or no embedder is configured for a model; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not
    * - 404: The collection or document does not exist for this tenant.
-   * - 409: The name of the collection is taken, or the idempotency key was used with another request.
-   * - 413: The body, a content or a batch is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many documents of the tenant wait to be worked on, or the API key that the request carries has used up its rate.
-   * - 500: The store, the embedder or the vector store failed; the log has the cause under the request id.
-   * - 503: The database is away, or cannot store vectors.
+   * - 409: The name of the collection is already in use, or the idempotency key was used with another
+   * - 413: The body, a content or a batch is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: Too many documents of the tenant are waiting for processing, or the API key of the request has
+   * - 500: The database, the embedder or the vector store failed; the log records the cause under the
+   * - 503: The database is unavailable, or cannot store vectors.
    */
   update(request: { collectionId: T.CollectionId; body: T.CollectionUpdate }, call: Call): Promise<T.Collection>;
 
   /**
    * Deletes a collection with its documents, chunks and vectors. Its name is free at once.
    *
+   * Needs the scope `retrieval:write`.
+   *
    * `DELETE /v1/collections/{collectionId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or no embedder is configured for a model; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not
    * - 404: The collection or document does not exist for this tenant.
-   * - 429: Too many documents of the tenant wait to be worked on, or the API key that the request carries has used up its rate.
-   * - 500: The store, the embedder or the vector store failed; the log has the cause under the request id.
-   * - 503: The database is away, or cannot store vectors.
+   * - 429: Too many documents of the tenant are waiting for processing, or the API key of the request has
+   * - 500: The database, the embedder or the vector store failed; the log records the cause under the
+   * - 503: The database is unavailable, or cannot store vectors.
    */
   delete(request: { collectionId: T.CollectionId }, call: Call): Promise<void>;
 
   /**
-   * Embeds all chunks of a collection again, with the settings in `wanted`. The index before serves until the new one is
-   * complete. Whatever happens after the answer, it will be done; `reindex` of the collection tells how far it is.
+   * Embeds all chunks of a collection again with the settings in `wanted`. The previous index is used until the new one is complete. After the response, the reindex is guaranteed to run; `reindex` of the collection shows its progress.
+   *
+   * Needs the scope `retrieval:write`.
    *
    * `POST /v1/collections/{collectionId}/reindex`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or no embedder is configured for a model; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not
    * - 404: The collection or document does not exist for this tenant.
-   * - 429: Too many documents of the tenant wait to be worked on, or the API key that the request carries has used up its rate.
-   * - 500: The store, the embedder or the vector store failed; the log has the cause under the request id.
-   * - 503: The database is away, or cannot store vectors.
+   * - 429: Too many documents of the tenant are waiting for processing, or the API key of the request has
+   * - 500: The database, the embedder or the vector store failed; the log records the cause under the
+   * - 503: The database is unavailable, or cannot store vectors.
    */
   reindex(request: { collectionId: T.CollectionId; wait: boolean }, call: Call): Promise<void>;
 
   /**
-   * Counts what is in a collection.
+   * Returns statistics of a collection.
+   *
+   * Needs the scope `retrieval:read`.
    *
    * `GET /v1/collections/{collectionId}/stats`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or no embedder is configured for a model; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not
    * - 404: The collection or document does not exist for this tenant.
-   * - 429: Too many documents of the tenant wait to be worked on, or the API key that the request carries has used up its rate.
-   * - 500: The store, the embedder or the vector store failed; the log has the cause under the request id.
-   * - 503: The database is away, or cannot store vectors.
+   * - 429: Too many documents of the tenant are waiting for processing, or the API key of the request has
+   * - 500: The database, the embedder or the vector store failed; the log records the cause under the
+   * - 503: The database is unavailable, or cannot store vectors.
    */
   stats(request: { collectionId: T.CollectionId }, call: Call): Promise<T.CollectionStats>;
 }
@@ -152,171 +168,189 @@ export interface Collections<Call = unknown> {
 /** Documents: source texts of a collection. */
 export interface Documents<Call = unknown> {
   /**
-   * Stores a document, cuts it into chunks and embeds them. A known `external_id` replaces its document; with nothing new
-   * it is a 200 and `unchanged`. A document that takes longer than the server waits is answered as it is then; one that
-   * fails for good is a 500 and stays, with the cause in its `error`.
+   * Stores a document, splits it into chunks and embeds them. A known `external_id` replaces its document; if nothing is new, the response is a 200 with `unchanged`. A document that takes longer than the server waits is returned in its current state. A document that fails permanently is a 500 and remains, with the cause in its `error`.
+   *
+   * Needs the scope `retrieval:write`.
    *
    * `POST /v1/collections/{collectionId}/documents`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or no embedder is configured for a model; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not
    * - 404: The collection or document does not exist for this tenant.
-   * - 409: The name of the collection is taken, or the idempotency key was used with another request.
-   * - 413: The body, a content or a batch is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many documents of the tenant wait to be worked on, or the API key that the request carries has used up its rate.
-   * - 500: The store, the embedder or the vector store failed; the log has the cause under the request id.
-   * - 503: The database is away, or cannot store vectors.
+   * - 409: The name of the collection is already in use, or the idempotency key was used with another
+   * - 413: The body, a content or a batch is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: Too many documents of the tenant are waiting for processing, or the API key of the request has
+   * - 500: The database, the embedder or the vector store failed; the log records the cause under the
+   * - 503: The database is unavailable, or cannot store vectors.
    */
   create(request: { collectionId: T.CollectionId; wait: boolean; body: T.DocumentCreate }, call: Call): Promise<T.IngestResult>;
 
   /**
    * Lists the documents of a collection, newest first.
    *
+   * Needs the scope `retrieval:read`.
+   *
    * `GET /v1/collections/{collectionId}/documents`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or no embedder is configured for a model; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not
    * - 404: The collection or document does not exist for this tenant.
-   * - 429: Too many documents of the tenant wait to be worked on, or the API key that the request carries has used up its rate.
-   * - 500: The store, the embedder or the vector store failed; the log has the cause under the request id.
-   * - 503: The database is away, or cannot store vectors.
+   * - 429: Too many documents of the tenant are waiting for processing, or the API key of the request has
+   * - 500: The database, the embedder or the vector store failed; the log records the cause under the
+   * - 503: The database is unavailable, or cannot store vectors.
    */
   list(request: { collectionId: T.CollectionId; limit: number; offset: number; cursor?: T.Cursor | undefined; state?: T.DocumentState | undefined; external_id?: T.ExternalId | undefined; source?: T.Source | undefined }, call: Call): Promise<T.DocumentList>;
 
   /**
-   * Stores many documents. All are checked before any is stored; one that fails later does not touch the others.
+   * Stores many documents. All are checked before any is stored; a later failure of one does not affect the others.
+   *
+   * Needs the scope `retrieval:write`.
    *
    * `POST /v1/collections/{collectionId}/documents/batch`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or no embedder is configured for a model; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not
    * - 404: The collection or document does not exist for this tenant.
-   * - 409: The name of the collection is taken, or the idempotency key was used with another request.
-   * - 413: The body, a content or a batch is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many documents of the tenant wait to be worked on, or the API key that the request carries has used up its rate.
-   * - 500: The store, the embedder or the vector store failed; the log has the cause under the request id.
-   * - 503: The database is away, or cannot store vectors.
+   * - 409: The name of the collection is already in use, or the idempotency key was used with another
+   * - 413: The body, a content or a batch is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: Too many documents of the tenant are waiting for processing, or the API key of the request has
+   * - 500: The database, the embedder or the vector store failed; the log records the cause under the
+   * - 503: The database is unavailable, or cannot store vectors.
    */
   createBatch(request: { collectionId: T.CollectionId; wait: boolean; body: T.DocumentBatch }, call: Call): Promise<T.IngestResultList>;
 
   /**
-   * Answers one document.
+   * Returns one document.
+   *
+   * Needs the scope `retrieval:read`.
    *
    * `GET /v1/documents/{documentId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or no embedder is configured for a model; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not
    * - 404: The collection or document does not exist for this tenant.
-   * - 429: Too many documents of the tenant wait to be worked on, or the API key that the request carries has used up its rate.
-   * - 500: The store, the embedder or the vector store failed; the log has the cause under the request id.
-   * - 503: The database is away, or cannot store vectors.
+   * - 429: Too many documents of the tenant are waiting for processing, or the API key of the request has
+   * - 500: The database, the embedder or the vector store failed; the log records the cause under the
+   * - 503: The database is unavailable, or cannot store vectors.
    */
   get(request: { documentId: T.DocumentId }, call: Call): Promise<T.Document>;
 
   /**
-   * Changes what is said of a document. Nothing is embedded again; a new content is posted with the `external_id`.
+   * Changes the properties of a document. Nothing is embedded again; post new content with the `external_id`.
+   *
+   * Needs the scope `retrieval:write`.
    *
    * `PATCH /v1/documents/{documentId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or no embedder is configured for a model; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not
    * - 404: The collection or document does not exist for this tenant.
-   * - 413: The body, a content or a batch is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many documents of the tenant wait to be worked on, or the API key that the request carries has used up its rate.
-   * - 500: The store, the embedder or the vector store failed; the log has the cause under the request id.
-   * - 503: The database is away, or cannot store vectors.
+   * - 413: The body, a content or a batch is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: Too many documents of the tenant are waiting for processing, or the API key of the request has
+   * - 500: The database, the embedder or the vector store failed; the log records the cause under the
+   * - 503: The database is unavailable, or cannot store vectors.
    */
   update(request: { documentId: T.DocumentId; body: T.DocumentUpdate }, call: Call): Promise<T.Document>;
 
   /**
    * Deletes a document with its chunks and vectors.
    *
+   * Needs the scope `retrieval:write`.
+   *
    * `DELETE /v1/documents/{documentId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or no embedder is configured for a model; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not
    * - 404: The collection or document does not exist for this tenant.
-   * - 429: Too many documents of the tenant wait to be worked on, or the API key that the request carries has used up its rate.
-   * - 500: The store, the embedder or the vector store failed; the log has the cause under the request id.
-   * - 503: The database is away, or cannot store vectors.
+   * - 429: Too many documents of the tenant are waiting for processing, or the API key of the request has
+   * - 500: The database, the embedder or the vector store failed; the log records the cause under the
+   * - 503: The database is unavailable, or cannot store vectors.
    */
   delete(request: { documentId: T.DocumentId }, call: Call): Promise<void>;
 
   /**
-   * Answers the text of a document, in which the offsets of its chunks are counted.
+   * Returns the text of a document, to which the offsets of its chunks refer.
+   *
+   * Needs the scope `retrieval:read`.
    *
    * `GET /v1/documents/{documentId}/content`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or no embedder is configured for a model; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not
    * - 404: The collection or document does not exist for this tenant.
-   * - 429: Too many documents of the tenant wait to be worked on, or the API key that the request carries has used up its rate.
-   * - 500: The store, the embedder or the vector store failed; the log has the cause under the request id.
-   * - 503: The database is away, or cannot store vectors.
+   * - 429: Too many documents of the tenant are waiting for processing, or the API key of the request has
+   * - 500: The database, the embedder or the vector store failed; the log records the cause under the
+   * - 503: The database is unavailable, or cannot store vectors.
    */
   content(request: { documentId: T.DocumentId }, call: Call): Promise<string | Uint8Array | AsyncIterable<Uint8Array>>;
 }
 
-/** Search: which chunks answer a question. */
+/** Search: finds the chunks that answer a query. */
 export interface Search<Call = unknown> {
   /**
-   * Finds the chunks of a collection that answer a question, the best first.
+   * Finds the chunks of a collection that answer a query, best first.
+   *
+   * Needs the scope `retrieval:read`.
    *
    * `POST /v1/collections/{collectionId}/retrieve`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or no embedder is configured for a model; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not
    * - 404: The collection or document does not exist for this tenant.
-   * - 413: The body, a content or a batch is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many documents of the tenant wait to be worked on, or the API key that the request carries has used up its rate.
-   * - 500: The store, the embedder or the vector store failed; the log has the cause under the request id.
-   * - 503: The database is away, or cannot store vectors.
+   * - 413: The body, a content or a batch is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: Too many documents of the tenant are waiting for processing, or the API key of the request has
+   * - 500: The database, the embedder or the vector store failed; the log records the cause under the
+   * - 503: The database is unavailable, or cannot store vectors.
    */
   retrieve(request: { collectionId: T.CollectionId; body: T.RetrieveQuery }, call: Call): Promise<T.ScoredChunkList>;
 
   /**
-   * Finds the chunks of several collections that answer a question: the best first, as if they were one.
+   * Finds the chunks that answer a query, best first. Several collections are searched as if they were one.
+   *
+   * Needs the scope `retrieval:read`.
    *
    * `POST /v1/search`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or no embedder is configured for a model; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not
    * - 404: The collection or document does not exist for this tenant.
-   * - 413: The body, a content or a batch is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many documents of the tenant wait to be worked on, or the API key that the request carries has used up its rate.
-   * - 500: The store, the embedder or the vector store failed; the log has the cause under the request id.
-   * - 503: The database is away, or cannot store vectors.
+   * - 413: The body, a content or a batch is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: Too many documents of the tenant are waiting for processing, or the API key of the request has
+   * - 500: The database, the embedder or the vector store failed; the log records the cause under the
+   * - 503: The database is unavailable, or cannot store vectors.
    */
   search(request: { body: T.SearchQuery }, call: Call): Promise<T.ScoredChunkList>;
 }
 
-/** Embedders: what makes vectors of texts. */
+/** Embedders: the models that create vectors from texts. */
 export interface Embedders<Call = unknown> {
   /**
-   * Lists the embedding models that collections may name.
+   * Lists the embedding models that collections may use.
+   *
+   * Needs the scope `retrieval:read`.
    *
    * `GET /v1/embedders`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or no embedder is configured for a model; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 429: Too many documents of the tenant wait to be worked on, or the API key that the request carries has used up its rate.
-   * - 500: The store, the embedder or the vector store failed; the log has the cause under the request id.
-   * - 503: The database is away, or cannot store vectors.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not
+   * - 429: Too many documents of the tenant are waiting for processing, or the API key of the request has
+   * - 500: The database, the embedder or the vector store failed; the log records the cause under the
+   * - 503: The database is unavailable, or cannot store vectors.
    */
   list(request: Record<never, never>, call: Call): Promise<T.EmbedderList>;
 }

@@ -14,9 +14,9 @@ export interface components {
          *     }
          */
         BadRequest: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
-            /** @description What kind of failure it is. */
+            /** @description The kind of failure. */
             code: components["schemas"]["ErrorCode"];
         };
         /**
@@ -37,27 +37,27 @@ export interface components {
         Chunk: {
             /** @description Its id. */
             id: components["schemas"]["ChunkId"];
-            /** @description The document it is a slice of. */
+            /** @description The document of which it is a slice. */
             document_id: components["schemas"]["DocumentId"];
             /** @description The collection of the document. */
             collection_id: components["schemas"]["CollectionId"];
             /** @description The tenant it belongs to. */
             tenant_id: components["schemas"]["TenantId"];
-            /** @description The slice, nothing trimmed or normalised. */
+            /** @description The slice, neither trimmed nor normalised. */
             content: components["schemas"]["ChunkContent"];
-            /** @description Its place among the slices, from 0. */
+            /** @description Its index among the slices, from 0. */
             index: components["schemas"]["ChunkIndex"];
-            /** @description Where it begins. */
+            /** @description The offset of its start. */
             start_offset: components["schemas"]["Offset"];
-            /** @description Where it ends; the unit there is not part of it. */
+            /** @description The offset of its end, exclusive. */
             end_offset: components["schemas"]["Offset"];
-            /** @description Its tokens. */
+            /** @description The number of its tokens. */
             token_count: components["schemas"]["TokenCount"];
-            /** @description What is known of its place. */
+            /** @description Notes on its position. */
             metadata: components["schemas"]["ChunkMetadata"];
         };
         /**
-         * @description The content of a chunk, exactly as it is in the text of its document.
+         * @description The content of a chunk, exactly as in the text of its document.
          * @example Refunds are paid within five days. A refund needs the order number. Gift cards cannot be refunded. Ask the billing team, they answer within one working day.
          */
         ChunkContent: string;
@@ -68,14 +68,14 @@ export interface components {
         ChunkId: string;
         /**
          * Format: int32
-         * @description The place of a chunk in its document, from 0.
+         * @description The index of a chunk in its document, from 0.
          * @example 0
          */
         ChunkIndex: number;
         /** @description A page of chunks. */
         ChunkList: components["schemas"]["Chunk"][];
         /**
-         * @description What is known of the place of a chunk: `heading`, the headings above it joined by ` > `.
+         * @description Notes on the position of a chunk: `heading` contains the headings above it joined by ` > `.
          * @example {
          *       "heading": "Payments > Refunds"
          *     }
@@ -84,13 +84,13 @@ export interface components {
             [key: string]: components["schemas"]["ChunkNote"];
         };
         /**
-         * @description What is known of the place of a chunk.
+         * @description A note on the position of a chunk.
          * @example Payments > Refunds
          */
         ChunkNote: string;
         /**
          * Format: int32
-         * @description The tokens that a chunk repeats of the one before: at most half of the chunk size.
+         * @description The number of tokens that a chunk repeats from the previous one: at most half of the chunk size.
          * @example 50
          */
         ChunkOverlap: number;
@@ -106,23 +106,23 @@ export interface components {
          *     }
          */
         ChunkPreview: {
-            /** @description The slice, nothing trimmed or normalised. */
+            /** @description The slice, neither trimmed nor normalised. */
             content: components["schemas"]["ChunkContent"];
-            /** @description Its place among the slices, from 0. */
+            /** @description Its index among the slices, from 0. */
             index: components["schemas"]["ChunkIndex"];
-            /** @description Where it begins. */
+            /** @description The offset of its start. */
             start_offset: components["schemas"]["Offset"];
-            /** @description Where it ends; the unit there is not part of it. */
+            /** @description The offset of its end, exclusive. */
             end_offset: components["schemas"]["Offset"];
-            /** @description Its tokens. */
+            /** @description The number of its tokens. */
             token_count: components["schemas"]["TokenCount"];
-            /** @description What is known of its place. */
+            /** @description Notes on its position. */
             metadata: components["schemas"]["ChunkMetadata"];
         };
         /** @description Chunks as they would be stored. */
         ChunkPreviewList: components["schemas"]["ChunkPreview"][];
         /**
-         * @description A text to cut into chunks.
+         * @description A text to split into chunks.
          * @example {
          *       "content": "Refunds are paid within five days. A refund needs the order number. Gift cards cannot be refunded. Ask the billing team, they answer within one working day.",
          *       "source_type": "text/plain",
@@ -140,29 +140,29 @@ export interface components {
              */
             source_type: components["schemas"]["SourceType"];
             /**
-             * @description How it is cut.
+             * @description How it is split.
              * @default recursive
              */
             chunk_strategy: components["schemas"]["ChunkStrategy"];
             /**
-             * @description The largest number of tokens of a chunk.
+             * @description The maximum number of tokens per chunk.
              * @default 512
              */
             chunk_size: components["schemas"]["ChunkSize"];
             /**
-             * @description The tokens that a chunk repeats of the one before. When absent, half of the chunk size for `sliding`, else a tenth of
-             *     it and at most 50.
+             * @description The number of tokens that a chunk repeats from the previous one. Defaults to half of the chunk
+             *     size for `sliding`, otherwise to a tenth of it and at most 50.
              */
             chunk_overlap?: components["schemas"]["ChunkOverlap"];
         };
         /**
          * Format: int32
-         * @description The largest number of tokens of a chunk.
+         * @description The maximum number of tokens per chunk.
          * @example 512
          */
         ChunkSize: number;
         /**
-         * @description How texts are cut into chunks.
+         * @description How texts are split into chunks.
          * @enum {string}
          */
         ChunkStrategy: "recursive" | "fixed" | "sliding" | "semantic" | "code";
@@ -206,34 +206,34 @@ export interface components {
             readonly app_id: components["schemas"]["AppId"];
             /** @description Its name. */
             name: components["schemas"]["CollectionName"];
-            /** @description What it is for. */
+            /** @description Its purpose. */
             description: components["schemas"]["CollectionDescription"];
-            /** @description The embedding model that was asked for; `embedder` says which one makes the vectors. */
+            /** @description The requested embedding model; `embedder` names the one that creates the vectors. */
             embedding_model: components["schemas"]["EmbeddingModel"];
-            /** @description The length of its vectors; that of the embedder when absent on creation. */
+            /** @description The length of its vectors; defaults to that of the embedder. */
             embedding_dims: components["schemas"]["Dimensions"];
-            /** @description What really makes its vectors. */
+            /** @description The model that actually creates its vectors. */
             readonly embedder: components["schemas"]["Embedder"];
-            /** @description How its texts are cut into chunks. */
+            /** @description How its texts are split into chunks. */
             chunk_strategy: components["schemas"]["ChunkStrategy"];
-            /** @description The largest number of tokens of a chunk. */
+            /** @description The maximum number of tokens per chunk. */
             chunk_size: components["schemas"]["ChunkSize"];
             /**
-             * @description The tokens that a chunk repeats of the one before. When absent on creation, half of the chunk size for `sliding`, else
-             *     a tenth of it and at most 50.
+             * @description The number of tokens that a chunk repeats from the previous one. On creation, defaults to half
+             *     of the chunk size for `sliding`, otherwise to a tenth of it and at most 50.
              */
             chunk_overlap: components["schemas"]["ChunkOverlap"];
-            /** @description How words become terms for the search by keywords. */
+            /** @description How words are converted to terms for keyword search. */
             language: components["schemas"]["Language"];
-            /** @description Data of the tenant's own. */
+            /** @description Free-form data that the tenant defines. */
             metadata: components["schemas"]["Metadata"];
-            /** @description Its documents, in any state. */
+            /** @description The number of its documents in any state. */
             readonly document_count: components["schemas"]["Count"];
-            /** @description Its chunks that can be found now. */
+            /** @description The number of its chunks that can be found now. */
             readonly chunk_count: components["schemas"]["Count"];
             /** @description Its latest reindex; null before the first. */
             readonly reindex: components["schemas"]["Reindex"] | null;
-            /** @description Settings that wait for the next reindex; null when none do. */
+            /** @description Settings that take effect with the next reindex; null if there are none. */
             readonly wanted: components["schemas"]["WantedSettings"] | null;
             /** @description When it was created. */
             readonly created_at: components["schemas"]["Timestamp"];
@@ -260,45 +260,45 @@ export interface components {
             /** @description Its name. */
             name: components["schemas"]["CollectionName"];
             /**
-             * @description What it is for.
+             * @description Its purpose.
              * @default
              */
             description: components["schemas"]["CollectionDescription"];
             /**
-             * @description The embedding model that was asked for; `embedder` says which one makes the vectors.
+             * @description The requested embedding model; `embedder` names the one that creates the vectors.
              * @default text-embedding-3-small
              */
             embedding_model: components["schemas"]["EmbeddingModel"];
-            /** @description The length of its vectors; that of the embedder when absent on creation. */
+            /** @description The length of its vectors; defaults to that of the embedder. */
             embedding_dims?: components["schemas"]["Dimensions"];
             /**
-             * @description How its texts are cut into chunks.
+             * @description How its texts are split into chunks.
              * @default recursive
              */
             chunk_strategy: components["schemas"]["ChunkStrategy"];
             /**
-             * @description The largest number of tokens of a chunk.
+             * @description The maximum number of tokens per chunk.
              * @default 512
              */
             chunk_size: components["schemas"]["ChunkSize"];
             /**
-             * @description The tokens that a chunk repeats of the one before. When absent on creation, half of the chunk size for `sliding`, else
-             *     a tenth of it and at most 50.
+             * @description The number of tokens that a chunk repeats from the previous one. On creation, defaults to half
+             *     of the chunk size for `sliding`, otherwise to a tenth of it and at most 50.
              */
             chunk_overlap?: components["schemas"]["ChunkOverlap"];
             /**
-             * @description How words become terms for the search by keywords.
+             * @description How words are converted to terms for keyword search.
              * @default english
              */
             language: components["schemas"]["Language"];
             /**
-             * @description Data of the tenant's own.
+             * @description Free-form data that the tenant defines.
              * @default {}
              */
             metadata: components["schemas"]["Metadata"];
         };
         /**
-         * @description What a collection is for.
+         * @description The description of a collection.
          * @example Articles of the help center
          */
         CollectionDescription: string;
@@ -315,7 +315,7 @@ export interface components {
          */
         CollectionName: string;
         /**
-         * @description What is in a collection.
+         * @description Statistics of a collection.
          * @example {
          *       "collection_id": "col_01h455vb4pex5vsknk084sn02q",
          *       "collection_name": "help-center",
@@ -348,28 +348,28 @@ export interface components {
             collection_id: components["schemas"]["CollectionId"];
             /** @description Its name. */
             collection_name: components["schemas"]["CollectionName"];
-            /** @description Its documents, in any state. */
+            /** @description The number of its documents in any state. */
             document_count: components["schemas"]["Count"];
-            /** @description Its chunks that can be found now. */
+            /** @description The number of its chunks that can be found now. */
             chunk_count: components["schemas"]["Count"];
-            /** @description The embedding model that was asked for. */
+            /** @description The requested embedding model. */
             embedding_model: components["schemas"]["EmbeddingModel"];
-            /** @description How its texts are cut into chunks. */
+            /** @description How its texts are split into chunks. */
             chunk_strategy: components["schemas"]["ChunkStrategy"];
-            /** @description What really makes its vectors. */
+            /** @description The model that actually creates its vectors. */
             embedder: components["schemas"]["Embedder"];
-            /** @description Tokens of all its chunks. */
+            /** @description The number of tokens of all its chunks. */
             token_count: components["schemas"]["Count"];
-            /** @description Its documents by their state. */
+            /** @description The number of its documents by state. */
             documents_by_state: components["schemas"]["DocumentsByState"];
-            /** @description The index that serves. */
+            /** @description The index in use. */
             index: components["schemas"]["IndexInfo"];
             /** @description Its latest reindex; null before the first. */
             reindex: components["schemas"]["Reindex"] | null;
         };
         /**
-         * @description What to change of a collection. Absent members keep their value, `null` clears or gives the default back; read-only
-         *     members are accepted and ignored.
+         * @description Changes to a collection. Absent members keep their value, `null` clears or gives the default
+         *     back; read-only members are accepted and ignored.
          * @example {
          *       "name": "help-center",
          *       "description": "Articles of the help center",
@@ -387,49 +387,53 @@ export interface components {
         CollectionUpdate: {
             /** @description Its name. */
             name?: components["schemas"]["CollectionName"];
-            /** @description What it is for. */
+            /** @description Its purpose. */
             description?: components["schemas"]["CollectionDescription"];
-            /** @description The embedding model that was asked for; `embedder` says which one makes the vectors. */
+            /** @description The requested embedding model; `embedder` names the one that creates the vectors. */
             embedding_model?: components["schemas"]["EmbeddingModel"];
-            /** @description How its texts are cut into chunks. */
+            /** @description How its texts are split into chunks. */
             chunk_strategy?: components["schemas"]["ChunkStrategy"];
-            /** @description The largest number of tokens of a chunk. */
+            /** @description The maximum number of tokens per chunk. */
             chunk_size?: components["schemas"]["ChunkSize"];
-            /** @description How words become terms for the search by keywords. */
+            /** @description How words are converted to terms for keyword search. */
             language?: components["schemas"]["Language"];
-            /** @description Data of the tenant's own. */
+            /** @description Free-form data that the tenant defines. */
             metadata?: components["schemas"]["Metadata"];
             /** @description The length of its vectors; that of the embedder when `null`. */
             embedding_dims?: components["schemas"]["Dimensions"] | null;
-            /** @description The tokens that a chunk repeats of the one before; what the strategy and the chunk size make of it when `null`. */
+            /**
+             * @description The number of tokens that a chunk repeats from the previous one; derived from the strategy and
+             *     the chunk size when `null`.
+             */
             chunk_overlap?: components["schemas"]["ChunkOverlap"] | null;
         };
         /**
-         * @description The name of the collection is taken, or the idempotency key was used with another request.
+         * @description The name of the collection is already in use, or the idempotency key was used with another
+         *     request.
          * @example {
          *       "error": "collection \"help-center\" already exists",
          *       "code": "CONFLICT"
          *     }
          */
         Conflict: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
-            /** @description What kind of failure it is. */
+            /** @description The kind of failure. */
             code: components["schemas"]["ErrorCode"];
         };
         /**
-         * @description SHA-256 of a content.
+         * @description The SHA-256 of a content.
          * @example sha256:96526e23f0e48b78e5736ee518bcbfc2d4a02ee5af733a8aadee009c6903973d
          */
         ContentHash: string;
         /**
          * Format: int64
-         * @description A number of things.
+         * @description A count.
          * @example 42
          */
         Count: number;
         /**
-         * @description A place in a list, handed out in `X-Next-Cursor` and opaque to clients.
+         * @description A position in a list, returned in `X-Next-Cursor` and opaque to clients.
          * @example eyJpZCI6InJvbGVfMDFtN3c0bjVlMGY3ZHJla3hqNTB5NTF3amcifQ
          */
         Cursor: string;
@@ -440,7 +444,7 @@ export interface components {
          */
         Dimensions: number;
         /**
-         * @description One source text. Its content is not part of it.
+         * @description One source text, without its content.
          * @example {
          *       "id": "doc_01h455vb4pex5vsknk084sn02r",
          *       "collection_id": "col_01h455vb4pex5vsknk084sn02q",
@@ -476,31 +480,34 @@ export interface components {
             readonly tenant_id: components["schemas"]["TenantId"];
             /** @description The app it belongs to. */
             readonly app_id: components["schemas"]["AppId"];
-            /** @description The caller's own key, unique in the collection and fixed. Posting it again replaces the document. */
+            /**
+             * @description A key that the caller chooses, unique in the collection and immutable. Posting it again
+             *     replaces the document.
+             */
             external_id: components["schemas"]["ExternalId"] | null;
-            /** @description What it is called; when empty, what HTML or markdown call it themselves. */
+            /** @description Its title; when empty, the title in the HTML or markdown. */
             title: components["schemas"]["Title"];
-            /** @description Where it comes from. */
+            /** @description Its source. */
             source: components["schemas"]["Source"];
-            /** @description The MIME type of its content; changed only with a new content. */
+            /** @description The MIME type of its content; changed only with new content. */
             source_type: components["schemas"]["SourceType"];
-            /** @description Data of the tenant's own, by which it can be filtered. */
+            /** @description Free-form data that the tenant defines, for filtering. */
             metadata: components["schemas"]["Metadata"];
-            /** @description SHA-256 of its content as it was sent. */
+            /** @description The SHA-256 of its content as sent. */
             readonly content_hash: components["schemas"]["ContentHash"];
-            /** @description Bytes of its content as it was sent, in UTF-8. */
+            /** @description The size of its content as sent, in bytes of UTF-8. */
             readonly content_length: components["schemas"]["Count"];
-            /** @description UTF-16 code units of its text, in which offsets are counted. */
+            /** @description The length of its text in UTF-16 code units, the unit of offsets. */
             readonly text_length: components["schemas"]["Count"];
-            /** @description Chunks of the version that can be found. */
+            /** @description The number of chunks of the version that can be found. */
             readonly chunk_count: components["schemas"]["Count"];
-            /** @description How far its newest version is. */
+            /** @description The state of its newest version. */
             readonly state: components["schemas"]["DocumentState"];
-            /** @description Why it failed, or is tried again. */
+            /** @description Why it failed, or why it is being retried. */
             readonly error: components["schemas"]["Problem"] | null;
             /**
              * Format: int32
-             * @description How often its content was written, from 1.
+             * @description The version number, which starts at 1 and grows with each write of the content.
              */
             readonly version: number;
             /** @description When it was created. */
@@ -528,7 +535,7 @@ export interface components {
          *     }
          */
         DocumentBatch: {
-            /** @description The documents; each `external_id` once. */
+            /** @description The documents; each `external_id` only once. */
             documents: components["schemas"]["DocumentCreate"][];
         };
         /**
@@ -549,27 +556,28 @@ export interface components {
          */
         DocumentCreate: {
             /**
-             * @description The caller's own key, unique in the collection and fixed. Posting it again replaces the document.
+             * @description A key that the caller chooses, unique in the collection and immutable. Posting it again
+             *     replaces the document.
              * @default null
              */
             external_id: components["schemas"]["ExternalId"] | null;
             /**
-             * @description What it is called; when empty, what HTML or markdown call it themselves.
+             * @description Its title; when empty, the title in the HTML or markdown.
              * @default
              */
             title: components["schemas"]["Title"];
             /**
-             * @description Where it comes from.
+             * @description Its source.
              * @default
              */
             source: components["schemas"]["Source"];
             /**
-             * @description The MIME type of its content; changed only with a new content.
+             * @description The MIME type of its content; changed only with new content.
              * @default text/plain
              */
             source_type: components["schemas"]["SourceType"];
             /**
-             * @description Data of the tenant's own, by which it can be filtered.
+             * @description Free-form data that the tenant defines, for filtering.
              * @default {}
              */
             metadata: components["schemas"]["Metadata"];
@@ -584,12 +592,12 @@ export interface components {
         /** @description A page of documents. */
         DocumentList: components["schemas"]["Document"][];
         /**
-         * @description How far a document is.
+         * @description The state of a document.
          * @enum {string}
          */
         DocumentState: "pending" | "processing" | "ready" | "failed";
         /**
-         * @description The text of a document: what its offsets are counted in.
+         * @description The text of a document, to which its offsets refer.
          * @example Refunds are paid within five days. A refund needs the order number. Gift cards cannot be refunded. Ask the billing team, they answer within one working day.
          */
         DocumentText: string;
@@ -607,15 +615,15 @@ export interface components {
          *     }
          */
         DocumentUpdate: {
-            /** @description What it is called; when empty, what HTML or markdown call it themselves. */
+            /** @description Its title; when empty, the title in the HTML or markdown. */
             title?: components["schemas"]["Title"];
-            /** @description Where it comes from. */
+            /** @description Its source. */
             source?: components["schemas"]["Source"];
-            /** @description Data of the tenant's own, by which it can be filtered. */
+            /** @description Free-form data that the tenant defines, for filtering. */
             metadata?: components["schemas"]["Metadata"];
         };
         /**
-         * @description Documents by their state.
+         * @description The number of documents by state.
          * @example {
          *       "pending": 1,
          *       "processing": 0,
@@ -624,9 +632,9 @@ export interface components {
          *     }
          */
         DocumentsByState: {
-            /** @description Documents that wait. */
+            /** @description Documents that are waiting. */
             pending: components["schemas"]["Count"];
-            /** @description Documents that are worked on. */
+            /** @description Documents that are being processed. */
             processing: components["schemas"]["Count"];
             /** @description Documents whose chunks can be found. */
             ready: components["schemas"]["Count"];
@@ -634,7 +642,7 @@ export interface components {
             failed: components["schemas"]["Count"];
         };
         /**
-         * @description What really makes the vectors of a collection.
+         * @description The model that creates the vectors of a collection.
          * @example {
          *       "provider": "builtin",
          *       "model": "plinth-hash-v1",
@@ -643,17 +651,17 @@ export interface components {
          *     }
          */
         Embedder: {
-            /** @description Who runs it. */
+            /** @description The provider. */
             provider: components["schemas"]["Provider"];
             /** @description The model. */
             model: components["schemas"]["EmbeddingModel"];
             /** @description The length of its vectors. */
             dims: components["schemas"]["Dimensions"];
-            /** @description Whether it is another one than was asked for, because no provider is configured. */
+            /** @description Whether it differs from the requested model because no provider is configured. */
             fallback: boolean;
         };
         /**
-         * @description An embedding model that collections may name.
+         * @description An embedding model that collections may use.
          * @example {
          *       "model": "plinth-hash-v1",
          *       "provider": "builtin",
@@ -665,19 +673,19 @@ export interface components {
          *     }
          */
         EmbedderInfo: {
-            /** @description What collections call it. */
+            /** @description The name that collections use. */
             model: components["schemas"]["EmbeddingModel"];
-            /** @description Who runs it. */
+            /** @description The provider. */
             provider: components["schemas"]["Provider"];
-            /** @description The length of its vectors where a collection does not say. */
+            /** @description The default length of its vectors. */
             dims: components["schemas"]["Dimensions"];
-            /** @description The shortest vectors it makes. */
+            /** @description The minimum length of its vectors. */
             min_dims: components["schemas"]["Dimensions"];
-            /** @description The longest vectors it makes. */
+            /** @description The maximum length of its vectors. */
             max_dims: components["schemas"]["Dimensions"];
             /** @description Whether this installation can call it. */
             configured: boolean;
-            /** @description Whether collections that name no model ask for it. */
+            /** @description Whether it is the model of collections that name none. */
             default: boolean;
         };
         /** @description The embedding models of the installation. */
@@ -688,20 +696,22 @@ export interface components {
          */
         EmbeddingModel: string;
         /**
-         * @description What kind of failure it is, for programs.
+         * @description The machine-readable kind of failure.
          * @enum {string}
          */
         ErrorCode: "BAD_REQUEST" | "UNAUTHORIZED" | "FORBIDDEN" | "NOT_FOUND" | "CONFLICT" | "TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "INTERNAL_ERROR" | "UNAVAILABLE";
         /**
-         * @description The caller's own key of a document.
+         * @description The caller's key for a document.
          * @example kb-17
          */
         ExternalId: string;
         /**
-         * @description Which documents are searched, by their metadata. `{"lang": "en"}` means equal, `{"price": {"$lt": 20}}` compares; several
-         *     names are all needed. The operators are `$eq`, `$ne`, `$gt`, `$gte`, `$lt`, `$lte`, `$in`, `$nin` (at most 100 values),
-         *     `$exists` and `$contains`. Values of another type are not equal and compare as false; a missing name satisfies only
-         *     `$ne`, `$nin` and `{"$exists": false}`. At most 32 conditions, 5 levels deep; what is wrong is a 400 that names its path.
+         * @description A filter on the metadata of documents. `{"lang": "en"}` tests equality, `{"price": {"$lt": 20}}`
+         *     compares; if there are several names, all must match. The operators are `$eq`, `$ne`, `$gt`,
+         *     `$gte`, `$lt`, `$lte`, `$in`, `$nin` (at most 100 values), `$exists` and `$contains`. Values of
+         *     another type are not equal and compare as false; a missing name satisfies only `$ne`, `$nin` and
+         *     `{"$exists": false}`. At most 32 conditions, 5 levels deep; an invalid condition is a 400 that
+         *     names its path.
          * @example {
          *       "lang": "en",
          *       "tags": {
@@ -710,26 +720,27 @@ export interface components {
          *     }
          */
         Filter: {
-            /** @description All of these are needed. */
+            /** @description All of these filters must match. */
             $and?: components["schemas"]["Filter"][];
-            /** @description One of these is enough. */
+            /** @description One of these filters must match. */
             $or?: components["schemas"]["Filter"][];
-            /** @description This must not be the case. */
+            /** @description This filter must not match. */
             $not?: components["schemas"]["Filter"];
         } & {
             [key: string]: unknown;
         };
         /**
-         * @description The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
+         * @description The credentials lack the required scope, or the request names a tenant or app that they do not
+         *     belong to.
          * @example {
          *       "error": "missing scope retrieval:write",
          *       "code": "FORBIDDEN"
          *     }
          */
         Forbidden: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
-            /** @description What kind of failure it is. */
+            /** @description The kind of failure. */
             code: components["schemas"]["ErrorCode"];
         };
         /**
@@ -751,19 +762,19 @@ export interface components {
         FoundDocument: {
             /** @description Its id. */
             id: components["schemas"]["DocumentId"];
-            /** @description The caller's own key. */
+            /** @description The key that the caller chose. */
             external_id: components["schemas"]["ExternalId"] | null;
-            /** @description What it is called. */
+            /** @description Its title. */
             title: components["schemas"]["Title"];
-            /** @description Where it comes from. */
+            /** @description Its source. */
             source: components["schemas"]["Source"];
             /** @description The MIME type of its content. */
             source_type: components["schemas"]["SourceType"];
-            /** @description Data of the tenant's own. */
+            /** @description Free-form data that the tenant defines. */
             metadata: components["schemas"]["Metadata"];
         };
         /**
-         * @description The index that serves.
+         * @description The index in use.
          * @example {
          *       "kind": "exact",
          *       "generation": 1
@@ -774,7 +785,7 @@ export interface components {
             kind: components["schemas"]["IndexKind"];
             /**
              * Format: int32
-             * @description How many indexes there were, with this one.
+             * @description The number of indexes so far, including this one.
              */
             generation: number;
         };
@@ -784,12 +795,12 @@ export interface components {
          */
         IndexKind: "exact" | "hnsw";
         /**
-         * @description What storing a document came to.
+         * @description The outcome of storing a document.
          * @enum {string}
          */
         IngestOutcome: "created" | "updated" | "unchanged";
         /**
-         * @description What became of a document that was sent.
+         * @description The result for a sent document.
          * @example {
          *       "document_id": "doc_01h455vb4pex5vsknk084sn02r",
          *       "chunk_count": 1,
@@ -801,38 +812,39 @@ export interface components {
         IngestResult: {
             /** @description The document. */
             document_id: components["schemas"]["DocumentId"];
-            /** @description Its chunks that can be found. */
+            /** @description The number of its chunks that can be found. */
             chunk_count: components["schemas"]["Count"];
-            /** @description How far it is. */
+            /** @description The current state. */
             state: components["schemas"]["DocumentState"];
-            /** @description What storing it came to. */
+            /** @description The outcome of storing it. */
             outcome: components["schemas"]["IngestOutcome"];
-            /** @description Why it failed, or is tried again. */
+            /** @description Why it failed, or why it is being retried. */
             error: components["schemas"]["Problem"] | null;
         };
-        /** @description What became of the documents of a batch, in their order. */
+        /** @description The results for the documents of a batch, in order. */
         IngestResultList: components["schemas"]["IngestResult"][];
         /**
-         * @description The store, the embedder or the vector store failed; the log has the cause under the request id.
+         * @description The database, the embedder or the vector store failed; the log records the cause under the
+         *     request id.
          * @example {
          *       "error": "internal error",
          *       "code": "INTERNAL_ERROR"
          *     }
          */
         InternalError: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
-            /** @description What kind of failure it is. */
+            /** @description The kind of failure. */
             code: components["schemas"]["ErrorCode"];
         };
         /**
-         * @description How words become terms for the search by keywords.
+         * @description How words are converted to terms for keyword search.
          * @enum {string}
          */
         Language: "english" | "simple";
         /**
-         * @description Data of the tenant's own, by which documents can be filtered: at most 64 members, with names of 1 to 64 characters that
-         *     do not begin with `$`; at most 16 KiB serialised.
+         * @description Free-form data that the tenant defines, for filtering documents: at most 64 members, with names
+         *     of 1 to 64 characters that do not begin with `$`; at most 16 KiB serialised.
          * @example {
          *       "lang": "en",
          *       "tags": [
@@ -869,51 +881,53 @@ export interface components {
          *     }
          */
         NotFound: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
-            /** @description What kind of failure it is. */
+            /** @description The kind of failure. */
             code: components["schemas"]["ErrorCode"];
         };
         /**
          * Format: int64
-         * @description A place in the text of a document, in UTF-16 code units, as string indexes of JavaScript, Java and C# are.
+         * @description An offset in the text of a document in UTF-16 code units, like string indexes of JavaScript, Java
+         *     and C#.
          * @example 156
          */
         Offset: number;
         /**
-         * @description Why something failed or is tried again, in words without secrets.
+         * @description Why an operation failed or is being retried, as text without secrets.
          * @example embedder: answered 429, next attempt follows
          */
         Problem: string;
         /**
-         * @description Who runs an embedding model; `builtin` runs in this service.
+         * @description The provider of an embedding model; `builtin` runs in this service.
          * @example builtin
          */
         Provider: string;
         /**
-         * @description Too many documents of the tenant wait to be worked on, or the API key that the request carries has used up its rate.
+         * @description Too many documents of the tenant are waiting for processing, or the API key of the request has
+         *     exceeded its rate limit.
          * @example {
          *       "error": "too many documents are waiting",
          *       "code": "RATE_LIMITED"
          *     }
          */
         RateLimited: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
-            /** @description What kind of failure it is. */
+            /** @description The kind of failure. */
             code: components["schemas"]["ErrorCode"];
         };
         /**
-         * @description What a score was made of, whatever the strategy.
+         * @description The components of a score, for every strategy.
          * @example {
          *       "similarity": 0.44918,
          *       "keyword": null
          *     }
          */
         RawScores: {
-            /** @description Cosine of the vectors of question and chunk, at least 0. */
+            /** @description The cosine of the vectors of query and chunk, at least 0. */
             similarity: components["schemas"]["Score"];
-            /** @description BM25 of the keywords; null when none occurs or the strategy does not look at them. */
+            /** @description The BM25 score of the keywords; null if no keyword occurs or the strategy ignores them. */
             keyword: number | null;
         };
         /**
@@ -934,13 +948,13 @@ export interface components {
          *     }
          */
         Reindex: {
-            /** @description How far it is. */
+            /** @description The current state. */
             state: components["schemas"]["ReindexState"];
-            /** @description What makes its vectors. */
+            /** @description The model that creates its vectors. */
             embedder: components["schemas"]["Embedder"];
-            /** @description Documents that are in its index. */
+            /** @description The number of documents in its index. */
             documents_done: components["schemas"]["Count"];
-            /** @description Documents that have to be. */
+            /** @description The total number of documents to index. */
             documents_total: components["schemas"]["Count"];
             /** @description Why it failed. */
             error: components["schemas"]["Problem"] | null;
@@ -950,12 +964,12 @@ export interface components {
             finished_at: components["schemas"]["Timestamp"] | null;
         };
         /**
-         * @description How far a reindex is.
+         * @description The state of a reindex.
          * @enum {string}
          */
         ReindexState: "running" | "completed" | "failed";
         /**
-         * @description A question to a collection.
+         * @description A query to a collection.
          * @example {
          *       "query": "refund order number",
          *       "top_k": 5,
@@ -964,11 +978,11 @@ export interface components {
          *     }
          */
         RetrieveQuery: {
-            /** @description The question, not only white space. */
+            /** @description The query, not only white space. */
             query: string;
             /**
              * Format: int32
-             * @description Most chunks to answer.
+             * @description The maximum number of chunks to return.
              * @default 10
              */
             top_k: number;
@@ -982,29 +996,30 @@ export interface components {
              * @default similarity
              */
             strategy: components["schemas"]["SearchStrategy"];
-            /** @description Only chunks of documents whose metadata fits. */
+            /** @description Only chunks of documents whose metadata matches. */
             filter?: components["schemas"]["Filter"];
             /** @description Only chunks of these documents. */
             document_ids?: components["schemas"]["DocumentId"][];
             /**
-             * @description Whether to compare all vectors; else the service chooses.
+             * @description Whether to compare all vectors; otherwise the service chooses.
              * @default false
              */
             exact: boolean;
             /**
              * Format: double
-             * @description How much nearness counts against variety, 1 is nearness alone. Only with `mmr`; 0.7 when absent.
+             * @description The weight of similarity against variety; 1 means similarity alone. Only with `mmr`; defaults
+             *     to 0.7.
              */
             mmr_lambda?: number;
         };
         /**
          * Format: double
-         * @description From 0, nothing in common, to 1; 6 decimals.
+         * @description A score from 0 for nothing in common to 1; 6 decimals.
          * @example 0.44918
          */
         Score: number;
         /**
-         * @description A chunk that was found, and how well it fits.
+         * @description A chunk that was found, with its score.
          * @example {
          *       "chunk": {
          *         "id": "chk_01h455vb4pex5vsknk084sn02s",
@@ -1041,17 +1056,17 @@ export interface components {
         ScoredChunk: {
             /** @description The chunk. */
             chunk: components["schemas"]["Chunk"];
-            /** @description How well it fits; what `min_score` is compared with. */
+            /** @description The score, with which `min_score` is compared. */
             score: components["schemas"]["Score"];
-            /** @description What the score was made of. */
+            /** @description The components of the score. */
             scores: components["schemas"]["RawScores"];
             /** @description The document of the chunk. */
             document: components["schemas"]["FoundDocument"];
         };
-        /** @description The chunks that were found, the best first. */
+        /** @description The chunks that were found, best first. */
         ScoredChunkList: components["schemas"]["ScoredChunk"][];
         /**
-         * @description A question to several collections.
+         * @description A query to several collections.
          * @example {
          *       "query": "refund order number",
          *       "top_k": 5,
@@ -1063,11 +1078,11 @@ export interface components {
          *     }
          */
         SearchQuery: {
-            /** @description The question, not only white space. */
+            /** @description The query, not only white space. */
             query: string;
             /**
              * Format: int32
-             * @description Most chunks to answer.
+             * @description The maximum number of chunks to return.
              * @default 10
              */
             top_k: number;
@@ -1081,21 +1096,22 @@ export interface components {
              * @default similarity
              */
             strategy: components["schemas"]["SearchStrategy"];
-            /** @description Only chunks of documents whose metadata fits. */
+            /** @description Only chunks of documents whose metadata matches. */
             filter?: components["schemas"]["Filter"];
             /** @description Only chunks of these documents. */
             document_ids?: components["schemas"]["DocumentId"][];
             /**
-             * @description Whether to compare all vectors; else the service chooses.
+             * @description Whether to compare all vectors; otherwise the service chooses.
              * @default false
              */
             exact: boolean;
             /**
              * Format: double
-             * @description How much nearness counts against variety, 1 is nearness alone. Only with `mmr`; 0.7 when absent.
+             * @description The weight of similarity against variety; 1 means similarity alone. Only with `mmr`; defaults
+             *     to 0.7.
              */
             mmr_lambda?: number;
-            /** @description The collections; all of the tenant in the caller's app when absent. */
+            /** @description The collections; defaults to all of the tenant in the caller's app. */
             collections?: components["schemas"]["CollectionId"][];
         };
         /**
@@ -1104,13 +1120,14 @@ export interface components {
          */
         SearchStrategy: "similarity" | "mmr" | "hybrid";
         /**
-         * @description Where a document comes from: free text, usually a URL. It is never fetched.
+         * @description The source of a document: free text, usually a URL. It is never fetched.
          * @example https://help.example.com/refunds
          */
         Source: string;
         /**
-         * @description The MIME type of a content. `text/markdown` is cut at its headings, `text/html` and `application/xhtml+xml` are turned
-         *     into text first, anything else is taken as it is; `application/pdf` is a 400.
+         * @description The MIME type of a content. `text/markdown` is split at its headings, `text/html` and
+         *     `application/xhtml+xml` are converted to text first, any other type is used unchanged;
+         *     `application/pdf` is a 400.
          * @example text/plain
          */
         SourceType: string;
@@ -1120,81 +1137,82 @@ export interface components {
          */
         TenantId: string;
         /**
-         * @description SHA-256 of a text, in quotes.
+         * @description The SHA-256 of a text, in quotes.
          * @example "96526e23f0e48b78e5736ee518bcbfc2d4a02ee5af733a8aadee009c6903973d"
          */
         TextTag: string;
         /**
          * Format: date-time
-         * @description A moment, RFC 3339; answers are in UTC with milliseconds.
+         * @description An RFC 3339 timestamp between 0001-01-01T00:00:00Z and 9999-12-31T23:59:59.999Z. Responses use
+         *     UTC with milliseconds; a leap second counts as the following second.
          * @example 2026-11-20T09:30:00.000Z
          */
         Timestamp: string;
         /**
-         * @description What a document is called.
+         * @description The title of a document.
          * @example Refunds
          */
         Title: string;
         /**
          * Format: int32
-         * @description Tokens of a chunk, as `cl100k_base` counts them.
+         * @description The number of tokens of a chunk, as `cl100k_base` counts them.
          * @example 33
          */
         TokenCount: number;
         /**
-         * @description The body, a content or a batch is larger than the operation takes.
+         * @description The body, a content or a batch is larger than the operation accepts.
          * @example {
          *       "error": "body: larger than 1048576 bytes",
          *       "code": "TOO_LARGE"
          *     }
          */
         TooLarge: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
-            /** @description What kind of failure it is. */
+            /** @description The kind of failure. */
             code: components["schemas"]["ErrorCode"];
         };
         /**
-         * @description No credentials, or credentials that are not valid.
+         * @description Credentials are missing or not valid.
          * @example {
          *       "error": "credentials are missing or invalid",
          *       "code": "UNAUTHORIZED"
          *     }
          */
         Unauthorized: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
-            /** @description What kind of failure it is. */
+            /** @description The kind of failure. */
             code: components["schemas"]["ErrorCode"];
         };
         /**
-         * @description The database is away, or cannot store vectors.
+         * @description The database is unavailable, or cannot store vectors.
          * @example {
          *       "error": "store unavailable",
          *       "code": "UNAVAILABLE"
          *     }
          */
         Unavailable: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
-            /** @description What kind of failure it is. */
+            /** @description The kind of failure. */
             code: components["schemas"]["ErrorCode"];
         };
         /**
-         * @description The body is not of a content type that the operation reads.
+         * @description The operation does not accept the content type of the body.
          * @example {
          *       "error": "content-type: must be application/json",
          *       "code": "UNSUPPORTED_MEDIA_TYPE"
          *     }
          */
         UnsupportedMediaType: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
-            /** @description What kind of failure it is. */
+            /** @description The kind of failure. */
             code: components["schemas"]["ErrorCode"];
         };
         /**
-         * @description Settings that wait for the next reindex; only those that differ from the ones in use.
+         * @description Settings that take effect with the next reindex; only those that differ from the current ones.
          * @example {
          *       "embedding_model": "text-embedding-3-large",
          *       "chunk_size": 256
@@ -1205,13 +1223,13 @@ export interface components {
             embedding_model?: components["schemas"]["EmbeddingModel"];
             /** @description The length of vectors. */
             embedding_dims?: components["schemas"]["Dimensions"];
-            /** @description How texts are cut into chunks. */
+            /** @description How texts are split into chunks. */
             chunk_strategy?: components["schemas"]["ChunkStrategy"];
-            /** @description The largest number of tokens of a chunk. */
+            /** @description The maximum number of tokens per chunk. */
             chunk_size?: components["schemas"]["ChunkSize"];
-            /** @description The tokens that a chunk repeats of the one before. */
+            /** @description The number of tokens that a chunk repeats from the previous one. */
             chunk_overlap?: components["schemas"]["ChunkOverlap"];
-            /** @description How words become terms. */
+            /** @description How words are converted to terms. */
             language?: components["schemas"]["Language"];
         };
     };

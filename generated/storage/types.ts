@@ -15,7 +15,7 @@ export interface components {
          *     }
          */
         BadRequest: {
-            /** @description What went wrong; the messages are stable. For a bad field `<field>: <problem>`. */
+            /** @description The error message, which is stable. For a bad field `<field>: <problem>`. */
             error: string;
             /**
              * Format: int32
@@ -24,14 +24,14 @@ export interface components {
             code: number;
         };
         /**
-         * @description The body made no progress for 30 seconds.
+         * @description No data of the body arrived for 30 seconds.
          * @example {
          *       "error": "body stalled",
          *       "code": 408
          *     }
          */
         BodyStalled: {
-            /** @description What went wrong; the messages are stable. For a bad field `<field>: <problem>`. */
+            /** @description The error message, which is stable. For a bad field `<field>: <problem>`. */
             error: string;
             /**
              * Format: int32
@@ -40,14 +40,14 @@ export interface components {
             code: number;
         };
         /**
-         * @description The body is larger than the operation takes.
+         * @description The body is larger than the operation accepts.
          * @example {
          *       "error": "body too large: at most 1048576 bytes",
          *       "code": 413
          *     }
          */
         BodyTooLarge: {
-            /** @description What went wrong; the messages are stable. For a bad field `<field>: <problem>`. */
+            /** @description The error message, which is stable. For a bad field `<field>: <problem>`. */
             error: string;
             /**
              * Format: int32
@@ -57,7 +57,7 @@ export interface components {
         };
         /**
          * Format: int64
-         * @description A greatest number of bytes or of things; 0 for no bound.
+         * @description A maximum number of bytes or records; 0 means no limit.
          * @example 10737418240
          */
         Bound: number;
@@ -94,30 +94,30 @@ export interface components {
         Bucket: {
             /** @description Its id. */
             readonly id: components["schemas"]["BucketId"];
-            /** @description Its name; fixed. */
+            /** @description Its name; immutable. */
             name: components["schemas"]["BucketName"];
             /** @description The tenant it belongs to. */
             readonly tenant_id: components["schemas"]["TenantId"];
-            /** @description The app through which it was created; recorded, it does not isolate. */
+            /** @description The app through which it was created; for information only, it does not isolate data. */
             readonly app_id: components["schemas"]["AppId"];
             /**
-             * @description Most bytes that its objects and open uploads may have together; 0 for no bound. A bound below what it holds only
-             *     stops growth.
+             * @description The maximum number of bytes for its objects and open uploads together; 0 means no limit. A
+             *     limit below the current use only stops growth.
              */
             quota_bytes: components["schemas"]["Bound"];
-            /** @description Most objects it may hold; 0 for no bound. */
+            /** @description The maximum number of objects it may hold; 0 means no limit. */
             quota_objects: components["schemas"]["Bound"];
-            /** @description Most bytes that an object may have; 0 for the service's own bound. */
+            /** @description The maximum size of an object in bytes; 0 means the service's own limit. */
             max_object_bytes: components["schemas"]["Bound"];
-            /** @description Content types that its objects may have; every type when empty. */
+            /** @description The content types that its objects may have; empty means every type. */
             allowed_content_types: components["schemas"]["MediaRange"][];
-            /** @description Origins whose pages may read its answers in a browser; none when empty. */
+            /** @description The origins whose pages may read its responses in a browser; empty means none. */
             cors_origins: components["schemas"]["CorsOrigin"][];
-            /** @description Whether changes of its objects are published as events. */
+            /** @description Whether changes to its objects are published as events. */
             events: boolean;
-            /** @description Free data of the tenant's own. */
+            /** @description Free-form data that the tenant defines. */
             metadata: components["schemas"]["BucketMetadata"];
-            /** @description What it holds; null in lists and in the answers of writes. */
+            /** @description Its contents; null in lists and in responses to writes. */
             readonly usage: components["schemas"]["BucketUsage"] | null;
             /** @description When it was created. */
             readonly created_at: components["schemas"]["Timestamp"];
@@ -145,41 +145,41 @@ export interface components {
          *     }
          */
         BucketCreate: {
-            /** @description Its name; fixed. */
+            /** @description Its name; immutable. */
             name: components["schemas"]["BucketName"];
             /**
-             * @description Most bytes that its objects and open uploads may have together; 0 for no bound. A bound below what it holds only
-             *     stops growth.
+             * @description The maximum number of bytes for its objects and open uploads together; 0 means no limit. A
+             *     limit below the current use only stops growth.
              * @default 0
              */
             quota_bytes: components["schemas"]["Bound"];
             /**
-             * @description Most objects it may hold; 0 for no bound.
+             * @description The maximum number of objects it may hold; 0 means no limit.
              * @default 0
              */
             quota_objects: components["schemas"]["Bound"];
             /**
-             * @description Most bytes that an object may have; 0 for the service's own bound.
+             * @description The maximum size of an object in bytes; 0 means the service's own limit.
              * @default 0
              */
             max_object_bytes: components["schemas"]["Bound"];
             /**
-             * @description Content types that its objects may have; every type when empty.
+             * @description The content types that its objects may have; empty means every type.
              * @default []
              */
             allowed_content_types: components["schemas"]["MediaRange"][];
             /**
-             * @description Origins whose pages may read its answers in a browser; none when empty.
+             * @description The origins whose pages may read its responses in a browser; empty means none.
              * @default []
              */
             cors_origins: components["schemas"]["CorsOrigin"][];
             /**
-             * @description Whether changes of its objects are published as events.
+             * @description Whether changes to its objects are published as events.
              * @default true
              */
             events: boolean;
             /**
-             * @description Free data of the tenant's own.
+             * @description Free-form data that the tenant defines.
              * @default {}
              */
             metadata: components["schemas"]["BucketMetadata"];
@@ -224,13 +224,13 @@ export interface components {
         BucketListing: {
             /** @description The buckets. */
             buckets: components["schemas"]["Bucket"][];
-            /** @description Whether more follow. */
+            /** @description Whether more records follow. */
             truncated: boolean;
-            /** @description Where the next page begins; null when none follows. */
+            /** @description The cursor of the next page; null on the last page. */
             cursor: components["schemas"]["ListingCursor"] | null;
         };
         /**
-         * @description Free data of the tenant's own, with names of 1 to 64 characters.
+         * @description Free-form data that the tenant defines, with names of 1 to 64 characters.
          * @example {
          *       "team": "media"
          *     }
@@ -244,7 +244,7 @@ export interface components {
          */
         BucketMetadataValue: string;
         /**
-         * @description The name of a bucket, unique in its tenant; not of the form of a bucket's id.
+         * @description The name of a bucket, unique in its tenant; it must not look like a bucket's id.
          * @example photos
          */
         BucketName: string;
@@ -256,7 +256,7 @@ export interface components {
          *     }
          */
         BucketNotFound: {
-            /** @description What went wrong; the messages are stable. For a bad field `<field>: <problem>`. */
+            /** @description The error message, which is stable. For a bad field `<field>: <problem>`. */
             error: string;
             /**
              * Format: int32
@@ -265,7 +265,7 @@ export interface components {
             code: number;
         };
         /**
-         * @description What names of buckets begin with.
+         * @description A prefix of bucket names.
          * @example pho
          */
         BucketPrefix: string;
@@ -295,25 +295,25 @@ export interface components {
          */
         BucketUpdate: {
             /**
-             * @description Most bytes that its objects and open uploads may have together; 0 for no bound. A bound below what it holds only
-             *     stops growth.
+             * @description The maximum number of bytes for its objects and open uploads together; 0 means no limit. A
+             *     limit below the current use only stops growth.
              */
             quota_bytes?: components["schemas"]["Bound"];
-            /** @description Most objects it may hold; 0 for no bound. */
+            /** @description The maximum number of objects it may hold; 0 means no limit. */
             quota_objects?: components["schemas"]["Bound"];
-            /** @description Most bytes that an object may have; 0 for the service's own bound. */
+            /** @description The maximum size of an object in bytes; 0 means the service's own limit. */
             max_object_bytes?: components["schemas"]["Bound"];
-            /** @description Content types that its objects may have; every type when empty. */
+            /** @description The content types that its objects may have; empty means every type. */
             allowed_content_types?: components["schemas"]["MediaRange"][];
-            /** @description Origins whose pages may read its answers in a browser; none when empty. */
+            /** @description The origins whose pages may read its responses in a browser; empty means none. */
             cors_origins?: components["schemas"]["CorsOrigin"][];
-            /** @description Whether changes of its objects are published as events. */
+            /** @description Whether changes to its objects are published as events. */
             events?: boolean;
-            /** @description Free data of the tenant's own. */
+            /** @description Free-form data that the tenant defines. */
             metadata?: components["schemas"]["BucketMetadata"];
         };
         /**
-         * @description What a bucket holds.
+         * @description The contents of a bucket.
          * @example {
          *       "bytes": 183042,
          *       "objects": 1,
@@ -321,15 +321,15 @@ export interface components {
          *     }
          */
         BucketUsage: {
-            /** @description The sizes of its objects, in bytes. */
+            /** @description The total size of its objects, in bytes. */
             bytes: components["schemas"]["Bytes"];
-            /** @description Its objects. */
+            /** @description The number of its objects. */
             objects: components["schemas"]["Count"];
-            /** @description The sizes of the parts of its open uploads, in bytes. */
+            /** @description The total size of the parts of its open uploads, in bytes. */
             upload_bytes: components["schemas"]["Bytes"];
         };
         /**
-         * @description A range of bytes that is asked for.
+         * @description The requested range of bytes.
          * @example bytes=0-499
          */
         ByteRange: string;
@@ -345,12 +345,12 @@ export interface components {
          */
         CacheControl: string;
         /**
-         * @description A checksum of the whole content: `sha256:<hex>`, for content in parts `crc32c:<hex>`.
+         * @description A checksum of the whole content: `sha256:<hex>`, or for content in parts `crc32c:<hex>`.
          * @example sha256:853ff93762a06ddbf722c4ebe9ddd66d8f63ddaea97f521c3ecc20da7c976020
          */
         Checksum: string;
         /**
-         * @description What the object is to be made of; all parts, numbered without gaps, when nothing is said.
+         * @description The parts of the object; by default all parts, numbered without gaps.
          * @example {
          *       "parts": [
          *         {
@@ -370,31 +370,31 @@ export interface components {
              */
             parts: components["schemas"]["PartRef"][] | null;
             /**
-             * @description The size that the object must have, in bytes.
+             * @description The expected size of the object, in bytes.
              * @default null
              */
             size: components["schemas"]["Bytes"] | null;
             /**
-             * @description The checksum that the object must have.
+             * @description The expected checksum of the object.
              * @default null
              */
             checksum: components["schemas"]["Crc32c"] | null;
             /**
-             * @description Whether `parts` may leave uploaded parts out; they are dropped.
+             * @description Whether `parts` may omit uploaded parts, which are then dropped.
              * @default false
              */
             allow_subset: boolean;
         };
         /**
-         * @description The bucket exists already or is not empty, the upload has ended, a limit of number is reached, or an idempotency key
-         *     was used with another request.
+         * @description The bucket already exists or is not empty, the upload has ended, a maximum number is reached, or
+         *     an idempotency key was used with another request.
          * @example {
          *       "error": "bucket already exists",
          *       "code": 409
          *     }
          */
         Conflict: {
-            /** @description What went wrong; the messages are stable. For a bad field `<field>: <problem>`. */
+            /** @description The error message, which is stable. For a bad field `<field>: <problem>`. */
             error: string;
             /**
              * Format: int32
@@ -428,14 +428,14 @@ export interface components {
          */
         ContentLanguage: string;
         /**
-         * @description There is no content with this hash for this tenant.
+         * @description Content with this hash does not exist for this tenant.
          * @example {
          *       "error": "content not found",
          *       "code": 404
          *     }
          */
         ContentNotFound: {
-            /** @description What went wrong; the messages are stable. For a bad field `<field>: <problem>`. */
+            /** @description The error message, which is stable. For a bad field `<field>: <problem>`. */
             error: string;
             /**
              * Format: int32
@@ -444,12 +444,13 @@ export interface components {
             code: number;
         };
         /**
-         * @description The range of bytes that follows, and of how many it is.
+         * @description The range of bytes in the response, and the size of the whole content.
          * @example bytes 0-499/183042
          */
         ContentRange: string;
         /**
-         * @description What to copy and where to: exactly one of `source_key` and `source_hash` names the source.
+         * @description The source and the target of a copy: exactly one of `source_key` and `source_hash` names the
+         *     source.
          * @example {
          *       "source_bucket": "photos",
          *       "source_key": "2026/cat.jpg",
@@ -459,7 +460,7 @@ export interface components {
          */
         CopyRequest: {
             /**
-             * @description The bucket of the source; the target's when null. Only with `source_key`.
+             * @description The bucket of the source; null means the target's bucket. Only with `source_key`.
              * @default null
              */
             source_bucket: components["schemas"]["BucketRef"] | null;
@@ -476,37 +477,37 @@ export interface components {
             /** @description The key of the copy. */
             key: components["schemas"]["ObjectKey"];
             /**
-             * @description Where the type, the headers and the metadata come from; must be `replace` with `source_hash`.
+             * @description The source of the type, the headers and the metadata; must be `replace` with `source_hash`.
              * @default copy
              */
             metadata_directive: components["schemas"]["MetadataDirective"];
             /**
-             * @description The content type on `replace`; `application/octet-stream` when null.
+             * @description The content type for `replace`; `application/octet-stream` when null.
              * @default null
              */
             content_type: components["schemas"]["MediaType"] | null;
             /**
-             * @description The `Cache-Control` to answer it with; `private, no-cache` when null.
+             * @description The `Cache-Control` header of responses; `private, no-cache` when null.
              * @default null
              */
             cache_control: components["schemas"]["CacheControl"] | null;
             /**
-             * @description The `Content-Disposition` to answer it with.
+             * @description The `Content-Disposition` header of responses.
              * @default null
              */
             content_disposition: components["schemas"]["ContentDisposition"] | null;
             /**
-             * @description The `Content-Encoding` to answer it with; the content is never decoded.
+             * @description The `Content-Encoding` header of responses; the content is never decoded.
              * @default null
              */
             content_encoding: components["schemas"]["ContentEncoding"] | null;
             /**
-             * @description The `Content-Language` to answer it with.
+             * @description The `Content-Language` header of responses.
              * @default null
              */
             content_language: components["schemas"]["ContentLanguage"] | null;
             /**
-             * @description The metadata on `replace`; none when null.
+             * @description The metadata for `replace`; none when null.
              * @default null
              */
             metadata: components["schemas"]["ObjectMetadata"] | null;
@@ -518,7 +519,7 @@ export interface components {
         CorsOrigin: string;
         /**
          * Format: int64
-         * @description A number of things.
+         * @description A count.
          * @example 1204
          */
         Count: number;
@@ -538,11 +539,11 @@ export interface components {
         DeletionError: {
             /** @description Its key. */
             key: components["schemas"]["ObjectKey"];
-            /** @description Why not. */
+            /** @description The reason. */
             error: string;
             /**
              * Format: int32
-             * @description The HTTP status that deleting it alone would have had.
+             * @description The HTTP status that a single deletion of it would have had.
              */
             code: number;
         };
@@ -560,7 +561,7 @@ export interface components {
             keys: components["schemas"]["ObjectKey"][];
         };
         /**
-         * @description What became of the objects to delete.
+         * @description The result of a deletion of several objects.
          * @example {
          *       "deleted": [
          *         "2026/cat.jpg"
@@ -575,23 +576,23 @@ export interface components {
          *     }
          */
         DeletionResult: {
-            /** @description The keys of objects that are not there any more, with those that never were. */
+            /** @description The keys of the objects that no longer exist, including those that never existed. */
             deleted: components["schemas"]["ObjectKey"][];
             /** @description The objects that were not deleted. */
             errors: components["schemas"]["DeletionError"][];
         };
         /**
-         * @description What separates folders in keys.
+         * @description The separator of folders in keys.
          * @example /
          */
         Delimiter: string;
         /**
-         * @description What a browser does with content: shows it, or saves it under a name.
+         * @description How a browser handles content: shows it, or saves it under a name.
          * @example attachment; filename="cat.jpg"
          */
         Disposition: string;
         /**
-         * @description Where the bytes are kept.
+         * @description Where content is stored.
          * @enum {string}
          */
         Driver: "fs" | "s3";
@@ -601,8 +602,8 @@ export interface components {
          */
         Duration: string;
         /**
-         * @description The strong entity tag of content, quotes included, so that it can be pasted into `If-Match`: the SHA-256 of the
-         *     content; for content in parts the SHA-256 of their digests and their number.
+         * @description The strong entity tag of content, including the quotes, so that it can be used in `If-Match`: the
+         *     SHA-256 of the content; for content in parts, the SHA-256 of their digests and their number.
          * @example "853ff93762a06ddbf722c4ebe9ddd66d8f63ddaea97f521c3ecc20da7c976020"
          */
         Etag: string;
@@ -612,24 +613,25 @@ export interface components {
          */
         EtagList: string;
         /**
-         * @description Checksums that content must have, separated by commas.
+         * @description The expected checksums of content, separated by commas.
          * @example sha256:853ff93762a06ddbf722c4ebe9ddd66d8f63ddaea97f521c3ecc20da7c976020
          */
         ExpectedChecksums: string;
         /**
-         * @description The name of a file.
+         * @description A file name.
          * @example cat.jpg
          */
         FileName: string;
         /**
-         * @description The credentials lack the scope, authorization denies it to the subject, or a signed link is invalid or expired.
+         * @description The credentials lack the scope, the authorization service denies the subject, or a signed link is
+         *     invalid or expired.
          * @example {
          *       "error": "forbidden",
          *       "code": 403
          *     }
          */
         Forbidden: {
-            /** @description What went wrong; the messages are stable. For a bad field `<field>: <problem>`. */
+            /** @description The error message, which is stable. For a bad field `<field>: <problem>`. */
             error: string;
             /**
              * Format: int32
@@ -638,12 +640,12 @@ export interface components {
             code: number;
         };
         /**
-         * @description A moment as HTTP headers write it.
+         * @description A time in the format of HTTP headers.
          * @example Fri, 20 Nov 2026 09:46:41 GMT
          */
         HttpDate: string;
         /**
-         * @description Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the
+         * @description An internal error occurred, or stored content is damaged; the log records the cause under the
          *     request id.
          * @example {
          *       "error": "internal error",
@@ -651,7 +653,7 @@ export interface components {
          *     }
          */
         InternalError: {
-            /** @description What went wrong; the messages are stable. For a bad field `<field>: <problem>`. */
+            /** @description The error message, which is stable. For a bad field `<field>: <problem>`. */
             error: string;
             /**
              * Format: int32
@@ -660,22 +662,22 @@ export interface components {
             code: number;
         };
         /**
-         * @description What keys begin with, at most 1,024 bytes; every key when empty.
+         * @description A prefix of keys, at most 1,024 bytes; empty means every key.
          * @example 2026/
          */
         KeyPrefix: string;
         /**
-         * @description `*` where a link may only create.
+         * @description `*` if a link may only create.
          * @example *
          */
         LinkCondition: string;
         /**
-         * @description The content type that a link may put.
+         * @description The content type that may be uploaded through a link.
          * @example image/jpeg
          */
         LinkContentType: string;
         /**
-         * @description When a link ends, in seconds since 1970.
+         * @description When a link expires, in seconds since 1970.
          * @example 1795168900
          */
         LinkExpiry: string;
@@ -694,22 +696,22 @@ export interface components {
             [key: string]: components["schemas"]["LinkHeaderValue"];
         };
         /**
-         * @description Which key signed a link.
+         * @description The id of the key that signed a link.
          * @example k1
          */
         LinkKeyId: string;
         /**
-         * @description Most bytes that a link may put.
+         * @description The maximum number of bytes that may be uploaded through a link.
          * @example 1048576
          */
         LinkMaxBytes: string;
         /**
-         * @description What a link may do.
+         * @description The action that a link permits.
          * @enum {string}
          */
         LinkMethod: "GET" | "PUT" | "DELETE";
         /**
-         * @description What a link is asked for.
+         * @description A request for a link.
          * @example {
          *       "key": "2026/cat.jpg",
          *       "method": "GET",
@@ -719,7 +721,7 @@ export interface components {
         LinkRequest: {
             /** @description The object. */
             key: components["schemas"]["ObjectKey"];
-            /** @description What the link may do. */
+            /** @description The action that the link permits. */
             method: components["schemas"]["LinkMethod"];
             /**
              * @description How long it is valid: `1s` to `168h`.
@@ -727,17 +729,18 @@ export interface components {
              */
             expires_in: components["schemas"]["Duration"];
             /**
-             * @description Most bytes that may be put; the bucket's bound when null. Only with `PUT`.
+             * @description The maximum number of bytes of the upload; null means the bucket's limit. Only with `PUT`.
              * @default null
              */
             max_bytes: components["schemas"]["Bytes"] | null;
             /**
-             * @description The content type that must be put; any that the bucket takes when null. Only with `PUT`.
+             * @description The required content type of the upload; null means any that the bucket allows. Only with
+             *     `PUT`.
              * @default null
              */
             content_type: components["schemas"]["MediaType"] | null;
             /**
-             * @description `*`: the link may create the object and not replace it. Only with `PUT`.
+             * @description `*`: the link may create the object but not replace it. Only with `PUT`.
              * @default null
              */
             if_none_match: "*" | null;
@@ -780,12 +783,12 @@ export interface components {
             content_type: components["schemas"]["MediaType"];
         };
         /**
-         * @description A place in a listing, opaque to clients.
+         * @description A position in a listing, opaque to clients.
          * @example eyJrIjoiMjAyNi9yYXcvIn0
          */
         ListingCursor: string;
         /**
-         * @description A media type without parameters, or all of a kind, such as `image/*`.
+         * @description A media type without parameters, or a range of types such as `image/*`.
          * @example image/*
          */
         MediaRange: string;
@@ -795,14 +798,15 @@ export interface components {
          */
         MediaType: string;
         /**
-         * @description Where the type, the headers and the metadata of a copy come from.
+         * @description The source of the type, the headers and the metadata of a copy.
          * @enum {string}
          */
         MetadataDirective: "copy" | "replace";
         /**
-         * @description The key of an object in its bucket: 1 to 1,024 bytes of UTF-8, compared and ordered byte for byte. It neither begins
-         *     with a slash nor has empty segments or segments `.` and `..`, and holds no control characters and no Unicode
-         *     noncharacters; a slash at its end belongs to it.
+         * @description The key of an object in its bucket: 1 to 1,024 bytes of UTF-8, compared and ordered byte for
+         *     byte. It does not begin with a slash, has no empty segments and no segments `.` or `..`, and
+         *     contains no control characters and no Unicode noncharacters. A slash at its end is part of the
+         *     key.
          * @example 2026/cat.jpg
          */
         ObjectKey: string;
@@ -828,19 +832,19 @@ export interface components {
         ObjectListing: {
             /** @description The objects. */
             objects: components["schemas"]["ListedObject"][];
-            /** @description Whether more follow. */
+            /** @description Whether more records follow. */
             truncated: boolean;
             /**
-             * @description What the keys that contain the delimiter behind the prefix begin with, up to the delimiter and each once; none
-             *     without a delimiter.
+             * @description The prefixes of keys that contain the delimiter after the prefix, up to the delimiter, each
+             *     once; empty without a delimiter.
              */
             prefixes: components["schemas"]["KeyPrefix"][];
-            /** @description Where the next page begins; null when none follows. */
+            /** @description The cursor of the next page; null on the last page. */
             cursor: components["schemas"]["ListingCursor"] | null;
         };
         /**
-         * @description Free data of the tenant's own that is kept with content: names of 1 to 64 characters of `a-z0-9_-`, at most 8 KiB
-         *     together.
+         * @description Free-form data that the tenant defines, stored with content: names of 1 to 64 characters of
+         *     `a-z0-9_-`, at most 8 KiB together.
          * @example {
          *       "camera": "x100"
          *     }
@@ -861,7 +865,7 @@ export interface components {
          *     }
          */
         ObjectNotFound: {
-            /** @description What went wrong; the messages are stable. For a bad field `<field>: <problem>`. */
+            /** @description The error message, which is stable. For a bad field `<field>: <problem>`. */
             error: string;
             /**
              * Format: int32
@@ -870,7 +874,7 @@ export interface components {
             code: number;
         };
         /**
-         * @description A numbered piece of an upload.
+         * @description A numbered part of an upload.
          * @example {
          *       "part_number": 1,
          *       "size": 8388608,
@@ -887,7 +891,7 @@ export interface components {
              * @description Its size in bytes.
              */
             size: number;
-            /** @description Its entity tag, which completing the upload names. */
+            /** @description Its entity tag, which the completion of the upload must name. */
             etag: components["schemas"]["Etag"];
             /** @description Its checksum. */
             checksum: components["schemas"]["Checksum"];
@@ -901,12 +905,12 @@ export interface components {
         PartEtag: string;
         /**
          * Format: int32
-         * @description The number of a part, which is its place in the object.
+         * @description The number of a part, which is its position in the object.
          * @example 1
          */
         PartNumber: number;
         /**
-         * @description A part as the caller knows it.
+         * @description A reference to a part.
          * @example {
          *       "part_number": 1,
          *       "etag": "\"ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad\""
@@ -915,18 +919,18 @@ export interface components {
         PartRef: {
             /** @description Its number. */
             part_number: components["schemas"]["PartNumber"];
-            /** @description The entity tag that its upload answered. */
+            /** @description The entity tag that its upload returned. */
             etag: components["schemas"]["Etag"];
         };
         /**
-         * @description A condition of the request, such as `If-Match`, does not hold; nothing was changed.
+         * @description A condition of the request, such as `If-Match`, is not met; nothing was changed.
          * @example {
          *       "error": "precondition failed",
          *       "code": 412
          *     }
          */
         PreconditionFailed: {
-            /** @description What went wrong; the messages are stable. For a bad field `<field>: <problem>`. */
+            /** @description The error message, which is stable. For a bad field `<field>: <problem>`. */
             error: string;
             /**
              * Format: int32
@@ -935,7 +939,7 @@ export interface components {
             code: number;
         };
         /**
-         * @description How much a tenant may store, and how much it does.
+         * @description The quota of a tenant and its use.
          * @example {
          *       "tenant_id": "acme",
          *       "quota_bytes": 107374182400,
@@ -947,48 +951,48 @@ export interface components {
         Quota: {
             /** @description The tenant. */
             readonly tenant_id: components["schemas"]["TenantId"];
-            /** @description Most bytes it may store; 0 for no bound. */
+            /** @description The maximum number of bytes it may store; 0 means no limit. */
             quota_bytes: components["schemas"]["Bound"];
-            /** @description Most objects it may store; 0 for no bound. */
+            /** @description The maximum number of objects it may store; 0 means no limit. */
             quota_objects: components["schemas"]["Bound"];
-            /** @description Bytes it stores, with the parts of open uploads. */
+            /** @description The number of bytes stored, including the parts of open uploads. */
             readonly used_bytes: components["schemas"]["Bytes"];
-            /** @description Objects it stores. */
+            /** @description The number of objects stored. */
             readonly used_objects: components["schemas"]["Count"];
         };
         /**
-         * @description How much a tenant may store. Read-only members are accepted and ignored.
+         * @description The quota of a tenant. Read-only members are accepted and ignored.
          * @example {
          *       "quota_bytes": 107374182400,
          *       "quota_objects": 0
          *     }
          */
         QuotaSettings: {
-            /** @description Most bytes it may store; 0 for no bound. */
+            /** @description The maximum number of bytes it may store; 0 means no limit. */
             quota_bytes: components["schemas"]["Bound"];
-            /** @description Most objects it may store; 0 for no bound. */
+            /** @description The maximum number of objects it may store; 0 means no limit. */
             quota_objects: components["schemas"]["Bound"];
         };
         /**
          * Format: int64
-         * @description How many bytes a range has.
+         * @description The number of bytes in a range.
          * @example 500
          */
         RangeBytes: number;
         /**
-         * @description An entity tag, or a moment as HTTP headers write it.
+         * @description An entity tag, or a time in the format of HTTP headers.
          * @example "853ff93762a06ddbf722c4ebe9ddd66d8f63ddaea97f521c3ecc20da7c976020"
          */
         RangeCondition: string;
         /**
-         * @description The range begins behind the end of the content.
+         * @description The range begins after the end of the content.
          * @example {
          *       "error": "range not satisfiable",
          *       "code": 416
          *     }
          */
         RangeNotSatisfiable: {
-            /** @description What went wrong; the messages are stable. For a bad field `<field>: <problem>`. */
+            /** @description The error message, which is stable. For a bad field `<field>: <problem>`. */
             error: string;
             /**
              * Format: int32
@@ -997,14 +1001,14 @@ export interface components {
             code: number;
         };
         /**
-         * @description The API key that the request carries has used up its rate.
+         * @description The API key of the request has exceeded its rate limit.
          * @example {
          *       "error": "rate limit exceeded",
          *       "code": 429
          *     }
          */
         RateLimited: {
-            /** @description What went wrong; the messages are stable. For a bad field `<field>: <problem>`. */
+            /** @description The error message, which is stable. For a bad field `<field>: <problem>`. */
             error: string;
             /**
              * Format: int32
@@ -1013,18 +1017,19 @@ export interface components {
             code: number;
         };
         /**
-         * @description The name of a claim that keeps an entry alive.
+         * @description The name of a reference that keeps an entry alive.
          * @example default
          */
         ReferenceName: string;
         /**
          * Format: int32
-         * @description Seconds to wait before the next try.
+         * @description Seconds to wait before the next attempt.
          * @example 1
          */
         RetryAfter: number;
         /**
-         * @description A link that works without a credential until it ends, as the subject that asked for it.
+         * @description A link that works without a credential until it expires, on behalf of the subject that requested
+         *     it.
          * @example {
          *       "url": "https://files.acme.test/store/v1/buckets/photos/objects/2026/cat.jpg?store_expires=1795168900&store_kid=k1&store_tenant=acme&store_signature=c463b1c0e386a0624d851c7fc9eae118be3e3231b62a7edee37e1c8d03676b0f",
          *       "method": "GET",
@@ -1035,25 +1040,25 @@ export interface components {
         SignedLink: {
             /**
              * Format: uri
-             * @description Where the request goes.
+             * @description The address of the request.
              */
             url: string;
             /** @description The method of the request. */
             method: components["schemas"]["LinkMethod"];
-            /** @description Headers that the request must carry. */
+            /** @description The headers that the request must have. */
             headers: components["schemas"]["LinkHeaders"];
-            /** @description When the link ends. */
+            /** @description When the link expires. */
             expires_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description The bucket, or the source that the body names, does not exist for this tenant.
+         * @description The bucket, or the source named in the body, does not exist for this tenant.
          * @example {
          *       "error": "object not found",
          *       "code": 404
          *     }
          */
         SourceNotFound: {
-            /** @description What went wrong; the messages are stable. For a bad field `<field>: <problem>`. */
+            /** @description The error message, which is stable. For a bad field `<field>: <problem>`. */
             error: string;
             /**
              * Format: int32
@@ -1062,7 +1067,7 @@ export interface components {
             code: number;
         };
         /**
-         * @description What is stored and what it takes, from counters.
+         * @description The amount of stored data and the space it uses, from counters.
          * @example {
          *       "driver": "fs",
          *       "buckets": 2,
@@ -1082,44 +1087,44 @@ export interface components {
          *     }
          */
         Stats: {
-            /** @description Where the bytes are kept. */
+            /** @description Where content is stored. */
             driver: components["schemas"]["Driver"];
-            /** @description Buckets. */
+            /** @description The number of buckets. */
             buckets: components["schemas"]["Count"];
-            /** @description Objects. */
+            /** @description The number of objects. */
             objects: components["schemas"]["Count"];
-            /** @description The sizes of all objects, in bytes. */
+            /** @description The total size of all objects, in bytes. */
             logical_bytes: components["schemas"]["Bytes"];
-            /** @description What is really kept for them, in bytes. */
+            /** @description The space actually used for them, in bytes. */
             stored_bytes: components["schemas"]["Bytes"];
-            /** @description Content-addressed entries. */
+            /** @description The number of content-addressed entries. */
             cas_entries: components["schemas"]["Count"];
-            /** @description Their sizes, in bytes. */
+            /** @description Their total size, in bytes. */
             cas_bytes: components["schemas"]["Bytes"];
-            /** @description Bytes that are kept once instead of several times. */
+            /** @description The space saved by storing equal content once, in bytes. */
             dedup_saved_bytes: components["schemas"]["Bytes"];
-            /** @description Uploads that have not ended. */
+            /** @description The number of open uploads. */
             open_uploads: components["schemas"]["Count"];
-            /** @description The sizes of their parts, in bytes. */
+            /** @description The total size of their parts, in bytes. */
             upload_bytes: components["schemas"]["Bytes"];
-            /** @description Stored runs of bytes that nothing refers to and that are to be removed. */
+            /** @description The number of stored blobs that nothing refers to and that will be removed. */
             garbage_blobs: components["schemas"]["Count"];
-            /** @description Their sizes, in bytes. */
+            /** @description Their total size, in bytes. */
             garbage_bytes: components["schemas"]["Bytes"];
-            /** @description Stored runs of bytes whose checksum failed. */
+            /** @description The number of stored blobs whose checksum failed. */
             damaged_blobs: components["schemas"]["Count"];
-            /** @description Transfers that run in this process now. */
+            /** @description The number of transfers running in this process now. */
             active_transfers: components["schemas"]["Count"];
-            /** @description When all stored bytes were last checked; null before the first time. */
+            /** @description When all stored content was last checked; null before the first check. */
             last_scrub_at: components["schemas"]["Timestamp"] | null;
         };
         /**
-         * @description What statistics are about.
+         * @description The scope of statistics.
          * @enum {string}
          */
         StatsScope: "tenant" | "instance";
         /**
-         * @description A content as it was stored under its own hash.
+         * @description Content stored under its own hash.
          * @example {
          *       "hash": "sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
          *       "size": 3,
@@ -1132,11 +1137,11 @@ export interface components {
             hash: components["schemas"]["ContentHash"];
             /** @description Its size in bytes. */
             size: components["schemas"]["Bytes"];
-            /** @description Whether the bytes were there already, so that no new ones are kept. */
+            /** @description Whether the bytes already existed, so that no new ones are stored. */
             deduplicated: boolean;
             /**
              * Format: int32
-             * @description References that keep it alive.
+             * @description The number of references that keep it alive.
              */
             references: number;
         };
@@ -1170,14 +1175,9 @@ export interface components {
             last_modified: components["schemas"]["Timestamp"];
             /** @description The checksum of its content, as in `X-Store-Checksum`. */
             checksum: components["schemas"]["Checksum"];
-            /** @description Free data of the tenant's own. */
+            /** @description Free-form data that the tenant defines. */
             metadata: components["schemas"]["ObjectMetadata"];
         };
-        /**
-         * @description A subject, as `<kind>:<id>`.
-         * @example user:user_01m7w6j6r3f6ct0pbzfv676raz
-         */
-        Subject: string;
         /**
          * @description A tenant. Every record belongs to exactly one.
          * @example default
@@ -1185,19 +1185,21 @@ export interface components {
         TenantId: string;
         /**
          * Format: date-time
-         * @description A moment, RFC 3339; answers are in UTC with milliseconds.
+         * @description An RFC 3339 timestamp between 0001-01-01T00:00:00Z and 9999-12-31T23:59:59.999Z. Responses use
+         *     UTC with milliseconds; a leap second counts as the following second.
          * @example 2026-11-20T09:30:00.000Z
          */
         Timestamp: string;
         /**
-         * @description It would exceed the quota of the bucket or the tenant, or the object or the body is larger than may be.
+         * @description The request would exceed the quota of the bucket or the tenant, or the object or the body is too
+         *     large.
          * @example {
          *       "error": "bucket quota exceeded",
          *       "code": 413
          *     }
          */
         TooLarge: {
-            /** @description What went wrong; the messages are stable. For a bad field `<field>: <problem>`. */
+            /** @description The error message, which is stable. For a bad field `<field>: <problem>`. */
             error: string;
             /**
              * Format: int32
@@ -1207,19 +1209,19 @@ export interface components {
         };
         /**
          * Format: int64
-         * @description The size of content that is sent in one request, in bytes.
+         * @description The size of the content of one request, in bytes.
          * @example 183042
          */
         TransferBytes: number;
         /**
-         * @description No credentials, or credentials that are not valid.
+         * @description Credentials are missing or not valid.
          * @example {
          *       "error": "unauthenticated",
          *       "code": 401
          *     }
          */
         Unauthorized: {
-            /** @description What went wrong; the messages are stable. For a bad field `<field>: <problem>`. */
+            /** @description The error message, which is stable. For a bad field `<field>: <problem>`. */
             error: string;
             /**
              * Format: int32
@@ -1228,14 +1230,15 @@ export interface components {
             code: number;
         };
         /**
-         * @description As many transfers run as may at once, or the store or authorization is away.
+         * @description The limit of simultaneous transfers is reached, or the database or the authorization service is
+         *     unavailable.
          * @example {
          *       "error": "storage unavailable",
          *       "code": 503
          *     }
          */
         Unavailable: {
-            /** @description What went wrong; the messages are stable. For a bad field `<field>: <problem>`. */
+            /** @description The error message, which is stable. For a bad field `<field>: <problem>`. */
             error: string;
             /**
              * Format: int32
@@ -1244,14 +1247,14 @@ export interface components {
             code: number;
         };
         /**
-         * @description The body is not of a content type that the operation reads.
+         * @description The operation does not accept the content type of the body.
          * @example {
          *       "error": "content type must be application/json",
          *       "code": 415
          *     }
          */
         UnsupportedBody: {
-            /** @description What went wrong; the messages are stable. For a bad field `<field>: <problem>`. */
+            /** @description The error message, which is stable. For a bad field `<field>: <problem>`. */
             error: string;
             /**
              * Format: int32
@@ -1260,14 +1263,15 @@ export interface components {
             code: number;
         };
         /**
-         * @description The bucket does not take this content type, or the body is not of one that the operation reads.
+         * @description The bucket does not allow this content type, or the operation does not accept the content type of
+         *     the body.
          * @example {
          *       "error": "content type is not allowed in this bucket",
          *       "code": 415
          *     }
          */
         UnsupportedMediaType: {
-            /** @description What went wrong; the messages are stable. For a bad field `<field>: <problem>`. */
+            /** @description The error message, which is stable. For a bad field `<field>: <problem>`. */
             error: string;
             /**
              * Format: int32
@@ -1315,30 +1319,33 @@ export interface components {
             key: components["schemas"]["ObjectKey"];
             /** @description The type of the content, which the bucket must allow. */
             content_type: components["schemas"]["MediaType"];
-            /** @description The `Cache-Control` to answer it with; `private, no-cache` when null. */
+            /** @description The `Cache-Control` header of responses; `private, no-cache` when null. */
             cache_control: components["schemas"]["CacheControl"] | null;
-            /** @description The `Content-Disposition` to answer it with. */
+            /** @description The `Content-Disposition` header of responses. */
             content_disposition: components["schemas"]["ContentDisposition"] | null;
-            /** @description The `Content-Encoding` to answer it with; the content is never decoded. */
+            /** @description The `Content-Encoding` header of responses; the content is never decoded. */
             content_encoding: components["schemas"]["ContentEncoding"] | null;
-            /** @description The `Content-Language` to answer it with. */
+            /** @description The `Content-Language` header of responses. */
             content_language: components["schemas"]["ContentLanguage"] | null;
-            /** @description Free data of the tenant's own, for the object. */
+            /** @description Free-form data that the tenant defines, for the object. */
             metadata: components["schemas"]["ObjectMetadata"];
-            /** @description What has become of it. */
+            /** @description The status. */
             readonly status: components["schemas"]["UploadStatus"];
             /**
              * Format: int32
-             * @description Parts that it has.
+             * @description The number of uploaded parts.
              */
             readonly uploaded_parts: number;
-            /** @description Their sizes together, in bytes. */
+            /** @description Their total size, in bytes. */
             readonly uploaded_bytes: components["schemas"]["Bytes"];
-            /** @description Its parts by number; null in lists and in the answers of writes. */
+            /** @description Its parts by number; null in lists and in responses to writes. */
             readonly parts: components["schemas"]["Part"][] | null;
-            /** @description Whether it has more parts than were answered; repeat with the last number as `part_after`. */
+            /**
+             * @description Whether it has more parts than the response; repeat the request with the last number as
+             *     `part_after`.
+             */
             readonly parts_truncated: boolean;
-            /** @description When it ends by itself. */
+            /** @description When it expires. */
             readonly expires_at: components["schemas"]["Timestamp"];
             /** @description When it was created. */
             readonly created_at: components["schemas"]["Timestamp"];
@@ -1348,7 +1355,7 @@ export interface components {
             readonly completed_at: components["schemas"]["Timestamp"] | null;
         };
         /**
-         * @description What is sent to begin an upload. Read-only members are accepted and ignored; `null` means absent.
+         * @description A request to begin an upload. Read-only members are accepted and ignored; `null` means absent.
          * @example {
          *       "key": "film.mp4",
          *       "content_type": "video/mp4",
@@ -1368,27 +1375,27 @@ export interface components {
              */
             content_type: components["schemas"]["MediaType"];
             /**
-             * @description The `Cache-Control` to answer it with; `private, no-cache` when null.
+             * @description The `Cache-Control` header of responses; `private, no-cache` when null.
              * @default null
              */
             cache_control: components["schemas"]["CacheControl"] | null;
             /**
-             * @description The `Content-Disposition` to answer it with.
+             * @description The `Content-Disposition` header of responses.
              * @default null
              */
             content_disposition: components["schemas"]["ContentDisposition"] | null;
             /**
-             * @description The `Content-Encoding` to answer it with; the content is never decoded.
+             * @description The `Content-Encoding` header of responses; the content is never decoded.
              * @default null
              */
             content_encoding: components["schemas"]["ContentEncoding"] | null;
             /**
-             * @description The `Content-Language` to answer it with.
+             * @description The `Content-Language` header of responses.
              * @default null
              */
             content_language: components["schemas"]["ContentLanguage"] | null;
             /**
-             * @description Free data of the tenant's own, for the object.
+             * @description Free-form data that the tenant defines, for the object.
              * @default {}
              */
             metadata: components["schemas"]["ObjectMetadata"];
@@ -1435,20 +1442,21 @@ export interface components {
         UploadListing: {
             /** @description The uploads. */
             uploads: components["schemas"]["Upload"][];
-            /** @description Whether more follow. */
+            /** @description Whether more records follow. */
             truncated: boolean;
-            /** @description Where the next page begins; null when none follows. */
+            /** @description The cursor of the next page; null on the last page. */
             cursor: components["schemas"]["ListingCursor"] | null;
         };
         /**
-         * @description The upload, or its bucket, does not exist for this tenant. Uploads are forgotten 24 hours after their end.
+         * @description The upload, or its bucket, does not exist for this tenant. Uploads are deleted 24 hours after
+         *     their end.
          * @example {
          *       "error": "upload not found",
          *       "code": 404
          *     }
          */
         UploadNotFound: {
-            /** @description What went wrong; the messages are stable. For a bad field `<field>: <problem>`. */
+            /** @description The error message, which is stable. For a bad field `<field>: <problem>`. */
             error: string;
             /**
              * Format: int32
@@ -1457,12 +1465,12 @@ export interface components {
             code: number;
         };
         /**
-         * @description What has become of an upload.
+         * @description The status of an upload.
          * @enum {string}
          */
         UploadStatus: "pending" | "active" | "completed" | "aborted" | "expired";
         /**
-         * @description No range, and of how many bytes.
+         * @description No range, only the size of the whole content.
          * @example bytes *\/183042
          */
         WholeRange: string;
@@ -1563,7 +1571,6 @@ export type Stats = components['schemas']['Stats'];
 export type StatsScope = components['schemas']['StatsScope'];
 export type StoredContent = components['schemas']['StoredContent'];
 export type StoredObject = components['schemas']['StoredObject'];
-export type Subject = components['schemas']['Subject'];
 export type TenantId = components['schemas']['TenantId'];
 export type Timestamp = components['schemas']['Timestamp'];
 export type TooLarge = components['schemas']['TooLarge'];

@@ -4,88 +4,97 @@ import type * as T from './types.ts';
 /** Info: the settings of the server. */
 export interface Info<Call = unknown> {
   /**
-   * Answers the settings that a client has to know, and the server's clock.
+   * Returns the settings that a client needs, and the server's clock.
+   *
+   * Needs the scope `sync:read`.
    *
    * `GET /info`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store or authorization is away.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database or the authorization service is unavailable.
    */
   get(request: Record<never, never>, call: Call): Promise<T.ServerInfo>;
 }
 
-/** Nodes: which replicas there are, and whose they are. */
+/** Nodes: the replicas and their owners. */
 export interface Nodes<Call = unknown> {
   /**
    * Lists the nodes of the data set, newest first.
    *
+   * Needs the scope `sync:admin`.
+   *
    * `GET /nodes`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store or authorization is away.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database or the authorization service is unavailable.
    */
   list(request: { limit: number; cursor?: T.Cursor | undefined }, call: Call): Promise<T.NodeList>;
 
   /**
-   * Frees the id of a node, so that another subject can use it. Its changes stay.
+   * Frees the id of a node, so that another subject can use it. Its changes remain.
+   *
+   * Needs the scope `sync:admin`.
    *
    * `DELETE /nodes/{nodeId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope.
    * - 404: No subject has used the node id.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store or authorization is away.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database or the authorization service is unavailable.
    */
   delete(request: { nodeId: T.NodeId }, call: Call): Promise<void>;
 }
 
 /**
- * Presence: which nodes are on a topic now, and what they show there. While it is disabled, which is the default,
- * everything is a 404.
+ * Presence: the nodes that are on a topic now, and their data. While presence is disabled, which is
+ * the default, every response is a 404.
  */
 export interface Presence<Call = unknown> {
   /**
-   * Joins a topic, stays on it with other or the same data, or leaves it. Answers the event that readers of the stream
-   * see.
+   * Joins a topic, renews or changes the presence in it, or leaves it. Returns the event that readers of the stream receive.
+   *
+   * Needs the scope `sync:write`.
    *
    * `POST /presence`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
+   * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the scope or may not use the topic, or the node id belongs to another subject.
    * - 404: Presence is disabled.
-   * - 409: The topic has as many nodes, or the node as many topics, as may be.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store or authorization is away.
+   * - 409: The topic has its maximum number of nodes, or the node its maximum number of topics.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database or the authorization service is unavailable.
    */
   update(request: { body: T.PresenceUpdate }, call: Call): Promise<T.PresenceEvent>;
 
   /**
-   * Answers who is on a topic.
+   * Returns the nodes on a topic.
+   *
+   * Needs the scope `sync:read`.
    *
    * `GET /presence`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope.
    * - 404: Presence is disabled.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store or authorization is away.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database or the authorization service is unavailable.
    */
   get(request: { topic: T.Topic }, call: Call): Promise<T.PresenceSnapshot>;
 }
@@ -93,89 +102,100 @@ export interface Presence<Call = unknown> {
 /** Changes: pulled, pushed, and streamed as they arrive. */
 export interface Changes<Call = unknown> {
   /**
-   * Answers what has changed since a watermark. A page also ends at 4 MiB.
+   * Returns the changes since a watermark. A page also ends at 4 MiB.
+   *
+   * Needs the scope `sync:read`.
    *
    * `POST /pull`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope, or may not read a table that is named.
-   * - 410: Deletions that the node has not seen may have been forgotten, or the epoch is another: it pulls from zero, drops synced records that are not
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store or authorization is away.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the scope, or may not read a named table.
+   * - 410: Deletions that the node has not seen may have been forgotten, or the epoch has changed. The node
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database or the authorization service is unavailable.
    */
   pull(request: { body: T.PullRequest }, call: Call): Promise<T.PullResponse>;
 
   /**
-   * Merges changes of a node, all of them or none. Repeating a push is harmless.
+   * Merges changes of a node atomically. Repeating a push is harmless.
+   *
+   * Needs the scope `sync:write`.
    *
    * `POST /push`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or a change is ahead of the server's clock;
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope or may not write a table, the node id belongs to another subject, or a hook rejects a
-   * - 409: The push would make more tables than a data set may have. Nothing of it is kept.
-   * - 410: Deletions that the node has not seen may have been forgotten, or the epoch is another: it pulls from zero, drops synced records that are not
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store or authorization is away, or as many pushes wait as may.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or a change is ahead of
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the scope or may not write a table, the node id belongs to another subject,
+   * - 409: The push would exceed the maximum number of tables of a data set. Nothing of it is stored.
+   * - 410: Deletions that the node has not seen may have been forgotten, or the epoch has changed. The node
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database or the authorization service is unavailable, or too many pushes are waiting.
    */
   push(request: { body: T.PushRequest }, call: Call): Promise<T.PushResponse>;
 
   /**
-   * Streams changes and presence as server-sent events: first what has arrived since, then everything as it arrives.
-   * A comment every 15 seconds of silence keeps the stream alive; after a break the reader opens it again 5 seconds later,
-   * with the `id` of its last event in `Last-Event-ID`.
+   * Streams changes and presence as server-sent events: first what has arrived since the watermark,
+   * then everything as it arrives. After 15 seconds of silence, a comment keeps the stream alive.
+   * After a disconnection, the client reopens the stream 5 seconds later, with the `id` of its last
+   * event in `Last-Event-ID`.
+   *
+   * Needs the scope `sync:read`.
    *
    * `GET /stream`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope, or may not read a table that is named.
-   * - 410: Deletions that the node has not seen may have been forgotten, or the epoch is another: it pulls from zero, drops synced records that are not
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store or authorization is away, or as many streams are open as may.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the scope, or may not read a named table.
+   * - 410: Deletions that the node has not seen may have been forgotten, or the epoch has changed. The node
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database or the authorization service is unavailable, or too many streams are open.
    */
-  stream(request: { tables?: T.TableNames | undefined; since?: T.HlcTextOrNow | undefined; node_id?: T.NodeId | undefined; topics?: T.Topics | undefined; exclude_own: boolean; "Last-Event-ID"?: T.HlcText | undefined }, call: Call): AsyncIterable<{ event: "changes"; id?: string; data: T.PullResponse } | { event: "presence"; id?: string; data: T.PresenceEvent } | { event: "resync"; id?: string; data: T.Gone } | { comment: string }> | Promise<AsyncIterable<{ event: "changes"; id?: string; data: T.PullResponse } | { event: "presence"; id?: string; data: T.PresenceEvent } | { event: "resync"; id?: string; data: T.Gone } | { comment: string }>>;
+  stream(request: { tables?: T.TableNames | undefined; since?: T.HlcTextOrNow | undefined; node_id?: T.NodeId | undefined; topics?: T.Topics | undefined; exclude_own: boolean; "Last-Event-ID"?: T.HlcText | undefined }, call: Call): AsyncIterable<{ event: "changes"; id?: string; data: T.PullResponse } | { event: "presence"; id?: string; data: T.PresenceEvent } | { event: "resync"; id?: string; data: T.Gone } | { comment: string } | { retry: number }> | Promise<AsyncIterable<{ event: "changes"; id?: string; data: T.PullResponse } | { event: "presence"; id?: string; data: T.PresenceEvent } | { event: "resync"; id?: string; data: T.Gone } | { comment: string } | { retry: number }>>;
 }
 
-/** Records: what changes have come to. */
+/** Records: the merged results of changes. */
 export interface Records<Call = unknown> {
   /**
-   * Answers what a record is now. A deleted one is answered without fields until its deletion is forgotten.
+   * Returns the current state of a record. A deleted record is returned without fields until its deletion is forgotten.
+   *
+   * Needs the scope `sync:read`.
    *
    * `GET /records`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope, or may not read a table that is named.
-   * - 404: The record was never seen, or its deletion is forgotten.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store or authorization is away.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the scope, or may not read a named table.
+   * - 404: The record never existed, or its deletion has been forgotten.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database or the authorization service is unavailable.
    */
   get(request: { table: T.TableName; pk: T.RecordKey }, call: Call): Promise<T.RecordState>;
 }
 
-/** Tables: what the data set consists of. */
+/** Tables: the tables of the data set. */
 export interface Tables<Call = unknown> {
   /**
    * Lists the tables that the caller may read, by name.
    *
+   * Needs the scope `sync:read`.
+   *
    * `GET /tables`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store or authorization is away.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database or the authorization service is unavailable.
    */
   list(request: Record<never, never>, call: Call): Promise<T.TableList>;
 }

@@ -2,7 +2,7 @@
 export interface components {
     schemas: {
         /**
-         * @description A node, or one of the server's own names, which begin with `@`; empty in the zero reading.
+         * @description A node, or a name of the server, which begins with `@`; empty in the zero reading.
          * @example phone-1
          */
         Author: string;
@@ -13,21 +13,21 @@ export interface components {
          *     }
          */
         BadRequest: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
         };
         /**
-         * @description The store or authorization is away, or as many pushes wait as may.
+         * @description The database or the authorization service is unavailable, or too many pushes are waiting.
          * @example {
          *       "error": "busy"
          *     }
          */
         Busy: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
         };
         /**
-         * @description A change of one field, or the deletion of a record. Members that do not apply are left out.
+         * @description A change of one field, or the deletion of a record. Members that do not apply are omitted.
          * @example {
          *       "table": "notes",
          *       "pk": "note-17",
@@ -95,13 +95,13 @@ export interface components {
             table: components["schemas"]["TableName"];
             /** @description The key of the record. */
             pk: components["schemas"]["RecordKey"];
-            /** @description The field; empty beside `tombstone`. */
+            /** @description The field; empty with `tombstone`. */
             field: components["schemas"]["FieldNameOrEmpty"];
-            /** @description How the field merges; `lww` beside `tombstone`. */
+            /** @description How the field merges; `lww` with `tombstone`. */
             crdt_type: components["schemas"]["CrdtType"];
-            /** @description When it was made, by the clock of its node. */
+            /** @description The time of the change, by the clock of its node. */
             hlc: components["schemas"]["Hlc"];
-            /** @description The node that made it, or `@` and the epoch where a hook of the server replaced it. */
+            /** @description The node that made it, or `@` and the epoch if a hook of the server replaced it. */
             node_id: string;
             /** @description The value of an `lww` field: any JSON value. */
             value?: unknown;
@@ -149,13 +149,16 @@ export interface components {
             table: components["schemas"]["TableName"];
             /** @description The key of the record. */
             pk: components["schemas"]["RecordKey"];
-            /** @description The field; required without `tombstone`, absent or empty beside it. */
+            /** @description The field; required without `tombstone`, absent or empty with it. */
             field?: components["schemas"]["FieldNameOrEmpty"] | null;
-            /** @description How the field merges; required without `tombstone`, ignored beside it. */
+            /** @description How the field merges; required without `tombstone`, ignored with it. */
             crdt_type?: components["schemas"]["CrdtType"] | null;
-            /** @description When it was made, by the clock of its node; not zero, and at most 5 seconds ahead of the server. */
+            /**
+             * @description The time of the change, by the clock of its node; not zero, and at most 5 seconds ahead of the
+             *     server.
+             */
             hlc: components["schemas"]["Hlc"];
-            /** @description The node that made it: the `NodeID` of the push, except from those that may push for others. */
+            /** @description The node that made it: the `NodeID` of the push, unless the caller may push for other nodes. */
             node_id: string;
             /** @description The value of an `lww` field: any JSON value of at most 262,144 bytes and 64 levels. Absent means `null`. */
             value?: unknown;
@@ -164,30 +167,30 @@ export interface components {
              * @default false
              */
             tombstone: boolean | null;
-            /** @description The totals of a `counter` field; required for it, and for it only. */
+            /** @description The totals of a `counter` field; required for it, and only allowed there. */
             counter_delta?: components["schemas"]["CounterDeltaInput"] | null;
-            /** @description The operation on a `set` field; required for it, and for it only. */
+            /** @description The operation on a `set` field; required for it, and only allowed there. */
             set_op?: components["schemas"]["SetOpInput"] | null;
         };
         /**
-         * @description What the node of the change has added to a counter and taken from it, in all and not since the last push, so that a
-         *     repeat is harmless.
+         * @description The totals that the node of the change has added to a counter and subtracted from it. They are
+         *     totals and not differences since the last push, so that a repeat is harmless.
          * @example {
          *       "inc": 12,
          *       "dec": 1
          *     }
          */
         CounterDelta: {
-            /** @description All it has added. */
+            /** @description The total added. */
             inc: components["schemas"]["CounterTotal"];
-            /** @description All it has taken away. */
+            /** @description The total subtracted. */
             dec: components["schemas"]["CounterTotal"];
-            /** @description The deletion of the record after which its totals began at 0 again. */
+            /** @description The deletion of the record after which its totals restarted at 0. */
             since?: components["schemas"]["HlcText"];
         };
         /**
-         * @description What the node of the change has added to a counter and taken from it, in all and not since the last push, so that a
-         *     repeat is harmless.
+         * @description The totals that the node of the change has added to a counter and subtracted from it. They are
+         *     totals and not differences since the last push, so that a repeat is harmless.
          * @example {
          *       "inc": 12,
          *       "dec": 1
@@ -195,20 +198,23 @@ export interface components {
          */
         CounterDeltaInput: {
             /**
-             * @description All it has added.
+             * @description The total added.
              * @default 0
              */
             inc: components["schemas"]["CounterTotal"] | null;
             /**
-             * @description All it has taken away.
+             * @description The total subtracted.
              * @default 0
              */
             dec: components["schemas"]["CounterTotal"] | null;
-            /** @description The deletion of the record after which its totals began at 0 again; earlier than the change. Never when absent. */
+            /**
+             * @description The deletion of the record after which its totals restarted at 0; earlier than the change.
+             *     Absent means never.
+             */
             since?: components["schemas"]["HlcText"] | null;
         };
         /**
-         * @description What a counter is made of.
+         * @description The components of a counter.
          * @example {
          *       "inc": {
          *         "phone-1": 12
@@ -219,14 +225,14 @@ export interface components {
          *     }
          */
         CounterState: {
-            /** @description What each node has added. */
+            /** @description The total that each node has added. */
             inc: components["schemas"]["CounterTotals"];
-            /** @description What each node has taken away. */
+            /** @description The total that each node has subtracted. */
             dec: components["schemas"]["CounterTotals"];
         };
         /**
          * Format: int64
-         * @description What a node has added to a counter, or taken from it, in all.
+         * @description The total that a node has added to a counter, or subtracted from it.
          * @example 12
          */
         CounterTotal: number;
@@ -240,12 +246,12 @@ export interface components {
             [key: string]: components["schemas"]["CounterTotal"];
         };
         /**
-         * @description How a field merges.
+         * @description How concurrent changes of a field merge.
          * @enum {string}
          */
         CrdtType: "lww" | "counter" | "set";
         /**
-         * @description A place in a list, handed out in `X-Next-Cursor` and opaque to clients.
+         * @description A position in a list, returned in `X-Next-Cursor` and opaque to clients.
          * @example eyJpZCI6InJvbGVfMDFtN3c0bjVlMGY3ZHJla3hqNTB5NTF3amcifQ
          */
         Cursor: string;
@@ -261,12 +267,12 @@ export interface components {
          */
         EventText: string;
         /**
-         * @description A field of a record; empty beside `tombstone`.
+         * @description A field of a record; empty with `tombstone`.
          * @example title
          */
         FieldNameOrEmpty: string;
         /**
-         * @description What a field is now.
+         * @description The current state of a field.
          * @example {
          *       "type": "counter",
          *       "hlc": {
@@ -294,15 +300,18 @@ export interface components {
             hlc: components["schemas"]["Hlc"];
             /** @description The node that changed it last. */
             node_id: string;
-            /** @description Its value: of `lww` what was written, of `counter` the sum, of `set` an array of its elements, at most 10,000. */
+            /**
+             * @description Its value: for `lww` the written value, for `counter` the sum, for `set` an array of its
+             *     elements, at most 10,000.
+             */
             value: unknown;
-            /** @description What the counter is made of; null for other types. */
+            /** @description The components of the counter; null for other types. */
             counter_state: components["schemas"]["CounterState"] | null;
-            /** @description What the set is made of; null for other types. */
+            /** @description The components of the set; null for other types. */
             set_state: components["schemas"]["SetState"] | null;
         };
         /**
-         * @description The fields of a record by their names.
+         * @description The fields of a record by name.
          * @example {
          *       "views": {
          *         "type": "counter",
@@ -329,24 +338,25 @@ export interface components {
             [key: string]: components["schemas"]["FieldState"];
         };
         /**
-         * @description The credentials lack the scope that the operation needs.
+         * @description The credentials lack the required scope.
          * @example {
          *       "error": "forbidden"
          *     }
          */
         Forbidden: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
         };
         /**
-         * @description Deletions that the node has not seen may have been forgotten, or the epoch is another: it pulls from zero, drops synced records that are not
-         *     there any more, gives its own unacknowledged changes fresh clock readings and pushes them.
+         * @description Deletions that the node has not seen may have been forgotten, or the epoch has changed. The node
+         *     must pull from zero, drop synced records that no longer exist, give its own unacknowledged
+         *     changes fresh clock readings and push them.
          * @example {
          *       "error": "resync required"
          *     }
          */
         Gone: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
         };
         /**
@@ -365,10 +375,13 @@ export interface components {
             timestamp: number;
             /**
              * Format: int32
-             * @description Tells readings of the same millisecond apart.
+             * @description Distinguishes readings of the same millisecond.
              */
             counter: number;
-            /** @description The node whose reading it is; a name that begins with `@` makes it one of the server's, opaque to clients. */
+            /**
+             * @description The node of the reading; a name that begins with `@` belongs to the server and is opaque to
+             *     clients.
+             */
             node_id: components["schemas"]["Author"];
         };
         /**
@@ -378,33 +391,33 @@ export interface components {
          */
         HlcText: string;
         /**
-         * @description A clock reading as text, or `now` for only what is still to come.
+         * @description A clock reading as text, or `now` for future changes only.
          * @example 01a1f859d864-0003-@5f3c9a1e
          */
         HlcTextOrNow: string;
         /**
-         * @description Something failed that is not the caller's fault; the log has the cause under the request id.
+         * @description An internal error occurred; the log records its cause under the request id.
          * @example {
          *       "error": "internal error"
          *     }
          */
         InternalError: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
         };
         /**
-         * @description A field or parameter is missing, malformed, out of its bounds or unknown, or a change is ahead of the server's clock;
-         *     the message names it. Nothing of the push is kept.
+         * @description A field or parameter is missing, malformed, out of its bounds or unknown, or a change is ahead of
+         *     the server's clock; the message names it. Nothing of the push is stored.
          * @example {
          *       "error": "Changes[3].set_op.tags: required"
          *     }
          */
         InvalidPush: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
         };
         /**
-         * @description A node and whose it is.
+         * @description A node and its owner.
          * @example {
          *       "node_id": "phone-1",
          *       "owner": "user:user_01m7w6j6r3f6ct0pbzfv676raz",
@@ -422,21 +435,21 @@ export interface components {
         Node: {
             /** @description Its id. */
             node_id: components["schemas"]["NodeId"];
-            /** @description The subject that used the id first and keeps it, as `<kind>:<id>`. */
+            /** @description The subject that used the id first and owns it, as `<kind>:<id>`. */
             owner: string;
             /** @description When it was first seen. */
             first_seen_at: components["schemas"]["Timestamp"];
             /** @description When it last pushed. */
             last_push_at: components["schemas"]["Timestamp"] | null;
-            /** @description When it last pulled, to a minute. */
+            /** @description When it last pulled, accurate to a minute. */
             last_pull_at: components["schemas"]["Timestamp"] | null;
-            /** @description Where it had pulled to then. */
+            /** @description The watermark of that pull. */
             watermark: components["schemas"]["Hlc"] | null;
-            /** @description Whether it has to pull from the beginning, since deletions that it has not seen were forgotten. */
+            /** @description Whether it must pull from the beginning, because deletions that it has not seen were forgotten. */
             stale: boolean;
         };
         /**
-         * @description A replica: a device, a browser profile or a server. The first subject that uses an id keeps it.
+         * @description A replica: a device, a browser profile or a server. The first subject that uses an id owns it.
          * @example phone-1
          */
         NodeId: string;
@@ -449,7 +462,7 @@ export interface components {
          *     }
          */
         NodeNotFound: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
         };
         /**
@@ -459,11 +472,11 @@ export interface components {
          *     }
          */
         PresenceDisabled: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
         };
         /**
-         * @description What happened on a topic.
+         * @description A presence event on a topic.
          * @example {
          *       "Type": "join",
          *       "NodeID": "phone-1",
@@ -474,17 +487,17 @@ export interface components {
          *     }
          */
         PresenceEvent: {
-            /** @description What happened. */
+            /** @description The kind of event. */
             Type: components["schemas"]["PresenceEventType"];
             /** @description The node. */
             NodeID: components["schemas"]["NodeId"];
             /** @description The topic. */
             Topic: components["schemas"]["Topic"];
-            /** @description What the node shows; null when it left. */
+            /** @description The data of the node; null when it left. */
             Data: unknown;
         };
         /**
-         * @description What happened to a node on a topic.
+         * @description The kind of presence event of a node on a topic.
          * @enum {string}
          */
         PresenceEventType: "join" | "update" | "leave";
@@ -495,21 +508,21 @@ export interface components {
          *     }
          */
         PresenceForbidden: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
         };
         /**
-         * @description The topic has as many nodes, or the node as many topics, as may be.
+         * @description The topic has its maximum number of nodes, or the node its maximum number of topics.
          * @example {
          *       "error": "limit reached: 1000 nodes in a topic"
          *     }
          */
         PresenceFull: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
         };
         /**
-         * @description Who is on a topic.
+         * @description The nodes on a topic.
          * @example {
          *       "Topic": "notes:note-17",
          *       "States": [
@@ -548,15 +561,15 @@ export interface components {
             NodeID: components["schemas"]["NodeId"];
             /** @description The topic. */
             Topic: components["schemas"]["Topic"];
-            /** @description What the node shows. */
+            /** @description The data of the node. */
             Data: unknown;
-            /** @description When it last said so. */
+            /** @description When the presence was last renewed. */
             UpdatedAt: components["schemas"]["Timestamp"];
-            /** @description When it leaves unless it says so again. */
+            /** @description When the presence expires unless it is renewed. */
             ExpiresAt: components["schemas"]["Timestamp"];
         };
         /**
-         * @description That a node is on a topic. It has to be said again within 30 seconds, best every 10.
+         * @description The presence of a node on a topic. It must be renewed within 30 seconds, preferably every 10.
          * @example {
          *       "NodeID": "phone-1",
          *       "Topic": "notes:note-17",
@@ -570,11 +583,14 @@ export interface components {
             NodeID: components["schemas"]["NodeId"];
             /** @description The topic. */
             Topic: components["schemas"]["Topic"];
-            /** @description What others shall see: any JSON value of at most 10,240 bytes. The node leaves when it is null or absent. */
+            /**
+             * @description The data shown to others: any JSON value of at most 10,240 bytes. The node leaves when it is
+             *     null or absent.
+             */
             Data?: unknown;
         };
         /**
-         * @description What a node has and wants.
+         * @description A request of a node for changes.
          * @example {
          *       "Tables": [
          *         "notes"
@@ -589,12 +605,12 @@ export interface components {
          */
         PullRequest: {
             /**
-             * @description The tables it wants; all of them when empty.
+             * @description The requested tables; empty means all.
              * @default []
              */
             Tables: components["schemas"]["TableName"][];
             /**
-             * @description The `LatestHLC` of its last pull of these tables or of its stream; from the beginning when zero.
+             * @description The `LatestHLC` of its last pull of these tables or of its stream; zero means the beginning.
              * @default {
              *       "timestamp": 0,
              *       "counter": 0,
@@ -606,18 +622,18 @@ export interface components {
             NodeID?: components["schemas"]["NodeId"];
             /**
              * Format: int32
-             * @description Most changes to answer.
+             * @description The maximum number of changes to return.
              * @default 1000
              */
             Limit: number;
             /**
-             * @description Whether to leave out what the node itself wrote. Needs `NodeID`; without effect in a pull from the beginning.
+             * @description Whether to omit the node's own changes. Needs `NodeID`; no effect in a pull from the beginning.
              * @default false
              */
             ExcludeOwn: boolean;
         };
         /**
-         * @description What has changed since, in the order in which it arrived at the server.
+         * @description The changes since then, in the order in which they arrived at the server.
          * @example {
          *       "Changes": [
          *         {
@@ -650,22 +666,22 @@ export interface components {
              *     pushed.
              */
             LatestHLC: components["schemas"]["Hlc"];
-            /** @description Whether more follow: pull again at once. */
+            /** @description Whether more changes follow: pull again at once. */
             HasMore: boolean;
         };
         /**
-         * @description The credentials lack the scope or may not write a table, the node id belongs to another subject, or a hook rejects a
-         *     change. Nothing of the push is kept.
+         * @description The credentials lack the scope or may not write a table, the node id belongs to another subject,
+         *     or a hook rejects a change. Nothing of the push is stored.
          * @example {
          *       "error": "node id belongs to another subject"
          *     }
          */
         PushForbidden: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
         };
         /**
-         * @description What a node has changed.
+         * @description The changes of a node.
          * @example {
          *       "Changes": [
          *         {
@@ -703,7 +719,7 @@ export interface components {
          */
         PushRequest: {
             /**
-             * @description The changes; all of them are merged, or none.
+             * @description The changes, which are merged atomically.
              * @default []
              */
             Changes: components["schemas"]["ChangeInput"][];
@@ -711,7 +727,7 @@ export interface components {
             NodeID: components["schemas"]["NodeId"];
         };
         /**
-         * @description What became of a push.
+         * @description The result of a push.
          * @example {
          *       "Merged": 2,
          *       "LatestHLC": {
@@ -725,25 +741,26 @@ export interface components {
         PushResponse: {
             /**
              * Format: int32
-             * @description Changes that were merged: all of them, also those that were known or lost against later ones.
+             * @description The number of merged changes: all of them, including those that were already known or lost
+             *     against later ones.
              */
             Merged: number;
-            /** @description The server's clock, for the clock of the node to move on to. No watermark. */
+            /** @description The server's clock, to which the clock of the node must advance. It is not a watermark. */
             LatestHLC: components["schemas"]["Hlc"];
             /**
              * Format: int32
-             * @description Changes that a hook of the server replaced; a pull shows them.
+             * @description The number of changes that a hook of the server replaced; a pull returns the replacements.
              */
             Replaced: number;
         };
         /**
-         * @description The API key that the request carries has used up its rate.
+         * @description The API key of the request has exceeded its rate limit.
          * @example {
          *       "error": "rate limit exceeded"
          *     }
          */
         RateLimited: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
         };
         /**
@@ -752,17 +769,17 @@ export interface components {
          */
         RecordKey: string;
         /**
-         * @description The record was never seen, or its deletion is forgotten.
+         * @description The record never existed, or its deletion has been forgotten.
          * @example {
          *       "error": "record not found"
          *     }
          */
         RecordNotFound: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
         };
         /**
-         * @description What a record is now.
+         * @description The current state of a record.
          * @example {
          *       "table": "notes",
          *       "pk": "note-17",
@@ -797,17 +814,17 @@ export interface components {
             table: components["schemas"]["TableName"];
             /** @description Its key. */
             pk: components["schemas"]["RecordKey"];
-            /** @description Its fields; none when it is deleted. */
+            /** @description Its fields; none if it is deleted. */
             fields: components["schemas"]["FieldStates"];
             /** @description Whether it is deleted. */
             tombstone: boolean;
-            /** @description When it was last deleted; null when it never was. */
+            /** @description When it was last deleted; null if it never was. */
             tombstone_hlc: components["schemas"]["Hlc"] | null;
-            /** @description Whether it has more fields than are answered. */
+            /** @description Whether it has more fields than the response. */
             truncated: boolean;
         };
         /**
-         * @description What a client has to know of the server.
+         * @description The settings of the server that a client needs.
          * @example {
          *       "server_time": "2026-11-20T09:46:40.132Z",
          *       "epoch": "5f3c9a1e",
@@ -824,33 +841,39 @@ export interface components {
         ServerInfo: {
             /** @description The server's clock. */
             server_time: components["schemas"]["Timestamp"];
-            /** @description The epoch of the data set: with another one all watermarks end. Null while nothing was ever pushed. */
+            /**
+             * @description The epoch of the data set; when it changes, all watermarks become invalid. Null while nothing
+             *     was ever pushed.
+             */
             epoch: string | null;
             /** @description Whether presence is enabled. */
             presence: boolean;
-            /** @description How far a pushed change may be ahead of the server's clock. */
+            /** @description The maximum time by which a pushed change may be ahead of the server's clock. */
             max_clock_drift: components["schemas"]["Duration"];
-            /** @description How long deletions are remembered: a node that syncs at least so often never has to begin anew. */
+            /**
+             * @description How long deletions are remembered: a node that syncs at least this often never has to start
+             *     again.
+             */
             tombstone_ttl: components["schemas"]["Duration"];
             /** @description How often to sync without a stream. */
             sync_interval: components["schemas"]["Duration"];
-            /** @description How long to wait before a stream is opened again. */
+            /** @description How long to wait before reopening a stream. */
             stream_retry: components["schemas"]["Duration"];
-            /** @description How long presence lasts unless it is said again. */
+            /** @description How long presence lasts unless it is renewed. */
             presence_ttl: components["schemas"]["Duration"];
             /**
              * Format: int32
-             * @description Most changes of a push.
+             * @description The maximum number of changes in a push.
              */
             max_changes: number;
             /**
              * Format: int32
-             * @description Most bytes of a push.
+             * @description The maximum size of a push in bytes.
              */
             max_push_bytes: number;
         };
         /**
-         * @description An element of a set and why it is there.
+         * @description An element of a set and its adds.
          * @example {
          *       "element": "urgent",
          *       "tags": [
@@ -861,11 +884,11 @@ export interface components {
         SetEntry: {
             /** @description The element: any JSON value. */
             element: unknown;
-            /** @description Its adds that were not removed; a removal names them. */
+            /** @description Its adds that were not removed; a removal must name them. */
             tags: components["schemas"]["HlcText"][];
         };
         /**
-         * @description An element that is added to a set or removed from it.
+         * @description An element that is added to or removed from a set.
          * @example {
          *       "op": "remove",
          *       "element": "urgent",
@@ -875,11 +898,11 @@ export interface components {
          *     }
          */
         SetOp: {
-            /** @description What is done. */
+            /** @description The operation. */
             op: components["schemas"]["SetOperation"];
             /** @description The element: any JSON value. */
             element: unknown;
-            /** @description The adds that are taken back, by their clock readings; for `remove` only. */
+            /** @description The adds that are revoked, by their clock readings; only for `remove`. */
             tags?: components["schemas"]["HlcText"][];
         };
         /**
@@ -893,26 +916,26 @@ export interface components {
          *     }
          */
         SetOpInput: {
-            /** @description What to do. */
+            /** @description The operation. */
             op: components["schemas"]["SetOperation"];
             /**
-             * @description The element: any JSON value of at most 4,096 bytes. Members in another order and `1` for `1.0` are the same
-             *     element.
+             * @description The element: any JSON value of at most 4,096 bytes. The order of members does not matter, and
+             *     `1` equals `1.0`.
              */
             element: unknown;
             /**
-             * @description The adds to take back, by their clock readings, each earlier than the change; required for `remove`, and for it
-             *     only.
+             * @description The adds to revoke, by their clock readings, each earlier than the change; required for
+             *     `remove`, and only allowed there.
              */
             tags?: components["schemas"]["HlcText"][] | null;
         };
         /**
-         * @description What is done to a set.
+         * @description An operation on a set.
          * @enum {string}
          */
         SetOperation: "add" | "remove";
         /**
-         * @description What a set is made of.
+         * @description The components of a set.
          * @example {
          *       "entries": [
          *         {
@@ -928,13 +951,13 @@ export interface components {
         SetState: {
             /** @description Its elements, in the byte order of their canonical JSON. */
             entries: components["schemas"]["SetEntry"][];
-            /** @description Whether it has more elements or adds than are answered. */
+            /** @description Whether it has more elements or adds than the response. */
             truncated: boolean;
         };
         /** @description The events of the stream. */
         StreamEvents: components["schemas"]["PullResponse"] | components["schemas"]["PresenceEvent"] | components["schemas"]["Gone"];
         /**
-         * @description A table of the data set. It comes into being with its first change.
+         * @description A table of the data set. It is created by its first change.
          * @example {
          *       "name": "notes",
          *       "latest_hlc": {
@@ -950,17 +973,17 @@ export interface components {
             name: components["schemas"]["TableName"];
             /** @description The latest clock reading of its changes. */
             latest_hlc: components["schemas"]["Hlc"];
-            /** @description The latest clock reading of the deletions that were forgotten; null while none was. */
+            /** @description The latest clock reading of the deletions that were forgotten; null if none was. */
             horizon_hlc: components["schemas"]["Hlc"] | null;
         };
         /**
-         * @description The credentials lack the scope, or may not read a table that is named.
+         * @description The credentials lack the scope, or may not read a named table.
          * @example {
          *       "error": "forbidden: table \"notes\""
          *     }
          */
         TableForbidden: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
         };
         /** @description Tables by name. */
@@ -977,42 +1000,43 @@ export interface components {
         TableNames: string;
         /**
          * Format: date-time
-         * @description A moment, RFC 3339; answers are in UTC with milliseconds.
+         * @description An RFC 3339 timestamp between 0001-01-01T00:00:00Z and 9999-12-31T23:59:59.999Z. Responses use
+         *     UTC with milliseconds; a leap second counts as the following second.
          * @example 2026-11-20T09:30:00.000Z
          */
         Timestamp: string;
         /**
-         * @description The body is larger than the operation takes.
+         * @description The body is larger than the operation accepts.
          * @example {
          *       "error": "body too large: at most 65536 bytes"
          *     }
          */
         TooLarge: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
         };
         /**
-         * @description The store or authorization is away, or as many streams are open as may.
+         * @description The database or the authorization service is unavailable, or too many streams are open.
          * @example {
          *       "error": "too many streams"
          *     }
          */
         TooManyStreams: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
         };
         /**
-         * @description The push would make more tables than a data set may have. Nothing of it is kept.
+         * @description The push would exceed the maximum number of tables of a data set. Nothing of it is stored.
          * @example {
          *       "error": "limit reached: 256 tables"
          *     }
          */
         TooManyTables: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
         };
         /**
-         * @description What presence is about, such as a document that is open.
+         * @description A topic of presence, such as an open document.
          * @example notes:note-17
          */
         Topic: string;
@@ -1022,33 +1046,33 @@ export interface components {
          */
         Topics: string;
         /**
-         * @description No credentials, or credentials that are not valid.
+         * @description Credentials are missing or not valid.
          * @example {
          *       "error": "unauthenticated"
          *     }
          */
         Unauthorized: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
         };
         /**
-         * @description The store or authorization is away.
+         * @description The database or the authorization service is unavailable.
          * @example {
          *       "error": "store unavailable"
          *     }
          */
         Unavailable: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
         };
         /**
-         * @description The body is not of a content type that the operation reads.
+         * @description The operation does not accept the content type of the body.
          * @example {
          *       "error": "content type must be application/json"
          *     }
          */
         UnsupportedMediaType: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
         };
     };

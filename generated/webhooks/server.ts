@@ -2,542 +2,607 @@
 import type * as T from './types.ts';
 
 /**
- * Deliveries: events on their way to endpoints. An attempt is a `POST` with the headers `webhook-id`, `webhook-timestamp` and
- * `webhook-signature` of Standard Webhooks: `v1,` and the base64 of HMAC-SHA256 over `<webhook-id>.<webhook-timestamp>.<body>`
- * with the decoded key of the secret, one for each secret that signs, with spaces between them. A 2xx takes the delivery, a 410
- * disables the endpoint, a 4xx other than 408, 425 and 429 is tried four times, all else until attempts are used up: after 5 s,
- * 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h, then every 24 h, or later if `Retry-After` says so.
+ * Deliveries: the delivery of events to endpoints. An attempt is a `POST` with the headers
+ * `webhook-id`, `webhook-timestamp` and `webhook-signature` of Standard Webhooks: `v1,` and the
+ * base64 of HMAC-SHA256 over `<webhook-id>.<webhook-timestamp>.<body>` with the decoded key of the
+ * secret, one for each secret that signs, with spaces between them. A 2xx accepts the delivery, and
+ * a 410 disables the endpoint. A 4xx other than 408, 425 and 429 is attempted four times, any other
+ * failure until no attempts are left: after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h, then
+ * every 24 h, or later if `Retry-After` says so.
  */
 export interface Deliveries<Call = unknown> {
   /**
-   * Answers one delivery.
+   * Returns one delivery.
+   *
+   * Needs the scope `webhooks:read`.
    *
    * `GET /deliveries/{id}`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds, unknown or refused, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more events wait to be accepted than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the queue of events is full.
    */
   get(request: { id: T.DeliveryId }, call: Call): Promise<T.Delivery>;
 
   /**
    * Lists the attempts of a delivery, oldest first.
    *
+   * Needs the scope `webhooks:read`.
+   *
    * `GET /deliveries/{id}/attempts`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds, unknown or refused, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more events wait to be accepted than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the queue of events is full.
    */
   attempts(request: { id: T.DeliveryId }, call: Call): Promise<T.AttemptList>;
 
   /**
    * Makes a pending delivery due now.
    *
+   * Needs the scope `webhooks:write`.
+   *
    * `POST /deliveries/{id}/retry`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds, unknown or refused, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more events wait to be accepted than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the queue of events is full.
    */
   retry(request: { id: T.DeliveryId }, call: Call): Promise<T.Delivery>;
 
   /**
    * Lists the deliveries to an endpoint, newest first.
    *
+   * Needs the scope `webhooks:read`.
+   *
    * `GET /endpoints/{id}/deliveries`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds, unknown or refused, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more events wait to be accepted than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the queue of events is full.
    */
   list(request: { id: T.EndpointId; limit: number; offset: number; cursor?: T.Cursor | undefined; state?: T.DeliveryState | undefined; event_type?: T.EventTypeName | undefined }, call: Call): Promise<T.DeliveryList>;
 }
 
-/** Dlq: dead letters, deliveries that failed for good. A replay consumes its entry. */
+/** Dlq: dead letters, which are deliveries that failed permanently. A replay removes its entry. */
 export interface Dlq<Call = unknown> {
   /**
    * Lists the dead letters of the tenant, newest failure first.
    *
+   * Needs the scope `webhooks:read`.
+   *
    * `GET /dlq`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds, unknown or refused, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more events wait to be accepted than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the queue of events is full.
    */
   list(request: { limit: number; offset: number; cursor?: T.Cursor | undefined; tenant_id?: T.TenantId | undefined; endpoint_id?: T.EndpointId | undefined }, call: Call): Promise<T.DeadLetterList>;
 
   /**
    * Counts the dead letters of the tenant.
    *
+   * Needs the scope `webhooks:read`.
+   *
    * `GET /dlq/count`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds, unknown or refused, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more events wait to be accepted than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the queue of events is full.
    */
   count(request: { tenant_id?: T.TenantId | undefined }, call: Call): Promise<T.DeadLetterCount>;
 
   /**
    * Removes the dead letters of the tenant that are older than a threshold.
    *
+   * Needs the scope `webhooks:admin`.
+   *
    * `POST /dlq/purge`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds, unknown or refused, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 413: The body, or `data` in it, is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more events wait to be accepted than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 413: The body, or `data` in it, is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the queue of events is full.
    */
   purge(request: { body?: T.DeadLetterPurge | undefined }, call: Call): Promise<T.DeadLetterPurgeResult>;
 
   /**
-   * Replays several dead letters: those with the given ids, or the oldest 1000 that match a filter. Both or neither is a 400.
+   * Replays several dead letters: those with the given ids, or the oldest 1000 that match a filter.
+   * Sending both or neither is a 400.
+   *
+   * Needs the scope `webhooks:write`.
    *
    * `POST /dlq/replay`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds, unknown or refused, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 413: The body, or `data` in it, is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more events wait to be accepted than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 413: The body, or `data` in it, is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the queue of events is full.
    */
   replayMany(request: { body: T.ReplayInput }, call: Call): Promise<T.ReplayResult>;
 
   /**
-   * Answers one dead letter.
+   * Returns one dead letter.
+   *
+   * Needs the scope `webhooks:read`.
    *
    * `GET /dlq/{id}`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds, unknown or refused, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more events wait to be accepted than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the queue of events is full.
    */
   get(request: { id: T.DeadLetterId }, call: Call): Promise<T.DeadLetter>;
 
   /**
-   * Removes a dead letter. The failed delivery stays as history.
+   * Removes a dead letter. The failed delivery remains as history.
+   *
+   * Needs the scope `webhooks:write`.
    *
    * `DELETE /dlq/{id}`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds, unknown or refused, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more events wait to be accepted than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the queue of events is full.
    */
   delete(request: { id: T.DeadLetterId }, call: Call): Promise<void>;
 
   /**
-   * Replays a dead letter: a new delivery of the same event to the same endpoint, which takes the place of the entry. Of two
-   * replays at once one is answered 404. The delivery is held while the endpoint is disabled; one to a deleted endpoint is a 404.
+   * Replays a dead letter: a new delivery of the same event to the same endpoint replaces the
+   * entry. Of two simultaneous replays, one gets a 404. The delivery is held while the endpoint is
+   * disabled; a deleted endpoint is a 404.
+   *
+   * Needs the scope `webhooks:write`.
    *
    * `POST /dlq/{id}/replay`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds, unknown or refused, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 409: The tenant has as many endpoints as it may have, or the `Idempotency-Key` was used with another body or is in use.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more events wait to be accepted than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 409: The tenant has reached its limit of endpoints, or the `Idempotency-Key` was used with another
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the queue of events is full.
    */
   replay(request: { id: T.DeadLetterId }, call: Call): Promise<T.Delivery>;
 }
 
-/** Endpoints: where a tenant's events are sent, and their secrets. */
+/** Endpoints: the addresses that receive a tenant's events, and their secrets. */
 export interface Endpoints<Call = unknown> {
   /**
-   * Creates an endpoint. The answer shows its secret. A tenant has at most 1000.
+   * Creates an endpoint. The response shows its secret. A tenant has at most 1000 endpoints.
+   *
+   * Needs the scope `webhooks:write`.
    *
    * `POST /endpoints`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds, unknown or refused, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 409: The tenant has as many endpoints as it may have, or the `Idempotency-Key` was used with another body or is in use.
-   * - 413: The body, or `data` in it, is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more events wait to be accepted than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 409: The tenant has reached its limit of endpoints, or the `Idempotency-Key` was used with another
+   * - 413: The body, or `data` in it, is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the queue of events is full.
    */
   create(request: { body: T.EndpointCreate }, call: Call): Promise<T.IssuedEndpoint>;
 
   /**
    * Lists the endpoints of the tenant, newest first.
    *
+   * Needs the scope `webhooks:read`.
+   *
    * `GET /endpoints`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds, unknown or refused, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more events wait to be accepted than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the queue of events is full.
    */
   list(request: { limit: number; offset: number; cursor?: T.Cursor | undefined; tenant_id?: T.TenantId | undefined; enabled?: boolean | undefined }, call: Call): Promise<T.EndpointList>;
 
   /**
-   * Answers one endpoint.
+   * Returns one endpoint.
+   *
+   * Needs the scope `webhooks:read`.
    *
    * `GET /endpoints/{id}`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds, unknown or refused, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more events wait to be accepted than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the queue of events is full.
    */
   get(request: { id: T.EndpointId }, call: Call): Promise<T.Endpoint>;
 
   /**
-   * Changes an endpoint. What is already due goes to the new URL.
+   * Changes an endpoint. Deliveries that are already due go to the new URL.
+   *
+   * Needs the scope `webhooks:write`.
    *
    * `PUT /endpoints/{id}`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds, unknown or refused, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 413: The body, or `data` in it, is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more events wait to be accepted than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 413: The body, or `data` in it, is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the queue of events is full.
    */
   update(request: { id: T.EndpointId; body: T.EndpointUpdate }, call: Call): Promise<T.Endpoint>;
 
   /**
-   * Deletes an endpoint. Its secrets are wiped and its pending deliveries cancelled; its dead letters stay until they are purged,
-   * but cannot be replayed.
+   * Deletes an endpoint. Its secrets are wiped and its pending deliveries cancelled; its dead letters stay until they are purged, but cannot be replayed.
+   *
+   * Needs the scope `webhooks:write`.
    *
    * `DELETE /endpoints/{id}`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds, unknown or refused, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more events wait to be accepted than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the queue of events is full.
    */
   delete(request: { id: T.EndpointId }, call: Call): Promise<void>;
 
   /**
-   * Disables an endpoint. It receives no new events, and its pending deliveries are held. A disabled one stays as it is.
+   * Disables an endpoint. It receives no new events, and its pending deliveries are held. A disabled endpoint does not change.
+   *
+   * Needs the scope `webhooks:write`.
    *
    * `PATCH /endpoints/{id}/disable`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds, unknown or refused, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more events wait to be accepted than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the queue of events is full.
    */
   disable(request: { id: T.EndpointId }, call: Call): Promise<T.Endpoint>;
 
   /**
-   * Enables an endpoint. Its health begins anew and the deliveries that were held go out. An enabled one stays as it is.
+   * Enables an endpoint. Its health is reset, and deliveries that were held are sent. An enabled endpoint does not change.
+   *
+   * Needs the scope `webhooks:write`.
    *
    * `PATCH /endpoints/{id}/enable`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds, unknown or refused, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more events wait to be accepted than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the queue of events is full.
    */
   enable(request: { id: T.EndpointId }, call: Call): Promise<T.Endpoint>;
 
   /**
-   * Makes the deliveries that an endpoint missed: for up to 1000 events that match it and have no delivery to it that is not
-   * failed or cancelled. Repeated with `since` = `next_since` until that is null it covers the whole time.
+   * Creates the deliveries that an endpoint missed, for up to 1000 events. An event counts if it matches the endpoint and has no delivery to it other than failed or cancelled ones. To cover the whole period, repeat the request with `since` = `next_since` until that is null.
+   *
+   * Needs the scope `webhooks:write`.
    *
    * `POST /endpoints/{id}/recover`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds, unknown or refused, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 413: The body, or `data` in it, is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more events wait to be accepted than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 413: The body, or `data` in it, is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the queue of events is full.
    */
   recover(request: { id: T.EndpointId; body: T.RecoveryInput }, call: Call): Promise<T.Recovery>;
 
   /**
-   * Gives an endpoint a new secret, which signs at once. The old one goes on signing beside it for the overlap; of old ones at
-   * most four do.
+   * Gives an endpoint a new secret, which signs at once. During the overlap, the old secret signs too; at most four old secrets do.
+   *
+   * Needs the scope `webhooks:write`.
    *
    * `POST /endpoints/{id}/rotate-secret`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds, unknown or refused, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 413: The body, or `data` in it, is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more events wait to be accepted than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 413: The body, or `data` in it, is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the queue of events is full.
    */
   rotateSecret(request: { id: T.EndpointId; body?: T.SecretRotation | undefined }, call: Call): Promise<T.RotatedSecret>;
 
   /**
-   * Answers the secret of an endpoint.
+   * Returns the secret of an endpoint.
+   *
+   * Needs the scope `webhooks:write`.
    *
    * `GET /endpoints/{id}/secret`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds, unknown or refused, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more events wait to be accepted than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the queue of events is full.
    */
   secret(request: { id: T.EndpointId }, call: Call): Promise<T.EndpointSecret>;
 
   /**
-   * Sends a test event to an endpoint, and to no other. It is attempted once and never becomes a dead letter.
+   * Sends a test event only to this endpoint. It is attempted once and never becomes a dead letter.
+   *
+   * Needs the scope `webhooks:write`.
    *
    * `POST /endpoints/{id}/test`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds, unknown or refused, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 409: The tenant has as many endpoints as it may have, or the `Idempotency-Key` was used with another body or is in use.
-   * - 413: The body, or `data` in it, is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more events wait to be accepted than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 409: The tenant has reached its limit of endpoints, or the `Idempotency-Key` was used with another
+   * - 413: The body, or `data` in it, is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the queue of events is full.
    */
   test(request: { id: T.EndpointId; body?: T.TestEvent | undefined }, call: Call): Promise<T.Delivery>;
 }
 
-/** Event types: the app's catalogue of what can happen, with an optional schema for each. */
+/** Event types: the app's catalogue of events, with an optional schema for each. */
 export interface EventTypes<Call = unknown> {
   /**
-   * Registers an event type. An existing one of this name is replaced as a whole, and revived if it is deprecated.
+   * Registers an event type. An existing type with this name is replaced completely, and revived if it is deprecated.
+   *
+   * Needs the scope `webhooks:admin`.
    *
    * `POST /event-types`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds, unknown or refused, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 409: The tenant has as many endpoints as it may have, or the `Idempotency-Key` was used with another body or is in use.
-   * - 413: The body, or `data` in it, is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more events wait to be accepted than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 409: The tenant has reached its limit of endpoints, or the `Idempotency-Key` was used with another
+   * - 413: The body, or `data` in it, is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the queue of events is full.
    */
   create(request: { body: T.EventTypeCreate }, call: Call): Promise<T.EventType>;
 
   /**
    * Lists the event types of the app, by name.
    *
+   * Needs the scope `webhooks:read`.
+   *
    * `GET /event-types`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds, unknown or refused, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more events wait to be accepted than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the queue of events is full.
    */
   list(request: { limit: number; offset: number; cursor?: T.Cursor | undefined; group?: T.EventTypeGroup | undefined; include_deprecated: boolean; include_platform: boolean }, call: Call): Promise<T.EventTypeList>;
 
   /**
-   * Answers one event type, also a deprecated one.
+   * Returns one event type, also a deprecated one.
+   *
+   * Needs the scope `webhooks:read`.
    *
    * `GET /event-types/{name}`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds, unknown or refused, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more events wait to be accepted than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the queue of events is full.
    */
   get(request: { name: T.EventTypeName }, call: Call): Promise<T.EventType>;
 
   /**
    * Changes an event type. A deprecated one is revived.
    *
+   * Needs the scope `webhooks:admin`.
+   *
    * `PUT /event-types/{name}`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds, unknown or refused, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 413: The body, or `data` in it, is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more events wait to be accepted than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 413: The body, or `data` in it, is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the queue of events is full.
    */
   update(request: { name: T.EventTypeName; body: T.EventTypeUpdate }, call: Call): Promise<T.EventType>;
 
   /**
-   * Deprecates an event type. New events of it are refused, accepted ones are delivered; it stays readable and can be revived.
+   * Deprecates an event type. New events of the type are refused, accepted ones are still delivered; the type remains readable and can be revived.
+   *
+   * Needs the scope `webhooks:admin`.
    *
    * `DELETE /event-types/{name}`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds, unknown or refused, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more events wait to be accepted than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the queue of events is full.
    */
   delete(request: { name: T.EventTypeName }, call: Call): Promise<void>;
 }
 
-/** Events: what happened, and on its way to endpoints. */
+/** Events: events and their delivery to endpoints. */
 export interface Events<Call = unknown> {
   /**
-   * Accepts an event and makes a delivery for every enabled endpoint that matches. Both are stored when the answer comes. A
-   * repeated `idempotency_key` answers the first event with 200. `data` has at most 256 KiB.
+   * Accepts an event and creates a delivery for every enabled endpoint that matches. Both are stored before the response is sent. A repeated `idempotency_key` returns the first event with status 200. `data` has at most 256 KiB.
+   *
+   * Needs the scope `webhooks:write`.
    *
    * `POST /events`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds, unknown or refused, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 409: The tenant has as many endpoints as it may have, or the `Idempotency-Key` was used with another body or is in use.
-   * - 413: The body, or `data` in it, is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more events wait to be accepted than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 409: The tenant has reached its limit of endpoints, or the `Idempotency-Key` was used with another
+   * - 413: The body, or `data` in it, is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the queue of events is full.
    */
   create(request: { body: T.EventInput }, call: Call): Promise<T.Event>;
 
   /**
    * Lists the events of the tenant, newest first.
    *
+   * Needs the scope `webhooks:read`.
+   *
    * `GET /events`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds, unknown or refused, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more events wait to be accepted than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the queue of events is full.
    */
   list(request: { limit: number; offset: number; cursor?: T.Cursor | undefined; tenant_id?: T.TenantId | undefined; type?: T.EventTypeName | undefined; from?: T.Timestamp | undefined; to?: T.Timestamp | undefined }, call: Call): Promise<T.EventList>;
 
   /**
-   * Accepts several events, each by itself. One that is refused does not keep the others from being accepted; only a body that is
-   * malformed is refused as a whole.
+   * Accepts several events individually. A refused event does not prevent the others from being accepted; only a malformed body is refused as a whole.
+   *
+   * Needs the scope `webhooks:write`.
    *
    * `POST /events/batch`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds, unknown or refused, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 413: The body, or `data` in it, is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more events wait to be accepted than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 413: The body, or `data` in it, is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the queue of events is full.
    */
   createBatch(request: { body: T.EventBatch }, call: Call): Promise<T.EventBatchResult>;
 
   /**
-   * Answers one event. Events are kept for 30 days by default.
+   * Returns one event. Events are kept for 30 days by default.
+   *
+   * Needs the scope `webhooks:read`.
    *
    * `GET /events/{id}`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds, unknown or refused, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more events wait to be accepted than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the queue of events is full.
    */
   get(request: { id: T.EventId }, call: Call): Promise<T.Event>;
 
   /**
    * Lists the deliveries of an event, newest first.
    *
+   * Needs the scope `webhooks:read`.
+   *
    * `GET /events/{id}/deliveries`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds, unknown or refused, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more events wait to be accepted than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the queue of events is full.
    */
   deliveries(request: { id: T.EventId; limit: number; offset: number; cursor?: T.Cursor | undefined }, call: Call): Promise<T.DeliveryList>;
 }
 
-/** Stats: numbers of what is kept. */
+/** Stats: the numbers of stored records. */
 export interface Stats<Call = unknown> {
   /**
    * Counts the events, deliveries, dead letters and endpoints of the tenant; for the operator those of all tenants of the app.
    *
+   * Needs the scope `webhooks:read`.
+   *
    * `GET /stats`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds, unknown or refused, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more events wait to be accepted than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the queue of events is full.
    */
   get(request: { tenant_id?: T.TenantId | undefined }, call: Call): Promise<T.Statistics>;
 }

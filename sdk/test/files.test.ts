@@ -1,6 +1,8 @@
 /** Uploads and downloads over a real socket: what is sent arrives byte for byte, what is answered is not read ahead. */
+import { getEventListeners } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -128,20 +130,64 @@ describe('a download', () => {
   });
 
   it('is there before its end is, and is read as it comes, for longer than the time of a try', async () => {
-    let finish = () => {};
+    let open: ServerResponse | undefined;
     const { url } = await serve((_, response) => {
       response.writeHead(200, { 'Content-Type': 'text/csv' });
-      response.write('first');
-      finish = () => response.end('last');
+      response.write('piece');
+      open = response;
       return undefined;
     });
-    const { body } = await things({ baseUrl: url, timeout: 50 }).download({ key: 'k' });
+    const { body } = await things({ baseUrl: url, timeout: 1_000 }).download({ key: 'k' });
     const reader = body!.pipeThrough(new TextDecoderStream()).getReader();
-    expect(await reader.read()).toEqual({ done: false, value: 'first' });
-    await new Promise((resolve) => setTimeout(resolve, 80));
-    finish();
-    expect(await reader.read()).toEqual({ done: false, value: 'last' });
+    // Whoever takes their time over what has come loses nothing: only a server that stands still is given up.
+    for (const pause of [300, 300, 300, 300]) {
+      expect(await reader.read()).toEqual({ done: false, value: 'piece' });
+      await new Promise((resolve) => setTimeout(resolve, pause));
+      open!.write('piece');
+    }
+    expect(await reader.read()).toEqual({ done: false, value: 'piece' });
+    open!.end();
     expect((await reader.read()).done).toBe(true);
+  });
+
+  it('that stands still ends with a timeout, one that is cut with a lost connection', async () => {
+    const { url } = await serve(({ url: path }, response) => {
+      response.writeHead(200, { 'Content-Type': 'text/csv', 'Content-Length': '100' });
+      response.write('first');
+      if (path.endsWith('cut')) setImmediate(() => response.destroy());
+      return undefined;
+    });
+    const client = things({ baseUrl: url, timeout: 100 });
+    const stalled = await client.download({ key: 'stalled' });
+    expect(await failureOf(stalled.text())).toMatchObject({
+      kind: 'timeout',
+      operation: 'things.things.download',
+    });
+    const cut = await client.download({ key: 'cut' });
+    expect(await failureOf(cut.arrayBuffer())).toMatchObject({ kind: 'connection' });
+  });
+
+  it('leaves nothing at the signal once it is read, given up or refused', async () => {
+    const { url } = await serve(({ url: path }) =>
+      path.endsWith('no') ? { status: 404 } : { body: 'bytes' },
+    );
+    const client = things({ baseUrl: url });
+    const controller = new AbortController();
+    const { signal } = controller;
+    const listeners = () => getEventListeners(signal, 'abort').length;
+    const read = await client.download({ key: 'k' }, { signal });
+    expect(listeners()).toBe(1);
+    await read.text();
+    expect(listeners()).toBe(0);
+    const left = await client.download({ key: 'k' }, { signal });
+    await left.body?.cancel();
+    expect(listeners()).toBe(0);
+    await failureOf(client.download({ key: 'no' }, { signal }));
+    await client.head({ key: 'k' }, { signal });
+    expect(listeners()).toBe(0);
+    const given = await client.download({ key: 'k' }, { signal });
+    controller.abort();
+    expect(await failureOf(given.text())).toMatchObject({ kind: 'abort' });
   });
 
   it('may be of a part', async () => {

@@ -1,5 +1,7 @@
+import { execFile } from 'node:child_process';
 import { readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -32,6 +34,26 @@ const allServices = `
 import { createPlinth } from '@plinth/sdk';
 const { roles } = createPlinth({ baseUrl: 'http://127.0.0.1:4000' }).authz;
 ${threeCalls}`;
+
+/** What a program does that uses most of the types. */
+const usage = `
+import { createPlinth, isPlinthError } from '@plinth/sdk';
+import { authz } from '@plinth/sdk/authz';
+const plinth = createPlinth({ baseUrl: 'http://127.0.0.1:4000', token: 'token' });
+export async function use(): Promise<string> {
+  for await (const role of plinth.authz.roles.list()) console.log(role.id, typeof authz);
+  for await (const event of plinth.agents.agents.stream({ name: 'support', body: { input: 'x' } })) console.log(event.event);
+  try {
+    await plinth.authz.roles.get({ roleId: 'role_1' });
+  } catch (error) {
+    if (isPlinthError(error)) console.log(error.status, error.headers?.get('X-Request-ID'));
+  }
+  const file = await plinth.storage.objects.get({ bucket: 'a', key: 'b' });
+  return file.text();
+}
+`;
+
+const run = promisify(execFile);
 
 let project: Project;
 beforeAll(async () => {
@@ -85,6 +107,32 @@ describe('the package', () => {
   it('refuses examples that are wrong, so that the two tests above can fail', async () => {
     const wrong = examples('```ts\nawait plinth.authz.roles.get({ role: 1 });\n```');
     await expect(compile(new Map([['wrong.mts', wrong]]))).rejects.toThrow("'role' does not exist");
+  });
+
+  it.each([
+    ['node16', 'node16', ['program.mts', 'program.cts'], { lib: ['ES2022'], types: ['node'] }],
+    ['esnext', 'bundler', ['program.ts'], { lib: ['ES2022', 'DOM', 'DOM.Iterable'], types: [] }],
+  ])(
+    'has types for --module %s --moduleResolution %s',
+    async (module, moduleResolution, files, surroundings) => {
+      const options = { strict: true, noEmit: true, target: 'es2022', module, moduleResolution };
+      for (const name of files) await writeFile(join(project.folder, name), usage);
+      const config = { compilerOptions: { ...options, ...surroundings }, files };
+      await writeFile(join(project.folder, 'tsconfig.json'), JSON.stringify(config));
+      await project.compile('-p', 'tsconfig.json');
+    },
+  );
+
+  it('is there for programs that require it', async () => {
+    const program = `
+      const { createPlinth, isPlinthError } = require('@plinth/sdk');
+      const { authz } = require('@plinth/sdk/authz');
+      createPlinth({ baseUrl: 'http://127.0.0.1:1', retries: 0 }).authz.roles.list().catch((error) =>
+        console.log(typeof authz, isPlinthError(error), error.kind, error.operation),
+      );`;
+    await writeFile(join(project.folder, 'program.cjs'), program);
+    const { stdout } = await run(process.execPath, ['program.cjs'], { cwd: project.folder });
+    expect(stdout).toBe('function true connection authz.roles.list\n');
   });
 
   it('needs nothing but the web platform and openapi-fetch', async () => {

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -28,7 +28,11 @@ export async function projectWithPackage(): Promise<Project> {
   };
   await mkdir(installed, { recursive: true });
   await cp(join(sdk, 'package.json'), join(installed, 'package.json'));
-  await symlink(join(modules, 'openapi-fetch'), join(folder, 'node_modules/openapi-fetch'));
+  await mkdir(join(folder, 'node_modules/@types'));
+  for (const name of ['openapi-fetch', '@types/node', 'undici-types'])
+    await symlink(join(modules, name), join(folder, 'node_modules', name));
   await compile('-p', sdk, '--outDir', join(installed, 'dist'));
+  await compile('-p', join(sdk, 'tsconfig.cjs.json'), '--outDir', join(installed, 'dist/cjs'));
+  await writeFile(join(installed, 'dist/cjs/package.json'), JSON.stringify({ type: 'commonjs' }));
   return { folder, compile, remove: () => rm(folder, { recursive: true }) };
 }

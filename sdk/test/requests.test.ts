@@ -41,6 +41,23 @@ describe('a request', () => {
     expect(lastUrl(requests)).toBe('/things/v1/things?limit=10&tag=a%20b&tag=c%26d');
   });
 
+  it('carries a map as headers where the contract names a prefix', async () => {
+    const { url, requests } = await serve(() => ({ body: {} }));
+    const metadata = { colour: 'dark blue', city: 'Köln', padded: ' x ', odd: "utf-8''x", empty: '' };
+    const request = { bucket: 'photos', key: 'cat.jpg', metadata, body: 'x' };
+    await createPlinth({ baseUrl: url }).storage.objects.put(request);
+    expect(requests[0]).toMatchObject({
+      url: '/storage/store/v1/buckets/photos/objects/cat.jpg',
+      headers: {
+        'x-store-meta-colour': 'dark blue',
+        'x-store-meta-city': "utf-8''K%C3%B6ln",
+        'x-store-meta-padded': "utf-8''%20x%20",
+        'x-store-meta-odd': "utf-8''utf-8''x",
+        'x-store-meta-empty': "utf-8''",
+      },
+    });
+  });
+
   it('carries arrays in one parameter where the contract says so', async () => {
     const { url, requests } = await serve(() => ({ body: { things: [], next_cursor: null } }));
     await things({ baseUrl: url }).listMarked({ tag: ['a', 'b c'] });
@@ -138,6 +155,18 @@ describe('a request', () => {
     });
   });
 
+  it('is on the behalf that the client says, unless the call says another', async () => {
+    const { url, requests } = await echo();
+    const client = things({ baseUrl: url, tenant: 'acme', app: 'shop', user: 'u', subject: 's' });
+    const ofClient = { 'x-tenant-id': 'acme', 'x-app-id': 'shop', 'x-user-id': 'u', 'x-subject-id': 's' };
+    await client.get({ id: '1' });
+    await client.get({ id: '1' }, { tenant: 'globex' });
+    expect(requests.map(({ headers }) => headers)).toMatchObject([
+      ofClient,
+      { ...ofClient, 'x-tenant-id': 'globex' },
+    ]);
+  });
+
   it('is sent by the fetch that was given', async () => {
     const sent: string[] = [];
     const fetch = (request: Request) => {
@@ -163,13 +192,21 @@ describe('an answer', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it('is undefined for 204, 304 and an empty 200', async () => {
+  it('is undefined for the statuses without a body', async () => {
     const statuses: Record<string, number> = { DELETE: 204, GET: 304 };
     const { url } = await serve(({ method }) => ({ status: statuses[method] ?? 200 }));
     const client = things({ baseUrl: url });
     expect(await client.delete({ id: '1' })).toBeUndefined();
     expect(await client.document({ 'If-None-Match': '"1"' })).toBeUndefined();
-    expect(await client.create({ body: {} })).toBeUndefined();
+  });
+
+  it.each([200, 204, 304])('is an error where JSON is due and a %d has no body', async (status) => {
+    const { url } = await serve(() => ({ status, headers: { 'X-Request-ID': 'req-1' } }));
+    expect(await failureOf(things({ baseUrl: url }).get({ id: '1' }))).toMatchObject({
+      kind: 'protocol',
+      status,
+      requestId: 'req-1',
+    });
   });
 
   it('that fails is handled once it is looked at in any way', async () => {

@@ -14,6 +14,7 @@ const safe: [string, Call][] = [
   ['PUT', (client, options) => client.put({ id: '1', body }, options)],
   ['DELETE', (client, options) => client.delete({ id: '1' }, options)],
   ['a POST that only asks', (client, options) => client.ask({ body: { question: '?' } }, options)],
+  ['a POST that creates', (client, options) => client.create({ body: {} }, options)],
   [
     'a POST with an idempotency key',
     (client, options) => client.create({ body: {} }, { ...options, idempotencyKey: 'k' }),
@@ -24,7 +25,7 @@ const safe: [string, Call][] = [
   ],
 ];
 const unsafe: [string, Call][] = [
-  ['POST', (client, options) => client.create({ body: {} }, options)],
+  ['a POST that creates nothing', (client, options) => client.token({ body: { grant_type: 'x' } }, options)],
   ['PATCH', (client, options) => client.patch({ id: '1', body }, options)],
   [
     'a PUT of a stream, which can be read once',
@@ -93,7 +94,27 @@ describe('what is repeated', () => {
     const create: Call = (client, options) => client.create({ body: {} }, options);
     const running = status(409, { 'Retry-After': '1' });
     expect((await tries(create, { idempotencyKey: 'k' }, lost, running, fine)).outcome).toBe('answered');
-    expect((await tries(create, {}, running, fine)).count).toBe(1);
+    expect((await tries(create, {}, lost, running, fine)).outcome).toBe('answered');
+  });
+
+  it('a creation under one key for all its tries, and another one for the next call', async () => {
+    const { fetch, requests } = answers(lost, status(429, { 'Retry-After': '1' }), fine);
+    const client = things({ baseUrl: 'http://plinth.invalid', fetch });
+    const call = client.create({ body: {} });
+    await vi.runAllTimersAsync();
+    await call;
+    await client.create({ body: {} });
+    const keys = requests.map(({ headers }) => headers.get('Idempotency-Key'));
+    expect(keys[0]).toMatch(/^[0-9a-f]{32}$/);
+    expect(keys).toEqual([keys[0], keys[0], keys[0], expect.stringMatching(/^[0-9a-f]{32}$/)]);
+    expect(keys[3]).not.toBe(keys[0]);
+  });
+
+  it.each(safe)('%s after a 500 that says when to come again', async (_, call) => {
+    expect(await tries(call, {}, status(500, { 'Retry-After': '1' }), fine)).toEqual({
+      count: 2,
+      outcome: 'answered',
+    });
   });
 
   it('with the same body and the same key', async () => {

@@ -73,12 +73,12 @@ export interface Things {
 
 export const things = (options: ClientOptions): Things =>
   resource<Things>(createClient(options), 'things.things', {
-    create: { verb: 'POST', path: '/v1/things', body: 'application/json' },
+    create: { verb: 'POST', path: '/v1/things', body: 'application/json', creates: true },
     ask: { verb: 'POST', path: '/v1/things/ask', body: 'application/json', read: true },
     get: { verb: 'GET', path: '/v1/things/{id}' },
     put: { verb: 'PUT', path: '/v1/things/{id}', body: 'application/json' },
     patch: { verb: 'PATCH', path: '/v1/things/{id}', body: 'application/merge-patch+json' },
-    delete: { verb: 'DELETE', path: '/v1/things/{id}' },
+    delete: { verb: 'DELETE', path: '/v1/things/{id}', empty: [204] },
     head: { verb: 'HEAD', path: '/objects/{+key}', unread: true },
     list: { verb: 'GET', path: '/v1/things', pages: 'cursor' },
     listByOffset: { verb: 'GET', path: '/v1/things', pages: 'offset' },
@@ -97,9 +97,15 @@ export const things = (options: ClientOptions): Things =>
       items: 'things',
       cursor: 'next_cursor',
     },
-    upload: { verb: 'PUT', path: '/objects/{+key}', headers: ['If-Match'], body: 'application/octet-stream' },
+    upload: {
+      verb: 'PUT',
+      path: '/objects/{+key}',
+      headers: ['If-Match'],
+      body: 'application/octet-stream',
+      empty: [204],
+    },
     download: { verb: 'GET', path: '/objects/{+key}', headers: ['Range'], unread: true },
-    document: { verb: 'GET', path: '/document', headers: ['If-None-Match'] },
+    document: { verb: 'GET', path: '/document', headers: ['If-None-Match'], empty: [304] },
     token: { verb: 'POST', path: '/token', body: 'application/x-www-form-urlencoded' },
     watch: {
       verb: 'GET',

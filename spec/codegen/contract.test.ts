@@ -1,6 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parseService, structured } from './contract.ts';
+import { interfaces } from './interfaces.ts';
 
 const text = { schema: { type: 'string' } };
 const operation = (id: string, more: object = {}) => ({ operationId: id, responses: {}, ...more });
@@ -30,6 +31,51 @@ describe('an operation', () => {
     const parameters = [{ name: 'id', in: 'path', required: true, schema: {}, 'x-greedy': true }];
     const read = only('/a/{id}/lock', 'post', operation('A_lock', { parameters, 'x-alias': '/b/{id}/lock' }));
     expect([read.path, read.aliases]).toEqual(['/a/{+id}/lock', ['/b/{id}/lock']]);
+  });
+
+  test('is repeatable where the frame reads the key, and cannot be marked so where it does not', () => {
+    const key = { name: 'Idempotency-Key', in: 'header', required: false, schema: {}, 'x-frame': true };
+    const read = only('/a', 'post', operation('A_go', { parameters: [key], 'x-repeatable': true }));
+    expect([read.repeatable, read.parameters]).toEqual([true, []]);
+    expect(() => only('/a', 'post', operation('A_go', { 'x-repeatable': true }))).toThrow(
+      'A_go: @repeatable needs a POST that documents a 409',
+    );
+  });
+
+  test('answers a failure of the database with 503, unless its service says otherwise', () => {
+    const document = (more: object) => ({
+      ...{ info: { title: 'Demo' }, components: { schemas: {} }, ...more },
+      paths: { '/a': { get: operation('A_get', { responses: { 503: {} } }), put: operation('A_put') } },
+    });
+    const read = (more: object) =>
+      parseService('Demo', JSON.stringify(document(more))).operations.map(({ storeFailure }) => storeFailure);
+    expect([read({}), read({ 'x-store-failure': 500 })]).toEqual([
+      [undefined, undefined],
+      [500, undefined],
+    ]);
+  });
+
+  test('has a type for what its handler returns beside JSON: a stream of JSON, lines, and a connection', () => {
+    const schema = { $ref: '#/components/schemas/Thing' };
+    const answer = (type: string) => ({ 200: { description: '', content: { [type]: { schema } } } });
+    const prefixed = { prefix: 'X-Meta-', member: 'metadata', count: 1, bytes: 1 };
+    const text = interfaces(
+      parsed(
+        {
+          '/a': { get: operation('A_all', { responses: answer('application/json'), 'x-streamed': true }) },
+          '/b': {
+            get: operation('A_lines', { responses: answer('application/x-ndjson'), 'x-lines': schema }),
+          },
+          '/c': { get: operation('A_feed', { responses: { 101: { description: '' } } }) },
+          '/d': { get: operation('A_put', { 'x-prefixed-headers': prefixed }) },
+        },
+        { Thing: {} },
+      ),
+    );
+    expect(text).toContain('Promise<Streamed<T.Thing>>');
+    expect(text).toContain('Promise<AsyncIterable<T.Thing>>');
+    expect(text).toContain('Promise<TakeOver>');
+    expect(text).toContain('request: { metadata: Record<string, string> }');
   });
 
   test.each([

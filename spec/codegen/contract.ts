@@ -1,5 +1,6 @@
-/** Reads the compiled OpenAPI documents into the shape that every generator of this folder works from. */
+/** Reads the compiled OpenAPI documents into the form that every generator in this folder uses. */
 import { leewayOf, type Leeway } from './leeway.ts';
+import { momentsOf, type Moments } from './moments.ts';
 
 /** A JSON schema of an OpenAPI 3.1 document. */
 export interface Schema {
@@ -7,6 +8,7 @@ export interface Schema {
   type?: string | string[];
   description?: string;
   default?: unknown;
+  format?: string;
   pattern?: string;
   maxLength?: number;
   enum?: unknown[];
@@ -22,7 +24,9 @@ export interface Schema {
   examples?: unknown[];
   /** Members that only the server sets: accepted in requests and ignored. */
   'x-ignored'?: string[];
-  /** Members for which `null` gives the default back, with that default. */
+  /** Whether its members are also accepted in other cases and with underscores. */
+  'x-folded'?: boolean;
+  /** Members that `null` resets to their default, with that default. */
   'x-restores'?: Record<string, unknown>;
 }
 
@@ -32,9 +36,13 @@ export interface Parameter {
   required: boolean;
   description?: string;
   schema: Schema;
-  /** Whether an array is written as a parameter for each value; as one for all of them where it is false. */
+  /** Whether each value of an array is its own parameter. If false, one parameter holds all values. */
   explode?: boolean;
   'x-greedy'?: boolean;
+  /** Whether the HTTP frame reads the parameter for all handlers. */
+  'x-frame'?: boolean;
+  /** Where its value contains times, derived from the schema. */
+  moments?: Moments;
 }
 
 export interface MediaType {
@@ -49,9 +57,21 @@ export interface Content {
 export interface Response {
   status: number;
   description: string;
-  /** The forms that the answer may have, the usual one first; none for an answer without content. */
+  /** The content types that the answer may have, the usual one first; empty for an answer without content. */
   content: Content[];
   headers: string[];
+}
+
+export interface TimeLimits {
+  body?: number;
+  silence?: number;
+}
+
+export interface PrefixedHeaders {
+  prefix: string;
+  member: string;
+  count: number;
+  bytes: number;
 }
 
 export interface Operation {
@@ -60,36 +80,53 @@ export interface Operation {
   method: string;
   verb: string;
   path: string;
-  /** Other paths that lead to it. */
+  /** Other paths of the operation. */
   aliases: string[];
   description: string;
   access: string;
-  /** It is public, and a credential of the platform counts nevertheless. */
+  /** Whether the operation is public but also recognises a credential of the platform. */
   optionalCredentials: boolean;
-  /** Query parameters that it does not know are ignored. */
+  /** Whether unknown query parameters are ignored. */
   tolerant: boolean;
+  /** The status of a failure of the database, where it is not the usual 503. */
+  storeFailure: 500 | undefined;
+  /** Seconds in which its body must arrive, and for which nothing may move. */
+  timeLimits: TimeLimits | undefined;
+  /** Headers of its requests that are named by a prefix. */
+  prefixedHeaders: PrefixedHeaders | undefined;
+  /** The prefix of headers that its responses may carry besides the documented ones. */
+  answeredPrefix: string | undefined;
+  /** The parameters of its handler. */
   parameters: Parameter[];
+  /** Whether an `Idempotency-Key` makes the operation safe to repeat, independently of its handler. */
+  repeatable: boolean;
   body: null | {
     required: boolean;
     content: Record<string, MediaType>;
     limit: number;
     leeway: Leeway | null;
+    /** Where the body contains times. */
+    moments: Moments | null;
   };
   responses: Response[];
-  /** Event name → schema, for an operation that answers a stream of server-sent events. */
+  /** Event name → schema, for an operation that answers with a stream of server-sent events. */
   events: Record<string, Schema> | null;
+  /** Whether the JSON of a success is sent as it is produced. */
+  streamed: boolean;
+  /** The schema of the lines of an answer in NDJSON. */
+  lines: Schema | undefined;
 }
 
 export interface ServiceContract {
-  /** The folder and the name in the code: `authz`. */
+  /** The name of the folder and in code: `authz`. */
   name: string;
-  /** The document's file name without its ending: `Authz`. */
+  /** The document's file name without its extension: `Authz`. */
   document: string;
   title: string;
   description: string;
-  /** Its `tenant_id` names a tenant that is a resource of its own, not the tenant of the caller. */
+  /** Whether its `tenant_id` names a tenant that is a resource of the service, not the caller's tenant. */
   ownTenants: boolean;
-  /** Apps are resources of the service itself, which judges every `app_id`. */
+  /** Whether apps are resources of the service itself, which checks every `app_id`. */
   ownApps: boolean;
   schemas: Record<string, Schema>;
   operations: Operation[];
@@ -99,6 +136,7 @@ export interface ServiceContract {
 
 interface RawOperation {
   operationId: string;
+  summary?: string;
   description?: string;
   parameters?: (RawParameter | { $ref: string })[];
   requestBody?: { required?: boolean; content: Record<string, MediaType> };
@@ -110,20 +148,27 @@ interface RawOperation {
   'x-access'?: string;
   'x-alias'?: string;
   'x-tolerant'?: boolean;
+  'x-repeatable'?: boolean;
   'x-body-limit'?: number;
+  'x-time-limits'?: TimeLimits;
+  'x-prefixed-headers'?: PrefixedHeaders;
+  'x-answered-prefix'?: string;
   'x-events'?: Record<string, Schema>;
+  'x-streamed'?: boolean;
+  'x-lines'?: Schema;
 }
 type RawParameter = Parameter & { $ref?: undefined };
 
 interface RawDocument {
   info: { title: string; description?: string };
   paths: Record<string, Record<string, RawOperation>>;
+  'x-store-failure'?: 500;
   components: { schemas: Record<string, Schema>; parameters?: Record<string, Parameter> };
 }
 
 const JSON_BODY_LIMIT = 1024 * 1024;
 
-/** One document, by the name of its file without the ending: `Authz`. */
+/** Parses one document. `document` is its file name without the extension: `Authz`. */
 export function parseService(document: string, text: string): ServiceContract {
   const raw = JSON.parse(text) as RawDocument;
   return {
@@ -141,14 +186,15 @@ export function parseService(document: string, text: string): ServiceContract {
   };
 }
 
-/** The tenant of a caller may be `default`; a `TenantId` that may not is the id of something else. */
+/** A caller's tenant may be `default`. A `TenantId` that may not be `default` is the id of something else. */
 function hasOwnTenants({ TenantId: id }: Record<string, Schema>): boolean {
   return id?.pattern !== undefined && !new RegExp(id.pattern).test('default');
 }
 
 function readOperation(raw: RawDocument, path: string, verb: string, operation: RawOperation): Operation {
   const [resource = '', method = ''] = operation.operationId.split('_');
-  const parameters = (operation.parameters ?? []).map((parameter) => readParameter(raw, parameter));
+  const all = (operation.parameters ?? []).map((parameter) => readParameter(raw, parameter));
+  const parameters = all.filter((parameter) => !parameter['x-frame']);
   const greedy = parameters.find((parameter) => parameter['x-greedy']);
   return {
     id: operation.operationId,
@@ -157,11 +203,16 @@ function readOperation(raw: RawDocument, path: string, verb: string, operation: 
     verb: verb.toUpperCase(),
     path: greedy ? path.replace(`{${greedy.name}}`, `{+${greedy.name}}`) : path,
     aliases: operation['x-alias'] === undefined ? [] : [operation['x-alias']],
-    description: operation.description ?? '',
+    description: describe(operation),
     access: operation['x-access'] ?? (verb === 'get' || verb === 'head' ? 'read' : 'write'),
     optionalCredentials: takesCredentials(operation),
     tolerant: operation['x-tolerant'] ?? false,
+    timeLimits: operation['x-time-limits'],
+    prefixedHeaders: operation['x-prefixed-headers'],
+    answeredPrefix: operation['x-answered-prefix'],
+    storeFailure: '503' in operation.responses ? raw['x-store-failure'] : undefined,
     parameters,
+    repeatable: isRepeatable(operation, all),
     body: operation.requestBody
       ? readBody(raw, verb, operation.requestBody, operation['x-body-limit'])
       : null,
@@ -175,17 +226,40 @@ function readOperation(raw: RawDocument, path: string, verb: string, operation: 
       headers: Object.keys(response.headers ?? {}),
     })),
     events: operation['x-events'] ?? null,
+    streamed: operation['x-streamed'] ?? false,
+    lines: operation['x-lines'],
   };
 }
 
-/** The credentials of the platform; what else a public operation takes, such as a client's password, it reads itself. */
+/** Joins the summary and the description: the document has the first sentence as its title, but code has one comment for both. */
+function describe({ summary = '', description = '' }: RawOperation): string {
+  if (summary === '' || description.replaceAll('\n', ' ').startsWith(summary)) return description;
+  const gap = description.startsWith('Needs ') ? '\n\n' : ' ';
+  return description === '' ? `${summary}.` : `${summary}.${gap}${description}`;
+}
+
+/** An operation that asks for the key but cannot tell that one was used before would not get it. */
+function isRepeatable(operation: RawOperation, parameters: readonly Parameter[]): boolean {
+  const takesKey = parameters.some((one) => one['x-frame'] && one.name === 'Idempotency-Key');
+  if (operation['x-repeatable'] && !takesKey)
+    throw new Error(`${operation.operationId}: @repeatable needs a POST that documents a 409`);
+  return takesKey;
+}
+
+/** The credentials of the platform. A public operation reads other credentials, such as a client's password, itself. */
 const platform = ['BearerAuth', 'ApiKeyAuth'];
 
 function takesCredentials({ 'x-access': access, security = [] }: RawOperation): boolean {
   return access === 'public' && security.some((option) => platform.some((scheme) => scheme in option));
 }
 
-function readParameter(raw: RawDocument, parameter: RawParameter | { $ref: string }): Parameter {
+function readParameter(raw: RawDocument, given: RawParameter | { $ref: string }): Parameter {
+  const parameter = namedParameter(raw, given);
+  const moments = momentsOf(raw.components.schemas, parameter.schema);
+  return moments ? { ...parameter, moments } : parameter;
+}
+
+function namedParameter(raw: RawDocument, parameter: RawParameter | { $ref: string }): Parameter {
   if (parameter.$ref === undefined) return parameter;
   const name = parameter.$ref.split('/').at(-1) ?? '';
   const found = raw.components.parameters?.[name];
@@ -205,10 +279,11 @@ function readBody(
     content: body.content,
     limit: limit ?? JSON_BODY_LIMIT,
     leeway: schema ? leewayOf(raw.components.schemas, schema, verb) : null,
+    moments: schema ? momentsOf(raw.components.schemas, schema) : null,
   };
 }
 
-/** The schema of a body that is parsed: JSON of some kind, or a form. Undefined for a body that is handed on as it comes. */
+/** Returns the schema of a parsed body: some kind of JSON, or a form. Returns undefined for a body that is passed on unparsed. */
 export function structured(content: Record<string, MediaType>): MediaType | undefined {
   const parsed = Object.entries(content).filter(([type]) => isJson(type) || isForm(type));
   const [first, ...others] = parsed.map(([, media]) => media);
@@ -220,7 +295,7 @@ export function structured(content: Record<string, MediaType>): MediaType | unde
 export const isJson = (contentType: string) => /^application\/([\w.-]+\+)?json$/.test(contentType);
 const isForm = (contentType: string) => contentType === 'application/x-www-form-urlencoded';
 
-/** The schema that a reference stands for. */
+/** Returns the schema to which a reference points. */
 export function resolve(schemas: Record<string, Schema>, schema: Schema): Schema {
   if (schema.$ref === undefined) return schema;
   const found = schemas[refName(schema.$ref)];
@@ -231,9 +306,15 @@ export function resolve(schemas: Record<string, Schema>, schema: Schema): Schema
 export const successes = (operation: Operation): Response[] =>
   operation.responses.filter((response) => response.status < 400);
 
+/** Whether other schemas affect which members of a value are known. */
+export const isComposed = (schema: object): boolean =>
+  ['$ref', 'allOf', 'anyOf', 'oneOf', 'if', 'then', 'else', 'not', 'dependentSchemas'].some(
+    (key) => key in schema,
+  );
+
 export const refName = (ref: string): string => ref.replace('#/components/schemas/', '');
 
-/** The operations of a service by interface, both in the order of the document. */
+/** Groups the operations of a service by interface, both in the order of the document. */
 export function byResource(service: ServiceContract): Map<string, Operation[]> {
   const resources = new Map<string, Operation[]>();
   for (const operation of service.operations) {

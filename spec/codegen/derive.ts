@@ -1,4 +1,4 @@
-/** Everything that follows from the TypeSpec: the documents as the compiler writes them, and what is made of them. */
+/** Everything derived from the TypeSpec: the documents as compiled, and the files generated from them. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -14,10 +14,10 @@ import { validators } from './validators.ts';
 
 export const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** Folders that hold nothing but what `derive` answers. */
+/** Folders that contain only the results of `derive`. */
 export const outputs = ['tsp-output/openapi', 'generated', 'sdk/src/services', 'sdk/docs'];
 
-/** Path relative to the root → text, of every derived file. Warnings of the compiler and the house rules are errors. */
+/** Returns every derived file as path relative to the root → text. Compiler warnings and violations of the house rules are errors. */
 export async function derive(): Promise<Map<string, string>> {
   const documents = await compile();
   const contract = [...documents].map(([file, text]) => parseService(file.replace(/\.json$/, ''), text));
@@ -29,7 +29,7 @@ export async function derive(): Promise<Map<string, string>> {
   ]);
 }
 
-/** File name → document, in alphabetical order. */
+/** Compiles the documents: file name → document, in alphabetical order. */
 async function compile(): Promise<Map<string, string>> {
   const folder = await mkdtemp(join(tmpdir(), 'plinth-spec-'));
   const compiler = join(root, 'node_modules/@typespec/compiler/cmd/tsp.js');
@@ -55,11 +55,9 @@ async function compile(): Promise<Map<string, string>> {
 
 async function serverFiles(service: ServiceContract): Promise<[string, string][]> {
   const folder = `generated/${service.name}`;
-  const { code, types: declarations } = validators(service);
   return [
     [`${folder}/types.ts`, await types(service, { filled: true })],
     [`${folder}/server.ts`, interfaces(service)],
-    [`${folder}/validators.js`, code],
-    [`${folder}/validators.d.ts`, declarations],
+    ...validators(service).map(([path, code]): [string, string] => [`${folder}/${path}`, code]),
   ];
 }

@@ -1,4 +1,4 @@
-/** `npm run generate`: writes what follows from the TypeSpec, and deletes what no longer does. */
+/** `npm run generate`: writes the files derived from the TypeSpec, and deletes those that are no longer derived. */
 import { mkdirSync, readFileSync, readdirSync, rmSync, rmdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { derive, outputs, root } from './derive.ts';
@@ -20,7 +20,7 @@ function removeOrphans(files: Map<string, string>): void {
   }
 }
 
-/** Writes only what differs, so that watchers and builds see only what changed. */
+/** Writes only files that differ, so that watchers and builds see only real changes. */
 function write(path: string, text: string): boolean {
   mkdirSync(dirname(path), { recursive: true });
   const differs = !same(path, text);
@@ -36,7 +36,7 @@ function same(path: string, text: string): boolean {
   }
 }
 
-/** Two runs at once would delete what the other just wrote. */
+/** Holds a lock during a run: two concurrent runs would delete each other's files. */
 async function exclusively(run: () => Promise<void>): Promise<void> {
   const lock = join(root, 'node_modules/.cache/generate.lock');
   mkdirSync(dirname(lock), { recursive: true });

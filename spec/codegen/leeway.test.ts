@@ -31,9 +31,16 @@ const schemas: Record<string, Schema> = {
     properties: { children: { type: 'array', items: ref('Tree') } },
     'x-ignored': ['id'],
   },
+  Folded: { type: 'object', properties: { NodeID: {}, latest_hlc: {} }, 'x-folded': true },
+  Ambiguous: { type: 'object', properties: { NodeID: {}, node_id: {} }, 'x-folded': true },
   Either: { oneOf: [ref('Create'), ref('Tree')] },
 };
 const of = (name: string, verb: string) => leewayOf(schemas, ref(name), verb);
+
+test('names in other spellings are known by what is the same in all of them', () => {
+  expect(of('Folded', 'put')).toEqual({ folded: { nodeid: 'NodeID', latesthlc: 'latest_hlc' } });
+  expect(() => of('Ambiguous', 'put')).toThrow('two of them differ only in case and underscores');
+});
 
 describe('the leeway of a body', () => {
   test('that creates: what the server sets is ignored, null is absence', () => {

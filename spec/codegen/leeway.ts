@@ -1,20 +1,22 @@
-/** What a JSON body may carry and does not mean, read from its schema at any depth. */
+/** Members that a JSON body may carry but that have no effect, derived from its schema at any depth. */
 import { resolve, type Schema } from './contract.ts';
 
-/** By place: of a value, of its members, of its items, of the values of a map. */
+/** Leeway by position: of a value, its members, its items, and the values of a map. */
 export interface Leeway {
-  /** Members that only the server sets: dropped. */
+  /** Members that are known by other spellings: the spelling without case and underscores → the name. */
+  folded?: Record<string, string>;
+  /** Members that only the server sets. They are removed. */
   ignored?: string[];
-  /** Members that are `null` are as good as absent. */
+  /** Whether members that are `null` count as absent. */
   nullIsAbsent?: true;
-  /** Members for which `null` gives this default back. */
+  /** Members that `null` resets to this default. */
   restores?: Record<string, unknown>;
   members?: Record<string, Leeway>;
   items?: Leeway;
   values?: Leeway;
 }
 
-/** The leeway of a request body; null where everything in it means something. */
+/** Returns the leeway of a request body, or null when everything in it has an effect. */
 export function leewayOf(schemas: Record<string, Schema>, schema: Schema, verb: string): Leeway | null {
   const creates = verb === 'post';
   const found = leeway(schemas, schema, creates, []) ?? {};
@@ -23,8 +25,8 @@ export function leewayOf(schemas: Record<string, Schema>, schema: Schema, verb: 
 }
 
 /**
- * `fresh` says that the value is made anew, as all of a POST is and the items of an array are always: what is `null` in
- * it was never there, while in a change it clears.
+ * `fresh` says that the value is new, like all of a POST body and always the items of an array: `null` in a new value means
+ * absent, while in a change it clears the member.
  */
 function leeway(
   schemas: Record<string, Schema>,
@@ -38,6 +40,7 @@ function leeway(
   const {
     'x-ignored': ignored,
     'x-restores': restores,
+    'x-folded': isFolded,
     properties = {},
     items,
     unevaluatedProperties,
@@ -49,6 +52,7 @@ function leeway(
   const itemLeeway = items && at(items, true);
   const values = unevaluatedProperties && at(unevaluatedProperties, fresh);
   const own: Leeway = {
+    ...(isFolded && { folded: foldedNames(Object.keys(properties)) }),
     ...(ignored && ignored.length > 0 && { ignored }),
     ...(ignored && fresh && { nullIsAbsent: true }),
     ...(restores && { restores }),
@@ -65,7 +69,16 @@ function leeway(
   return found[0];
 }
 
-/** The schemas as validators and handlers know them: in place of the `null` that gives a default back, they get the default. */
+/** Throws when two members would be known by the same spelling. */
+function foldedNames(names: string[]): Record<string, string> {
+  const folded = names.map((name) => [name.toLowerCase().replaceAll('_', ''), name] as const);
+  const found = Object.fromEntries(folded);
+  if (Object.keys(found).length < names.length)
+    throw new Error(`${names.join(', ')}: two of them differ only in case and underscores`);
+  return found;
+}
+
+/** Returns the schemas as validators and handlers see them: with the default in place of the `null` that restores it. */
 export function withoutRestored(schemas: Record<string, Schema>): Record<string, Schema> {
   const entries = Object.entries(schemas).map(([name, schema]) => {
     const { properties = {}, 'x-restores': restores } = schema;

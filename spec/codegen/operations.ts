@@ -1,4 +1,4 @@
-/** The operations table: what the runtime, the mock and the tests know of the contract. */
+/** The operations table: the runtime, the mock and the tests learn the contract from it. */
 import type { Operation, Parameter, ServiceContract } from './contract.ts';
 import { header } from './source.ts';
 
@@ -16,10 +16,23 @@ export interface Parameter {
   readonly required: boolean;
   /** It may come several times: \`a=1&a=2\`. */
   readonly array?: true;
+  /** Where its value carries moments. */
+  readonly moments?: Moments;
 }
+
+/** Where a value carries moments: \`true\` where it is one, else by members, items and values of a map. */
+export type Moments =
+  | true
+  | {
+      readonly members?: Readonly<Record<string, Moments>>;
+      readonly items?: Moments;
+      readonly values?: Moments;
+    };
 
 /** What a JSON body may carry and does not mean: of the value, of its members, of its items, of the values of a map. */
 export interface Leeway {
+  /** Members that are known by other spellings: the spelling without case and underscores → the name. */
+  readonly folded?: Readonly<Record<string, string>>;
   /** Members that only the server sets: dropped. */
   readonly ignored?: readonly string[];
   /** Members that are \`null\` are as good as absent. */
@@ -47,10 +60,27 @@ export interface Operation {
   readonly optionalCredentials?: true;
   /** Query parameters that it does not know are ignored. */
   readonly tolerant?: true;
+  /** An \`Idempotency-Key\` makes it safe to repeat. */
+  readonly repeatable?: true;
+  /** The status of a failure of the database, where it is not 503, which means something else here. */
+  readonly storeFailure?: 500;
   /** Its \`tenant_id\` names a tenant that is a resource of the service, not the tenant of the caller. */
   readonly ownTenants?: true;
   /** Apps are resources of the service, which judges every \`app_id\` itself. */
   readonly ownApps?: true;
+  /** Seconds in which its body must arrive, and for which the body or an answer in pieces may make no progress. */
+  readonly timeLimits?: { readonly body?: number; readonly silence?: number };
+  /** The JSON of a success is sent as it is produced. */
+  readonly streamed?: true;
+  /** Headers of its requests that begin with a prefix: the handler gets them as a map, under the name of \`member\`. */
+  readonly prefixedHeaders?: {
+    readonly prefix: string;
+    readonly member: string;
+    readonly count: number;
+    readonly bytes: number;
+  };
+  /** The prefix of headers that its responses may carry besides the documented ones. */
+  readonly answeredPrefix?: string;
   readonly parameters: readonly Parameter[];
   readonly body: null | {
     readonly contentTypes: readonly string[];
@@ -58,6 +88,7 @@ export interface Operation {
     /** Bytes. */
     readonly limit: number;
     readonly leeway: Leeway | null;
+    readonly moments?: Moments;
   };
   readonly responses: readonly {
     readonly status: number;
@@ -93,13 +124,35 @@ export function operationsTable(contract: ServiceContract[]): string {
   ].join('\n');
 }
 
-function parameterEntry({ name, in: place, required, schema }: Parameter) {
-  return { name, in: place, required, ...(schema.type === 'array' && { array: true }) };
+function parameterEntry({ name, in: place, required, schema, moments }: Parameter) {
+  return {
+    name,
+    in: place,
+    required,
+    ...(schema.type === 'array' && { array: true }),
+    ...(moments && { moments }),
+  };
 }
 
 function entry({ name, ownTenants, ownApps }: ServiceContract, operation: Operation) {
-  const { id, resource, method, verb, path, aliases, access, optionalCredentials, tolerant, body } =
-    operation;
+  const {
+    id,
+    resource,
+    method,
+    verb,
+    path,
+    aliases,
+    access,
+    optionalCredentials,
+    tolerant,
+    repeatable,
+    storeFailure,
+    timeLimits,
+    streamed,
+    prefixedHeaders,
+    answeredPrefix,
+    body,
+  } = operation;
   return {
     service: name,
     id,
@@ -111,6 +164,12 @@ function entry({ name, ownTenants, ownApps }: ServiceContract, operation: Operat
     access,
     ...(optionalCredentials && { optionalCredentials }),
     ...(tolerant && { tolerant }),
+    ...(repeatable && { repeatable: true }),
+    ...(storeFailure && { storeFailure }),
+    ...(timeLimits && { timeLimits }),
+    ...(streamed && { streamed: true }),
+    ...(prefixedHeaders && { prefixedHeaders }),
+    ...(answeredPrefix && { answeredPrefix }),
     ...(ownTenants && { ownTenants }),
     ...(ownApps && { ownApps }),
     parameters: operation.parameters.map(parameterEntry),
@@ -119,6 +178,7 @@ function entry({ name, ownTenants, ownApps }: ServiceContract, operation: Operat
       required: body.required,
       limit: body.limit,
       leeway: body.leeway,
+      ...(body.moments && { moments: body.moments }),
     },
     responses: operation.responses.map(({ status, content, headers }) => ({
       status,

@@ -1,4 +1,4 @@
-/** What an editor shows of every method of the client, and how every list is read: over the contract as it is. */
+/** Tests what an editor shows for every method of the client, and how every list is read, over the actual contract. */
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -21,7 +21,7 @@ const calls = services.flatMap((service) =>
     .map((operation) => ({ service, operation, name: `${service.name}.${operation.id}` })),
 );
 
-/** The names of the calls that do not hold up. */
+/** Returns the names of the calls that violate a condition. */
 const failing = (holds: (service: ServiceContract, operation: Operation) => boolean) =>
   calls.filter(({ service, operation }) => !holds(service, operation)).map(({ name }) => name);
 
@@ -94,7 +94,7 @@ describe('the lists of the contract', () => {
       .filter(({ service, operation }) => operation.verb === 'GET' && !listOf(service, operation))
       .filter(({ operation }) => operation.parameters.some(({ name }) => name === 'limit'))
       .map(({ name }) => name);
-    // The one goes back from a message, the other on from an event.
+    // The first reads backwards from a message, the second forwards from an event.
     expect(others).toEqual(['agents.Conversations_list', 'agents.Runs_events']);
   });
 });

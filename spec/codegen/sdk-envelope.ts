@@ -1,8 +1,8 @@
-/** The error envelope of a service as a type of the client. The documents have one schema for each failure instead. */
+/** The error envelope of a service as a type of the client. The documents have one schema per failure instead. */
 import { resolve, type Schema, type ServiceContract } from './contract.ts';
 import { shape } from './sdk-operations.ts';
 
-/** The service with the schema `Error`: what most of its failures are shaped as. */
+/** Adds the schema `Error` to a service: the most common form of its failures. */
 export function withEnvelope(service: ServiceContract): ServiceContract {
   const shapes = failureSchemas(service).map((schema) => ({ schema, text: shape(service, schema) }));
   const counts = Map.groupBy(shapes, ({ text }) => text);

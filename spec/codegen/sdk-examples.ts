@@ -1,9 +1,9 @@
-/** Calls with realistic values, for doc comments and the README: what the contract gives as examples. */
+/** Calls with realistic values from the contract's examples, for doc comments and the README. */
 import { resolve, type Operation, type Schema, type ServiceContract } from './contract.ts';
 import { clientParameters, isStructured } from './sdk-operations.ts';
 import { lowerFirst, memberName } from './source.ts';
 
-/** `plinth.authz.roles.create({ body: { name: 'Editor' } })`: required members only. */
+/** Formats a call with required members only: `plinth.authz.roles.create({ body: { name: 'Editor' } })`. */
 export function callText(service: ServiceContract, operation: Operation): string {
   const members = clientParameters(operation)
     .filter((parameter) => parameter.required)
@@ -14,7 +14,7 @@ export function callText(service: ServiceContract, operation: Operation): string
   return request === '' ? `${method}()` : `${method}({ ${request} })`;
 }
 
-/** As TypeScript; undefined where a body has nothing that is worth showing. */
+/** Returns the body's example as TypeScript, or undefined when it has nothing worth showing. */
 function bodyExample(service: ServiceContract, operation: Operation): string | undefined {
   const [media] = Object.values(operation.body?.content ?? {});
   if (!operation.body || !media) return undefined;
@@ -23,7 +23,7 @@ function bodyExample(service: ServiceContract, operation: Operation): string | u
   return text === '{}' && !operation.body.required ? undefined : text;
 }
 
-/** A value that the schema allows, as short as it can be. */
+/** Returns a value that the schema allows, as short as possible. */
 export function exampleOf(service: ServiceContract, schema: Schema): unknown {
   const given = schema.examples?.[0];
   if (schema.$ref && given === undefined) return exampleOf(service, resolveOnce(service, schema.$ref));
@@ -45,7 +45,7 @@ function objectExample(service: ServiceContract, { properties = {}, required = [
   return Object.fromEntries(required.map((name) => [name, exampleOf(service, properties[name] ?? {})]));
 }
 
-/** The required members of an example; where none is, its first. */
+/** Returns the required members of an example, or its first member when none is required. */
 function shortened({ properties, required = [] }: Schema, given: unknown): unknown {
   if (!properties || typeof given !== 'object' || given === null || Array.isArray(given)) return given;
   const members = Object.entries(given);
@@ -53,7 +53,7 @@ function shortened({ properties, required = [] }: Schema, given: unknown): unkno
   return Object.fromEntries(needed.length > 0 ? needed : members.slice(0, 1));
 }
 
-/** A JSON value as TypeScript. */
+/** Formats a JSON value as TypeScript. */
 function literal(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(literal).join(', ')}]`;
   if (typeof value === 'string') return quoted(value);

@@ -1,12 +1,12 @@
-/** How the lists of the contract are read in pages: told by parameters and schemas, never by names of services. */
+/** How to read the contract's lists page by page: derived from parameters and schemas, never from names of services. */
 import { resolve, successes, type Operation, type Schema, type ServiceContract } from './contract.ts';
 
 export interface ListShape {
-  /** What the next page is asked for by. */
+  /** The parameter that requests the next page. */
   pages: 'cursor' | 'offset';
-  /** The member of the answer that has the items; absent where the answer is their array. */
+  /** The member of the answer that has the items. Absent when the answer is the array of items. */
   items?: string;
-  /** The member of the answer that has the cursor of the next page; absent where the header `X-Next-Cursor` has it. */
+  /** The member of the answer that has the next page's cursor. Absent when the header `X-Next-Cursor` has it. */
   cursor?: string;
   /** The path to the member of the answer that says whether more follow. */
   more?: string;
@@ -14,7 +14,7 @@ export interface ListShape {
 
 const cursorMembers = ['next_cursor', 'nextCursor', 'cursor'];
 
-/** Undefined for what is not a list in pages. Only what GET answers: the pages of a POST are answers to a question. */
+/** Returns undefined unless the operation is a paged list. Only GET counts: the pages of a POST are answers to a question. */
 export function listOf(service: ServiceContract, operation: Operation): ListShape | undefined {
   if (operation.verb !== 'GET' || itemOf(service, operation) === undefined) return undefined;
   const names = operation.parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name);
@@ -30,7 +30,7 @@ export function listOf(service: ServiceContract, operation: Operation): ListShap
   return { pages, ...(items && { items }), ...(cursor && { cursor }), ...(more && { more }) };
 }
 
-/** The schema of what an answer lists; undefined where it is not a list. */
+/** Returns the schema of the items in a list, or undefined when the answer is not a list. */
 export function itemOf(service: ServiceContract, operation: Operation): Schema | undefined {
   const page = pageOf(service, operation);
   if (page.type === 'array') return page.items ?? {};
@@ -43,7 +43,7 @@ function pageOf(service: ServiceContract, operation: Operation): Schema {
   return schema ? resolve(service.schemas, schema) : {};
 }
 
-/** The only array of an envelope or, of several, the only one of records. */
+/** Returns the name of an envelope's only array or, if there are several, of the only array of records. */
 function itemsMember({ schemas }: ServiceContract, { properties = {} }: Schema): string | undefined {
   const arrays = Object.entries(properties)
     .map(([name, schema]) => [name, resolve(schemas, schema)] as const)
@@ -53,7 +53,7 @@ function itemsMember({ schemas }: ServiceContract, { properties = {} }: Schema):
   return candidates.length === 1 ? candidates[0]?.[0] : undefined;
 }
 
-/** `has_more`, in the envelope itself or in a member of it. */
+/** Returns the path of `has_more`, in the envelope itself or in one of its members. */
 function moreMember({ schemas }: ServiceContract, { properties = {} }: Schema): string | undefined {
   if (properties['has_more']) return 'has_more';
   const holder = Object.entries(properties).find(

@@ -1,4 +1,4 @@
-/** What the client has to know of an operation to call it and to type its answer. */
+/** The properties of an operation that the client needs to call it and to type its answer. */
 import {
   refName,
   resolve,
@@ -13,9 +13,9 @@ import { typeText } from './source.ts';
 
 const json = 'application/json';
 
-/** The entry of an operation in the client's table; only what differs from the simplest call is said. */
+/** Returns an operation's entry in the client's table. The entry contains only what differs from the simplest call. */
 export function entryText(service: ServiceContract, operation: Operation): string {
-  const { verb, path, access, events } = operation;
+  const { verb, path, access, events, prefixedHeaders } = operation;
   const parameters = clientParameters(operation);
   const headers = parameters.filter((parameter) => parameter.in === 'header').map(({ name }) => name);
   const joined = parameters.filter((parameter) => isJoined(service, parameter)).map(({ name }) => name);
@@ -25,8 +25,11 @@ export function entryText(service: ServiceContract, operation: Operation): strin
     path,
     ...(headers.length > 0 && { headers }),
     ...(joined.length > 0 && { joined }),
+    ...(prefixedHeaders && { prefixed: { [prefixedHeaders.member]: prefixedHeaders.prefix } }),
     ...(body && { body }),
     ...(access === 'read' && verb === 'POST' && { read: true }),
+    ...(operation.repeatable && { creates: true }),
+    ...(!isUnread(operation) && emptyOf(operation)),
     ...listOf(service, operation),
     ...(isUnread(operation) && { unread: true }),
     ...(events && { events: eventKinds(service, events) }),
@@ -34,28 +37,34 @@ export function entryText(service: ServiceContract, operation: Operation): strin
   });
 }
 
-/** Headers that the options of a call give, under names that say what they mean. */
-const optionHeaders = ['Idempotency-Key', 'X-Tenant-ID', 'X-App-ID', 'X-User-ID', 'X-Subject-ID'];
+/** Returns the success statuses without a body. Any other success must have JSON. */
+function emptyOf(operation: Operation): { empty?: number[] } {
+  const empty = successes(operation).filter(({ content }) => content.length === 0);
+  return empty.length === 0 ? {} : { empty: empty.map(({ status }) => status) };
+}
 
-/** The parameters that a method takes; one thing has one name, so what is an option is not a parameter too. */
+/** Returns the parameters of a method, without the idempotency key, which is an option of every call and needs no second name. */
 export const clientParameters = ({ parameters }: Operation): Parameter[] =>
-  parameters.filter((parameter) => parameter.in !== 'header' || !optionHeaders.includes(parameter.name));
+  parameters.filter((parameter) => parameter.in !== 'header' || parameter.name !== 'Idempotency-Key');
 
-/** Whether the values of an array travel in one, with commas between them. */
+/** Whether the values of an array are sent as one value, separated by commas. */
 const isJoined = ({ schemas }: ServiceContract, { explode, schema, ...parameter }: Parameter) =>
   parameter.in === 'query' && explode === false && resolve(schemas, schema).type === 'array';
 
-/** The content type of the request: the first that is documented. Any at all means bytes, until the caller says what. */
+/**
+ * Returns the content type of the request: the first documented one. If any type is allowed, it means bytes until the caller
+ * names a type.
+ */
 export function bodyType({ body }: Operation): string | undefined {
   const type = body && Object.keys(body.content)[0];
   return type === '*/*' ? 'application/octet-stream' : (type ?? undefined);
 }
 
-/** Whether the body is written by the client from members; otherwise the caller gives the bytes. */
+/** Whether the client encodes the body from members. Otherwise the caller passes the bytes. */
 export const isStructured = (operation: Operation): boolean =>
   /[/+]json$|\/x-www-form-urlencoded$/.test(bodyType(operation) ?? '');
 
-/** Requests that turn into a WebSocket are no calls that are answered. */
+/** Whether a request is answered as a call. A request that turns into a WebSocket is not. */
 export const isCall = (operation: Operation): boolean =>
   !successes(operation).some(({ status }) => status === 101);
 
@@ -66,14 +75,14 @@ function eventKinds(service: ServiceContract, events: Record<string, Schema>) {
   return Object.fromEntries(kinds) as Record<string, string>;
 }
 
-/** What an operation of events answers as JSON where that is asked for: the events so far. */
+/** Returns the schema of the events so far, which an event operation answers as JSON on request. */
 export const recordOf = ({ events, responses }: Operation): Schema | undefined =>
   events === null
     ? undefined
     : responses.find(({ status }) => status === 200)?.content.find(({ contentType }) => contentType === json)
         ?.schema;
 
-/** Whether the answer is handed on as it comes: headers alone, a file, a page, a redirect. */
+/** Whether the answer is passed on unread: only headers, a file, a page, or a redirect. */
 export const isUnread = (operation: Operation): boolean =>
   operation.events === null &&
   (operation.verb === 'HEAD' ||
@@ -82,7 +91,7 @@ export const isUnread = (operation: Operation): boolean =>
         (status >= 300 && status !== 304) || content.some(({ contentType }) => contentType !== json),
     ));
 
-/** The types of the error bodies; those that are shaped as the service's envelope are all called `Error`. */
+/** Returns the types of the error bodies. Those in the form of the service's envelope are all called `Error`. */
 export function failureTypes(service: ServiceContract, operation: Operation): string[] {
   const envelope = shape(service, { $ref: '#/components/schemas/Error' });
   const names = operation.responses
@@ -93,7 +102,7 @@ export function failureTypes(service: ServiceContract, operation: Operation): st
   return names.length === 0 ? ['unknown'] : [...new Set(names)].sort();
 }
 
-/** What a schema allows, without the words about it. */
+/** Returns what a schema allows, without descriptions and examples. */
 export function shape({ schemas }: ServiceContract, schema: Schema): string {
   const target = schema.$ref ? schemas[refName(schema.$ref)] : schema;
   return JSON.stringify(target, (key, value: unknown) =>

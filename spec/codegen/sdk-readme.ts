@@ -1,4 +1,4 @@
-/** The client's README says how it is used; a page per service has a call of each operation. Their code is compiled by a test. */
+/** The client's README explains how to use it. A page per service shows a call of each operation. A test compiles their code. */
 import { byResource, type ServiceContract } from './contract.ts';
 import { isCall } from './sdk-operations.ts';
 import { exampleText } from './sdk-resource.ts';
@@ -66,9 +66,10 @@ try {
 (an event stream ended with an error), \`protocol\` (what arrived is not what the contract says). Given a method,
 \`isPlinthError(error, plinth.authz.decisions.enforce)\` also says what type \`error.body\` is.
 
-A try has 30 seconds. Up to 2 more follow a 429, 502, 503 or 504 and a lost connection, after a growing delay or the one
-that \`Retry-After\` asks for, where a repeat is safe: GET, HEAD, PUT and DELETE, a POST that only answers a question, and
-anything with an \`idempotencyKey\`.
+A try has 30 seconds. Up to 2 more follow a 429, 502, 503 or 504, a 500 with \`Retry-After\` and a lost connection, after a
+growing delay or the one that \`Retry-After\` asks for, where a repeat is safe: GET, HEAD, PUT and DELETE, a POST that only
+answers a question, one that creates (the client gives each such call an \`Idempotency-Key\` of its own), and anything with
+an \`idempotencyKey\`.
 
 ## The whole answer
 
@@ -149,7 +150,8 @@ console.log(nameOf);
 
 A service that runs alone has a base URL of its own: \`createPlinth({ baseUrl, serviceUrls: { authz: 'https://…' } })\`.
 
-What goes with every call is said once: \`createPlinth({ baseUrl, headers: { 'X-Publishable-Key': 'pk_…' } })\`.
+What goes with every call is said once: \`createPlinth({ baseUrl, token, tenant: 'acme' })\` for root in one tenant (\`app\`,
+\`user\` and \`subject\` likewise), \`createPlinth({ baseUrl, headers: { 'X-Publishable-Key': 'pk_…' } })\` for headers.
 
 A page of another origin needs a server that allows that origin (CORS) and the headers \`Authorization\`, \`X-API-Key\`,
 \`Content-Type\`, \`Idempotency-Key\`, \`X-Tenant-ID\`, \`X-App-ID\`, \`X-User-ID\`, \`X-Subject-ID\` and those that are

@@ -33,7 +33,7 @@ export const ${name}Of = (client: Client): ${resource} =>
   return header + imports(text) + text;
 }
 
-/** Only what the text uses. */
+/** Returns only the imports that the text uses. */
 function imports(text: string): string {
   const answers = ['Answer', 'EventStream', 'List', 'RecordedStream'].filter((type) =>
     text.includes(`) => ${type}<`),
@@ -50,7 +50,7 @@ function imports(text: string): string {
   return `\n${lines.filter(Boolean).join('\n')}\n`;
 }
 
-/** A property, not a method: it needs no `this`, so that it can be handed around. */
+/** Returns a method as a property, which needs no `this`, so that the function can be passed on. */
 function methodText(service: ServiceContract, operation: Operation): string {
   const required =
     operation.body?.required || clientParameters(operation).some((parameter) => parameter.required);
@@ -61,7 +61,7 @@ function methodText(service: ServiceContract, operation: Operation): string {
   return `${docComment(methodDoc(service, operation))}readonly ${memberName(operation.method)}: (${request}, ${options}) => ${answer};`;
 }
 
-/** What an editor shows of a method. */
+/** Returns the doc comment of a method, as an editor shows it. */
 export function methodDoc(service: ServiceContract, operation: Operation): string {
   const failures = operation.responses.filter((response) => response.status >= 400);
   return [
@@ -78,7 +78,7 @@ export function methodDoc(service: ServiceContract, operation: Operation): strin
   ].join('\n');
 }
 
-/** How a call is written: lists and streams are walked, everything else is awaited. */
+/** Returns the example of a call: lists and streams are iterated, everything else is awaited. */
 export function exampleText(service: ServiceContract, operation: Operation): string {
   const call = callText(service, operation);
   if (operation.events) return `for await (const event of ${call}) console.log(event)`;
@@ -88,15 +88,23 @@ export function exampleText(service: ServiceContract, operation: Operation): str
   return `for await (const ${name} of ${call}) console.log(${name})`;
 }
 
-/** The type of what a list in pages is of. */
+/** Returns the item type of a paged list. */
 function itemText(service: ServiceContract, operation: Operation): string | undefined {
   const item = listOf(service, operation) && itemOf(service, operation);
   return item && typeText(item);
 }
 
-/** The parameters by their wire names, flat, and the body as `body`; each with its own comment. */
+/** Returns the type of a request: the parameters by their wire names, flat, and the body as `body`; each with its own comment. */
 function requestText(operation: Operation): string {
   const members = clientParameters(operation).map(parameterText);
+  const { prefixedHeaders } = operation;
+  if (prefixedHeaders) {
+    const { prefix, member, count, bytes } = prefixedHeaders;
+    const comment = `Sent as headers \`${prefix}<name>\`: at most ${count}, with ${bytes} bytes together.`;
+    members.push(
+      `${docComment(comment)}${memberName(member)}?: Readonly<Record<string, string>> | undefined;`,
+    );
+  }
   if (operation.body) {
     const { required } = operation.body;
     members.push(`body${required ? '' : '?'}: ${bodyText(operation)}${required ? '' : ' | undefined'};`);
@@ -125,7 +133,7 @@ function answerText(service: ServiceContract, operation: Operation): string {
   return `List<${item}, ${failures}${isArray ? '' : `, ${page}`}>`;
 }
 
-/** What a call answers; where it may answer nothing instead, that is tested for. */
+/** Returns the type of a call's data, with `undefined` when the answer may be empty. */
 function dataText(operation: Operation): string {
   const texts = successes(operation).map(({ content }) => (content[0] ? typeText(content[0].schema) : null));
   const given = [...new Set(texts.filter((text) => text !== null))];

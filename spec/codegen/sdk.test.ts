@@ -196,9 +196,12 @@ describe('the generated client', () => {
       'a list in an envelope whose cursor is a header, by tags in one parameter',
       "marked: { verb: 'GET', path: '/marked', joined: ['tag'], pages: 'cursor', items: 'files' }",
     ],
-    ['a merge patch', "mark: { verb: 'PATCH', path: '/marked', body: 'application/merge-patch+json' }"],
+    [
+      'a merge patch',
+      "mark: { verb: 'PATCH', path: '/marked', body: 'application/merge-patch+json', empty: [304] }",
+    ],
     ['an array that has no pages', "names: { verb: 'GET', path: '/names' }"],
-    ['a body', "create: { verb: 'POST', path: '/things', body: 'application/json' }"],
+    ['a body', "create: { verb: 'POST', path: '/things', body: 'application/json', empty: [204] }"],
     [
       'a POST that only asks',
       "ask: { verb: 'POST', path: '/things/ask', body: 'application/json', read: true }",
@@ -214,7 +217,7 @@ describe('the generated client', () => {
     ],
     [
       'bytes as the body',
-      "upload: { verb: 'PUT', path: '/things/{+key}', body: 'application/octet-stream' }",
+      "upload: { verb: 'PUT', path: '/things/{+key}', body: 'application/octet-stream', empty: [204] }",
     ],
     ['headers alone', "head: { verb: 'HEAD', path: '/things/{+key}', unread: true }"],
     [

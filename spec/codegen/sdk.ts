@@ -1,6 +1,6 @@
 /**
- * The generated part of the client: per service its wire types, one file per resource, an index and a page of examples;
- * one index for all; the README.
+ * The generated part of the client: for each service its wire types, one file per resource, an index and a page of examples;
+ * one index for all services; and the README.
  */
 import { format } from 'prettier';
 import { byResource, type ServiceContract } from './contract.ts';
@@ -11,7 +11,7 @@ import { resourceFile } from './sdk-resource.ts';
 import { docComment, header, lowerFirst } from './source.ts';
 import { types } from './types.ts';
 
-/** Path relative to the root of the repository → text. */
+/** Returns the files as path relative to the root of the repository → text. */
 export async function sdkFiles(documents: ServiceContract[]): Promise<Map<string, string>> {
   const contract = documents.map(withEnvelope);
   const services = contract.map(withCallsOnly);
@@ -43,10 +43,10 @@ const pretty = (text: string, parser = 'typescript') =>
 const kebab = (name: string) =>
   lowerFirst(name).replaceAll(/[A-Z]+/g, (capitals) => `-${capitals.toLowerCase()}`);
 
-/** What the type of a service is called; a resource may have the service's own name. */
+/** Returns the name of a service's type. The suffix avoids a clash with a resource of the same name. */
 const serviceType = (service: ServiceContract) => `${service.document}Service`;
 
-/** Types that the file of a resource uses beside its own. */
+/** Types that the file of a resource uses besides its own. */
 const usedNames = new Set(
   'Answer Array Client EventOptions EventStream List RawBody Record RecordedStream RequestOptions Response'.split(
     ' ',

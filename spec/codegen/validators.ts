@@ -2,35 +2,62 @@
 import { Ajv2020, type AnySchema } from 'ajv/dist/2020.js';
 import standaloneCode from 'ajv/dist/standalone/index.js';
 import addFormats from 'ajv-formats';
-import { refName, structured, type Operation, type ServiceContract } from './contract.ts';
+import { isComposed, refName, structured, type Operation, type ServiceContract } from './contract.ts';
 import { withoutRestored } from './leeway.ts';
 import { header } from './source.ts';
 
 type Part = 'path' | 'query' | 'header' | 'body';
 
-/** Parameters arrive as text and are coerced; bodies are taken as they are. Both get their defaults. */
+/** Parameters arrive as text and are coerced. Bodies are not. Both get their defaults. */
 const compilers = { body: () => compiler(false), parameters: () => compiler(true) };
 
-export function validators(service: ServiceContract): { code: string; types: string } {
-  const parts = service.operations.flatMap((operation) => operationParts(operation));
+/** Files of generated code, by their path within the folder of the service. */
+export type ValidatorFiles = readonly (readonly [path: string, code: string])[];
+
+/**
+ * Generates one file per resource, so that a change of one affects only its own file, and `validators.js` for the whole
+ * service. A resource's file contains everything to which its schemas refer.
+ */
+export function validators(service: ServiceContract): ValidatorFiles {
+  const resources = Map.groupBy(service.operations, ({ resource }) => resource);
+  const names = [...resources.keys()].sort();
+  return [
+    ...names.map((name) => [`validators/${name}.js`, codeOf(service, resources.get(name)!)] as const),
+    ['validators.js', indexOf(names)],
+    ['validators.d.ts', types],
+  ];
+}
+
+const indexOf = (names: readonly string[]): string =>
+  [
+    header.trimEnd(),
+    ...names.map((name) => `import { validators as ${name} } from './validators/${name}.js';`),
+    '',
+    'export const validators = {',
+    ...names.map((name) => `  ...${name},`),
+    '};',
+    '',
+  ].join('\n');
+
+function codeOf(service: ServiceContract, operations: readonly Operation[]): string {
+  const parts = operations.flatMap((operation) => operationParts(operation));
   const bodies = parts.filter((part) => part.part === 'body');
   const parameters = parts.filter((part) => part.part !== 'body');
-  const code = [
+  return [
     header,
-    // Ajv's helpers are CommonJS, and it asks for them with `require` even in ES modules.
+    // Ajv's helpers are CommonJS, and its code loads them with `require` even in ES modules.
     "import { createRequire } from 'node:module';",
     'const require = createRequire(import.meta.url);',
     ...standalone(service, compilers.body(), bodies),
     ...standalone(service, compilers.parameters(), parameters),
     'export const validators = {',
-    ...service.operations.map((operation) => {
+    ...operations.map((operation) => {
       const own = parts.filter((part) => part.id === operation.id);
       return `  ${operation.id}: { ${own.map((part) => `${part.part}: ${exportName(part)}`).join(', ')} },`;
     }),
     '};',
     '',
   ].join('\n');
-  return { code, types };
 }
 
 const types = `${header}export interface ValidationError {
@@ -72,7 +99,7 @@ function operationParts(operation: Operation): PartSchema[] {
           required: own
             .filter(({ required }) => required)
             .map(({ name }) => (part === 'header' ? name.toLowerCase() : name)),
-          // A request has many more headers than an operation names; a misspelt query parameter is an error.
+          // A request has many more headers than an operation names, but an unknown query parameter is an error.
           additionalProperties: part === 'header',
         },
       },
@@ -94,7 +121,7 @@ function compiler(coerceTypes: boolean): Ajv2020 {
   return ajv;
 }
 
-/** One block of code per compiler, in a scope of its own because Ajv numbers its functions from zero each time. */
+/** Generates one block of code per compiler. Each needs its own scope, because Ajv numbers its functions from zero each time. */
 function standalone(service: ServiceContract, ajv: Ajv2020, parts: PartSchema[]): string[] {
   if (parts.length === 0) return [];
   ajv.addSchema(forAjv({ $id: 'contract', $defs: withoutRestored(service.schemas) }) as AnySchema);
@@ -109,7 +136,7 @@ function standalone(service: ServiceContract, ajv: Ajv2020, parts: PartSchema[])
   ];
 }
 
-/** Ajv writes a module; in a block its exports are plain constants. */
+/** Turns a module written by Ajv into a block, in which its exports are plain constants. */
 function asBlock(code: string): string {
   return code
     .replace(/^"use strict";/, '')
@@ -120,8 +147,9 @@ function asBlock(code: string): string {
 }
 
 /**
- * References into the document become references into the one definitions schema. Sealed objects that are not composed
- * are said with `additionalProperties`: the same meaning, faster code, and an error that names the member.
+ * References into the document become references into the single definitions schema. The rule for other members of an object
+ * becomes `additionalProperties` if the object is not composed: this has the same meaning and gives faster code and an error
+ * that names the member. Beside a composition it would reject the members that the parts declare.
  */
 function forAjv(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(forAjv);
@@ -131,18 +159,19 @@ function forAjv(node: unknown): unknown {
   const copy = Object.fromEntries(
     Object.entries(rest).map(([keyword, value]) => [keyword, keywordForAjv(keyword, value)]),
   );
-  if (open === undefined || JSON.stringify(open) === '{}') return copy;
-  if (JSON.stringify(open) !== '{"not":{}}') return { ...copy, additionalProperties: forAjv(open) };
-  const composed = ['allOf', 'anyOf', 'oneOf', '$ref'].some((key) => key in rest);
-  return composed ? { ...copy, unevaluatedProperties: false } : { ...copy, additionalProperties: false };
+  if (open === undefined || open === true || JSON.stringify(open) === '{}') return copy;
+  const others = open === false || JSON.stringify(open) === '{"not":{}}' ? false : forAjv(open);
+  return isComposed(rest)
+    ? { ...copy, unevaluatedProperties: others }
+    : { ...copy, additionalProperties: others };
 }
 
-/** Keywords that say nothing about validity. */
+/** Keywords that do not affect validity. */
 const annotations = new Set(['description', 'examples', 'readOnly', 'x-ignored', 'x-restores']);
 
 function keywordForAjv(keyword: string, value: unknown): unknown {
   if (keyword === '$ref' && typeof value === 'string') return `contract#/$defs/${refName(value)}`;
-  // Their members are names of the contract, not keywords.
+  // The members of these are names of the contract, not keywords.
   if (keyword === 'properties' || keyword === '$defs') {
     return Object.fromEntries(
       Object.entries(value as object).map(([name, schema]) => [name, forAjv(schema)]),

@@ -8,12 +8,15 @@ import {
   serializeValueAsJson,
 } from '@typespec/compiler';
 import { $ } from '@typespec/compiler/typekit';
-import { $useAuth } from '@typespec/http';
-import { setExtension } from '@typespec/openapi';
+import { $useAuth, getAuthentication, getHttpOperation } from '@typespec/http';
+import { getExtensions, setExtension } from '@typespec/openapi';
+import { addFrameHeaders } from './frame.js';
+import { credentials, needed } from './words.js';
 
 export const namespace = 'Plinth';
 
 const examples = (program) => program.stateMap(Symbol.for('TypeSpec.examples'));
+const docs = (program) => program.stateMap(Symbol.for('TypeSpec.docs'));
 const initials = (program) => program.stateMap(Symbol.for('Plinth.initials'));
 
 /** The access level of an operation when it is not the one its verb implies. */
@@ -26,14 +29,59 @@ export function $access(context, target, level) {
 
 const bearerAuth = (program) => program.resolveTypeReference('TypeSpec.Http.BearerAuth')[0];
 
+/** The status of a failure of the database, where 503 means something else. */
+export function $storeFailure(context, target, status) {
+  setExtension(context.program, target, 'x-store-failure', status);
+}
+
 /** The largest request body in bytes, where it is not 1 MiB. */
 export function $bodyLimit(context, target, bytes) {
   setExtension(context.program, target, 'x-body-limit', bytes);
 }
 
+/** Headers of a request that are named by a prefix. */
+export function $prefixedHeaders(context, target, headers) {
+  setExtension(context.program, target, 'x-prefixed-headers', headers);
+}
+
+/** The prefix of headers of a response. */
+export function $answeredPrefix(context, target, prefix) {
+  setExtension(context.program, target, 'x-answered-prefix', prefix);
+}
+
+/** Seconds in which a body has to arrive, and for which nothing may move. */
+export function $timeLimits(context, target, limits) {
+  setExtension(context.program, target, 'x-time-limits', limits);
+}
+
+/** An operation whose JSON is sent as it is produced. */
+export function $streamed(context, target) {
+  setExtension(context.program, target, 'x-streamed', true);
+}
+
+/** The schema of the lines of an `application/x-ndjson` answer. */
+export function $lines(context, target, line) {
+  setExtension(context.program, target, 'x-lines', { $ref: `#/components/schemas/${line.name}` });
+}
+
+/** A model whose members requests may spell in other cases and with underscores. */
+export function $folded(context, target) {
+  setExtension(context.program, target, 'x-folded', true);
+}
+
 /** A path parameter that takes slashes too. */
 export function $greedy(context, target) {
   setExtension(context.program, target, 'x-greedy', true);
+}
+
+/** A header that the frame reads for all handlers, so that none of them takes it. */
+export function $frame(context, target) {
+  setExtension(context.program, target, 'x-frame', true);
+}
+
+/** An operation that a key makes safe to repeat, although it answers with 200 or 202. */
+export function $repeatable(context, target) {
+  setExtension(context.program, target, 'x-repeatable', true);
 }
 
 /** An operation that ignores query parameters that it does not know. */
@@ -43,10 +91,10 @@ export function $tolerant(context, target) {
 
 /** Takes the description of `source` over. */
 export function $describedBy(context, target, source) {
-  context.program
-    .stateMap(Symbol.for('TypeSpec.docs'))
-    .set(target, { value: getDoc(context.program, source), source: 'decorator' });
+  say(context.program, target, getDoc(context.program, source));
 }
+
+const say = (program, target, value) => docs(program).set(target, { value, source: 'decorator' });
 
 /** The typed events of a `text/event-stream` answer, as event name → schema. */
 export function $events(context, target, union) {
@@ -124,17 +172,21 @@ function initialOf(program, property) {
 
 /**
  * Before documents are written: the first sentence of an operation's comment becomes its title in references, and the
- * comment of an interface describes the tag of the same name. Nobody has to say either twice.
+ * comment of an interface describes the tag of the same name. Nobody has to say either twice. What a caller needs is said of
+ * every operation, in words that follow from its access, its verb and its credentials.
  */
 export function $onValidate(program) {
   const summaries = program.stateMap(Symbol.for('TypeSpec.summary'));
   const tags = program.stateMap(Symbol.for('@typespec/openapi/tagsMetadata'));
   for (const { type: service } of listServices(program)) {
     const described = [];
+    describeCredentials(program, service);
     navigateTypesInNamespace(service, {
       operation(operation) {
         const doc = getDoc(program, operation);
-        if (doc && !summaries.has(operation)) summaries.set(operation, titleOf(doc));
+        if (!doc) return;
+        if (!summaries.has(operation)) summaries.set(operation, titleOf(doc));
+        describeCall(program, service, operation, restOf(doc, summaries.get(operation)));
       },
       interface(type) {
         const description = getDoc(program, type);
@@ -149,4 +201,35 @@ export function $onValidate(program) {
 function titleOf(text) {
   const sentence = text.split(/\.(?:\s|$)/, 1)[0].replaceAll('\n', ' ');
   return sentence.length <= 80 ? sentence : sentence.split(/[:;] /, 1)[0];
+}
+
+/** The comment without the sentence that is the title already. */
+function restOf(text, title) {
+  const plain = text.replaceAll(/\s*\n(?!\n)\s*/g, (gap) => (gap.includes('\n\n') ? gap : ' '));
+  return plain.startsWith(`${title}.`) ? plain.slice(title.length + 1).trim() : text.trim();
+}
+
+/** What the comment leaves to say goes before what a caller needs; parameters and credentials get words of their own. */
+function describeCall(program, service, operation, said) {
+  addFrameHeaders(program, operation);
+  const [http] = getHttpOperation(program, operation);
+  const access =
+    getExtensions(program, operation).get('x-access') ??
+    (['get', 'head'].includes(http.verb) ? 'read' : 'write');
+  const words = [said, needed(service.name.toLowerCase(), access)];
+  say(program, operation, words.filter((text) => text !== '').join('\n\n'));
+  for (const { param } of http.parameters.parameters) {
+    const words = !getDoc(program, param) && getDoc(program, param.type);
+    if (words) say(program, param, words);
+  }
+  for (const target of [operation, operation.interface]) if (target) describeCredentials(program, target);
+}
+
+/** Whoever takes a credential of the platform, it is the same. What was declared already has its words, and keeps them. */
+function describeCredentials(program, target) {
+  const { options = [] } = getAuthentication(program, target) ?? {};
+  for (const scheme of options.flatMap(({ schemes }) => schemes)) {
+    const words = credentials[scheme.id];
+    if (words) scheme.description ??= words;
+  }
 }

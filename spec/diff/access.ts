@@ -1,7 +1,7 @@
 /** Who may call an operation, by credentials that tell the access levels apart. */
 import type { Operation, Requirement } from './document.ts';
 
-/** Credential → the levels that admit it, as `src/http/access.ts` decides. No scope includes another. */
+/** Credential → the access levels that admit it, as `src/http/access.ts` decides. No scope includes another. */
 const admitted: Readonly<Record<string, readonly string[]>> = {
   'no credentials': ['public'],
   'an API key without scopes': ['public', 'any', 'key'],
@@ -15,7 +15,7 @@ const admitted: Readonly<Record<string, readonly string[]>> = {
   'the operator': ['public', 'any', 'read', 'write', 'admin', 'operator'],
 };
 
-/** A credential that could call the operation and no longer can. */
+/** Returns a credential that could call the operation and no longer can. */
 export function shutOut(before: Operation, after: Operation): string | undefined {
   return Object.keys(admitted).find(
     (credential) =>
@@ -24,19 +24,21 @@ export function shutOut(before: Operation, after: Operation): string | undefined
 }
 
 /**
- * A way to authenticate that sufficed and no longer does. An API key stands for no user, so it never was one where a user
- * is needed, whatever the document said.
+ * Returns a way to authenticate that sufficed and no longer does. An API key stands for no user, so it never sufficed for an
+ * operation that needs a user, whatever the document said.
  */
 export function lostScheme(before: Operation, after: Operation): string | undefined {
   const needsUser = before.access === 'user';
-  const lost = before.security.find(
+  // An empty list means that no credentials are needed.
+  const ways = before.security.length === 0 ? [{}] : before.security;
+  const lost = ways.find(
     (way) => !(needsUser && 'ApiKeyAuth' in way) && !after.security.some((other) => suffices(way, other)),
   );
   if (!lost || after.security.length === 0) return undefined;
   return Object.keys(lost).join(' and ') || 'no credentials';
 }
 
-/** Whether credentials that are good for the one way are good for the other. */
+/** Whether credentials that satisfy the first requirement satisfy the other. */
 const suffices = (way: Requirement, other: Requirement): boolean =>
   Object.entries(other).every(([scheme, scopes]) => {
     const held = way[scheme];

@@ -1,18 +1,22 @@
-/** What servers answer: whatever was promised must be promised still. Members that a client does not know it ignores. */
-import type { Answer as Shown, Break } from './break.ts';
-import { schemasOf, type Answer, type Operation, type Schema } from './document.ts';
+/** Compares what servers answer: every earlier promise must still hold. A client ignores members that it does not know. */
+import type { Answer as Shown, Break, Draft as Change } from './break.ts';
+import { mediaOf, schemasOf, type Answer, type Operation, type Schema } from './document.ts';
+import { covers } from './mediatypes.ts';
 import type { Pair } from './pair.ts';
-import { requestOf, textOf } from './requests.ts';
+import { remaining, unjudged } from './remains.ts';
+import { requestOf } from './requests.ts';
 import { sample } from './sample.ts';
+import { textOf, textsOf } from './wire.ts';
 
-type Draft = Pick<Break, 'place' | 'change' | 'message' | 'answer'> & Partial<Break>;
+type Draft = Change & Pick<Break, 'answer'>;
 
 export function compareAnswers(pair: Pair, before: Operation, after: Operation): Break[] {
   const request = requestOf(pair.before, before);
   const drafts = [
     ...Object.entries(before.answers).flatMap(([status, old]) => {
       const now = after.answers[status];
-      return now ? changed(pair, status, old, now) : removed(pair, status, old);
+      const isStream = Object.keys(before.events).length > 0;
+      return now ? changed(pair, status, old, now, isStream) : removed(pair, status, old);
     }),
     ...added(pair, before, after),
     ...events(pair, before, after),
@@ -26,7 +30,7 @@ export function compareAnswers(pair: Pair, before: Operation, after: Operation):
 
 const isSuccess = (status: string): boolean => /^[123]/.test(status);
 
-/** An error that no longer comes harms nobody; a success that no longer comes leaves its clients without one. */
+/** Removing an error harms no client. Removing a success leaves its clients without one. */
 function removed(pair: Pair, status: string, old: Answer): Draft[] {
   if (!isSuccess(status)) return [];
   const [contentType, schema] = Object.entries(schemasOf(old.content))[0] ?? [];
@@ -43,7 +47,7 @@ function removed(pair: Pair, status: string, old: Answer): Draft[] {
   ];
 }
 
-/** Answers that only a request asks for which says so: a part of the content, nothing where nothing is new. */
+/** Statuses that a server answers only when the request asks for them: a part of the content, or nothing when nothing is new. */
 const asked = new Set(['206', '304']);
 
 function added(pair: Pair, before: Operation, after: Operation): Draft[] {
@@ -57,12 +61,19 @@ function added(pair: Pair, before: Operation, after: Operation): Draft[] {
     });
 }
 
-function changed(pair: Pair, status: string, old: Answer, now: Answer): Draft[] {
+function changed(pair: Pair, status: string, old: Answer, now: Answer, isStream: boolean): Draft[] {
   const content = schemasOf(now.content);
   return [
     ...headers(pair, status, old, now),
+    ...remaining(status, unjudged(old, now, ['headers', 'content', 'links'])),
+    ...remaining(
+      `${status}.body`,
+      unjudged({ content: mediaOf(old.content) }, { content: mediaOf(now.content) }, []),
+    ),
     ...Object.entries(schemasOf(old.content)).flatMap(([contentType, schema]) => {
-      const other = content[contentType] ?? content['*/*'];
+      // A range of types promises any of them, so one remaining type within it is enough.
+      const type = Object.keys(content).find((one) => covers(contentType, one));
+      const other = type === undefined ? undefined : content[type];
       const answer = { status, headers: {}, contentType };
       if (!other) {
         const message = 'was answered in this content type, now never';
@@ -77,7 +88,9 @@ function changed(pair: Pair, status: string, old: Answer, now: Answer): Draft[] 
           },
         ];
       }
-      return ofSchema(pair, [schema, other], `${status}.body`, (body) => ({ ...answer, body }));
+      const read: Schemas = isStream && /^text\/event-stream/.test(contentType) ? [{}, {}] : [schema, other];
+      // The content of a stream is compared event by event.
+      return ofSchema(pair, read, `${status}.body`, (body) => ({ ...answer, body }));
     }),
   ];
 }
@@ -94,7 +107,7 @@ function ofSchema(
   return pair.widened(old, now, holds).map(({ place, keyword, message, value, certain, cause }) => ({
     place: place === '' || place.startsWith('[') ? `${at}${place}` : `${at}.${place}`,
     change: keyword,
-    // The reason is why the old contract refuses the value: what clients could rely on.
+    // The reason is why the old contract refuses the value, because that is what clients could rely on.
     message: keyword === 'required' ? 'was always there' : certain ? `was promised: ${message}` : message,
     certain,
     ...(certain ? {} : { outcome: '' }),
@@ -115,20 +128,21 @@ function headers(pair: Pair, status: string, old: Answer, now: Answer): Draft[] 
       return { status, headers: text === undefined ? {} : { [name]: text } };
     };
     const isNew = (value: unknown): boolean => {
-      const text = textOf(value);
+      const texts = textsOf(value);
       return (
-        text !== undefined &&
-        pair.after.acceptsText(other?.schema ?? {}, text) &&
-        !pair.before.acceptsText(header.schema, text)
+        texts !== undefined &&
+        pair.after.acceptsText(other?.schema ?? {}, texts) &&
+        !pair.before.acceptsText(header.schema, texts)
       );
     };
     const drafts = other ? ofSchema(pair, [header.schema, other.schema], place, answer, isNew) : [];
+    if (other) drafts.push(...remaining(place, unjudged(header, other, ['required', 'schema'])));
     if (!header.required || other?.required) return drafts;
     return [...drafts, { place, change: 'required', message: 'was always there', answer: answer(undefined) }];
   });
 }
 
-/** Clients do not listen to events that they do not know, and wait for those that they do. */
+/** Clients ignore events that they do not know, and wait for those that they do. */
 function events(pair: Pair, before: Operation, after: Operation): Draft[] {
   return Object.entries(before.events).flatMap(([event, schema]): Draft[] => {
     const now = after.events[event];

@@ -1,4 +1,4 @@
-/** Every kind of change in both directions. What is called a break has its witness judged again, by an Ajv of the test's own. */
+/** Tests every kind of change in both directions. A separate Ajv checks the witness of every reported break. */
 import { Ajv2020, type AnySchema } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { describe, expect, it } from 'vitest';
@@ -8,7 +8,7 @@ import type { Document, Schema } from './document.ts';
 
 type Json = Record<string, unknown>;
 
-/** A document of one operation, `POST /things/{id}`, changed where a case says so. */
+/** Returns a document with one operation, `POST /things/{id}`, changed as a case demands. */
 function documentOf(change: Json = {}, schemas: Json = {}, path = '/things/{id}'): Document {
   const operation = {
     operationId: 'Things_make',
@@ -49,7 +49,7 @@ function valid(document: Document, schema: Schema, value: unknown): boolean {
   return ajv.compile(whole as AnySchema)(value) as boolean;
 }
 
-/** Schemas as [wider, narrower, what is said of it]: to narrow breaks requests, to widen breaks answers. */
+/** Schemas as [wider, narrower, expected finding]: narrowing breaks requests, widening breaks answers. */
 const narrowings: [name: string, wide: Json, narrow: Json, request: string, answer?: string | null][] = [
   ['minLength', text(), text({ minLength: 3 }), 'minLength'],
   ['maxLength', text({ maxLength: 50 }), text({ maxLength: 20 }), 'maxLength'],
@@ -131,7 +131,7 @@ const narrowings: [name: string, wide: Json, narrow: Json, request: string, answ
     '[].a enum',
   ],
   ['a keyword only Ajv knows', text(), text({ not: { const: 'text' } }), 'not'],
-  // Clients ignore members that they do not know, so only requests break.
+  // Clients ignore unknown members, so only requests break.
   ['a member removed', object({ a: text(), b: text() }), object({ a: text() }), '.b unknown', null],
   ['sealed', { type: 'object' }, { type: 'object', ...sealed }, '.other unknown', null],
   ['no longer ignored', { ...object({}), 'x-ignored': ['id'] }, object({}), '.id unknown', null],

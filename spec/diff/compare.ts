@@ -1,6 +1,6 @@
 /**
- * The breaking changes between two OpenAPI documents. A change breaks when a client that was correct before is refused,
- * misunderstood, or answered with something that it could rely on not to get.
+ * The breaking changes between two OpenAPI documents. A change breaks if a client that was correct before is refused or
+ * misunderstood, or receives an answer that the old contract excluded.
  *
  *     what changed                                    breaks            shown by
  *     operation, path or its other spelling removed   yes               a request that was answered
@@ -14,6 +14,8 @@
  *     greedy path parameter no longer greedy          yes               a path with a slash
  *     list in a parameter written otherwise           yes               a list as it was written
  *     default changed or dropped                      yes               a request that leaves it out
+ *     member made read-only                           yes               a body with it, which is ignored now
+ *     text that is to hold another content            yes               the text, which is read as something else
  *     default added                                   no: it was open before
  *     parameter, member, value, content type added    no
  *
@@ -27,41 +29,82 @@
  *     member that might be absent removed             no
  *     member added, sealed or not                     no: clients ignore what they do not know
  *     type, bound, pattern, enum, null widened        yes               an answer that was impossible
- *     event or message removed                        yes               the one that never comes again
- *     event or message added                          no: clients do not listen to it
+ *     member made write-only                          as removed
+ *     event, message or webhook removed               yes               the one that never comes again
+ *     event, message or webhook added                 no: clients do not listen to it
  *
  *     operation id changed                            perhaps: the method of the SDK has another name
- *     pattern or format changed, nothing found        perhaps
+ *     credential that is sent otherwise               yes               a request with it
+ *     scope that can no longer be asked for           yes               a request for it
+ *     anything else that differs                      perhaps: no change passes in silence; in a schema, each keyword
+ *                                                     by which less may be valid and for which nothing was found
  *     descriptions, examples, tags, names of path parameters and schemas     no
+ *
+ * The tables of `catalogue/` give a verdict on every change that oasdiff has a name for, under that name.
  */
 import { compareAnswers } from './answers.ts';
 import type { Break } from './break.ts';
 import { operationsOf, type Document, type Operation } from './document.ts';
 import { meaning } from './meaning.ts';
+import { normal } from './normal.ts';
 import { pairOf, type Pair } from './pair.ts';
+import { remaining, unjudged } from './remains.ts';
 import { compareRequests, requestOf } from './requests.ts';
 
-export function compare(before: Document, after: Document): Break[] {
-  if (meaning(before) === meaning(after)) return [];
+export function compare(was: Document, is: Document): Break[] {
+  if (meaning(was) === meaning(is)) return [];
+  const [before, after] = [normal(was), normal(is)];
   const pair = pairOf(before, after);
   const old = operationsOf(before);
   const now = new Map(operationsOf(after).flatMap((one) => one.routes.map((route) => [plain(route), one])));
   const known = new Set(old.flatMap((one) => one.routes.map(plain)));
   const added = [...now].filter(([route]) => !known.has(route));
-  return old.flatMap((operation) => {
-    const routes = operation.routes.map((route) => now.get(plain(route)));
-    const successor = routes.find((found) => found !== undefined);
-    return [
-      ...gone(pair, operation, routes),
-      ...(successor ? changes(pair, operation, successor) : []),
-      ...added.flatMap(([route, { name }]) => shadowed(pair, operation, route, name)),
-    ];
-  });
+  const asides = unjudged(was, is, [
+    'openapi',
+    'info',
+    'paths',
+    'components',
+    'security',
+    'servers',
+    'jsonSchemaDialect',
+  ]);
+  return [
+    ...asides.flatMap((name) => (name === 'webhooks' ? webhooks(was, is) : ofDocument(name))),
+    ...old.flatMap((operation) => {
+      const routes = operation.routes.map((route) => now.get(plain(route)));
+      const successor = routes.find((found) => found !== undefined);
+      return [
+        ...gone(pair, operation, routes),
+        ...(successor ? changes(pair, operation, successor) : []),
+        ...added.flatMap(([route, { name }]) => shadowed(pair, operation, route, name)),
+      ];
+    }),
+  ];
+}
+
+/** Returns breaks of the document as a whole, such as changes to the requests that its service sends itself. */
+const ofDocument = (name: string): Break[] =>
+  remaining('document', [name]).map((draft) => ({
+    ...{ operation: 'document', certain: false, outcome: '', cause: name },
+    ...draft,
+    request: { method: name, path: '', query: {}, headers: {} },
+  }));
+
+/** Compares the requests that the service sends itself. A receiver waits in vain for a removed one. */
+function webhooks({ webhooks: was = {} }: Document, { webhooks: is = {} }: Document): Break[] {
+  const changed = Object.keys(was).filter((name) => meaning(was[name]) !== meaning(is[name]));
+  return changed.map((name) => ({
+    ...{ operation: 'document', place: `webhook.${name}`, cause: `webhook ${name}` },
+    ...(name in is
+      ? { change: 'changed', message: 'is sent otherwise than before', certain: false, outcome: '' }
+      : { change: 'removed', message: 'was sent, now never', certain: true, outcome: 'used to be sent' }),
+    request: { method: 'webhook', path: name, query: {}, headers: {} },
+  }));
 }
 
 const plain = (route: string): string => route.replaceAll('{+}', '{}');
 
-/** A place can be reached in several forms of a schema; one witness is enough. */
+/** A place can be reached through several forms of a schema; one witness is enough. */
 function changes(pair: Pair, before: Operation, after: Operation): Break[] {
   const found = [
     ...renamed(pair, before, after),
@@ -108,7 +151,7 @@ function renamed(pair: Pair, before: Operation, after: Operation): Break[] {
   ];
 }
 
-/** Static paths win, so a new one takes a value away from the parameter of an older operation. */
+/** Static paths take precedence, so a new one takes a value away from the parameter of an older operation. */
 function shadowed(pair: Pair, operation: Operation, route: string, name: string): Break[] {
   const theirs = route.split('/');
   const own = plain(operation.routes[0] ?? '').split('/');

@@ -1,4 +1,4 @@
-/** The command in a git repository of its own. */
+/** Tests the command in a separate git repository. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -29,7 +29,7 @@ function git(...args: string[]): void {
   execFileSync('git', [...identity, ...args], { cwd: root, stdio: 'pipe' });
 }
 
-/** Writes a contract whose one operation takes names of so many characters. */
+/** Writes a contract whose only operation accepts names of up to `maxLength` characters. */
 function contract(maxLength: number, service = 'Things'): void {
   const schema = { type: 'object', required: ['name'], properties: { name: { type: 'string', maxLength } } };
   const post = {
@@ -145,7 +145,7 @@ describe('contract:diff', () => {
     expect(() => report(root, 'HEAD')).toThrow('needs a reason');
   });
 
-  it('deletes a line when its break is in the commit before', () => {
+  it('deletes a line whose break is in the commit before, when it is asked to', () => {
     contract(9);
     commit();
     contract(8);
@@ -153,8 +153,31 @@ describe('contract:diff', () => {
     commit();
     contract(8, 'Others');
     commit();
-    expect(report(root).failed).toBe(false);
+    const remark = 'spec/diff/intended.txt: "things POST /v1/things body.name maxLength" is done; ';
+    const asked = report(root);
+    expect(asked.failed).toBe(false);
+    expect(asked.lines).toContain(`${remark}\`--prune\` deletes the line`);
+    expect(intendedNow()).toEqual([line]);
+    expect(report(root, undefined, true).lines).toContain(`${remark}the line was deleted`);
     expect(intendedNow()).toEqual([]);
+  });
+
+  it('writes nothing unless it is asked to prune', () => {
+    contract(9);
+    commit();
+    contract(8);
+    intended(line);
+    commit();
+    contract(8, 'Others');
+    commit();
+    const command = fileURLToPath(new URL('diff.ts', import.meta.url));
+    const changedBy = (...words: string[]) => {
+      execFileSync(process.execPath, [command, ...words], { cwd: root, stdio: 'pipe' });
+      return execFileSync('git', ['status', '--porcelain'], { cwd: root, encoding: 'utf8' });
+    };
+    expect(changedBy()).toBe('');
+    expect(changedBy('HEAD~1')).toBe('');
+    expect(changedBy('--prune')).toBe(' M spec/diff/intended.txt\n');
   });
 
   it('keeps a line until the next tag has its break', () => {
@@ -170,7 +193,7 @@ describe('contract:diff', () => {
     expect(report(root).lines.at(-1)).toMatch('since v1: 0 unintended breaks, 1 intended');
     expect(intendedNow()).toEqual([line]);
     git('tag', 'v2');
-    expect(report(root).failed).toBe(false);
+    expect(report(root, undefined, true).failed).toBe(false);
     expect(intendedNow()).toEqual([]);
   });
 

@@ -1,6 +1,7 @@
 /**
- * Breaking changes of the contract since a revision: `npm run contract:diff -- HEAD~1`; without one since the last tag, or
- * else the commit before. Fails for each that `spec/diff/intended.txt` does not allow.
+ * Finds breaking changes of the contract since a revision: `npm run contract:diff -- HEAD~1`. The default is the last tag, or
+ * else the previous commit. It fails for each break that `spec/diff/intended.txt` does not allow. `--prune` deletes the lines
+ * of that file that are no longer needed.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,8 +18,8 @@ export interface Report {
   readonly failed: boolean;
 }
 
-/** Compares the work tree of a repository with a revision, and drops lines of the intended file that are done. */
-export function report(root: string, given?: string): Report {
+/** Compares the work tree of a repository with a revision. It writes only when it prunes lines. */
+export function report(root: string, given?: string, prune = false): Report {
   const released = defaultRevision(root);
   const revision = given ?? released;
   const commit = commitOf(root, revision);
@@ -37,11 +38,11 @@ export function report(root: string, given?: string): Report {
     intendedOf(before),
     done === undefined ? [] : intendedOf(revisionAt(root, done)),
   );
-  if (verdict.used.length > 0) writeFileSync(join(root, intendedPath), without(text, verdict.used));
+  if (prune && verdict.used.length > 0) writeFileSync(join(root, intendedPath), without(text, verdict.used));
   return {
     lines: [
       ...describe(breaks, lines),
-      ...remarks(verdict.useless, verdict.used),
+      ...remarks(verdict.useless, verdict.used, prune),
       summary(breaks, lines, revision),
     ],
     failed: verdict.unintended.length > 0 || verdict.useless.length > 0,
@@ -50,7 +51,7 @@ export function report(root: string, given?: string): Report {
 
 const intendedOf = (revision: Revision): Line[] => parseIntended(revision.read(intendedPath) ?? '');
 
-/** A document that the base does not have is a new service; one that is gone takes all its operations with it. */
+/** A document that the base does not have is a new service. A removed document removes all its operations. */
 function breaksBetween(before: Revision, after: Revision): Named[] {
   return before.documents.flatMap((name) => {
     const [old, now] = [before.read(documentPath(name)) ?? '', after.read(documentPath(name))];
@@ -84,9 +85,12 @@ function kindOf(one: Named, lines: readonly Line[]): 'perhaps' | 'intended' | 'u
   return reasonOf(one, lines) === undefined ? 'unintended' : 'intended';
 }
 
-const remarks = (useless: readonly Line[], used: readonly Line[]): string[] => [
+const remarks = (useless: readonly Line[], used: readonly Line[], prune: boolean): string[] => [
   ...useless.map(({ key }) => `${intendedPath}: "${key}" is no break; delete the line`),
-  ...used.map(({ key }) => `${intendedPath}: "${key}" is done; the line was deleted`),
+  ...used.map(
+    ({ key }) =>
+      `${intendedPath}: "${key}" is done; ${prune ? 'the line was deleted' : '`--prune` deletes the line'}`,
+  ),
 ];
 
 function summary(breaks: readonly Named[], lines: readonly Line[], revision: string): string {
@@ -99,7 +103,9 @@ function summary(breaks: readonly Named[], lines: readonly Line[], revision: str
 }
 
 if (import.meta.main) {
-  const { lines, failed } = report(process.cwd(), process.argv[2]);
+  const words = process.argv.slice(2);
+  const [revision] = words.filter((word) => word !== '--prune');
+  const { lines, failed } = report(process.cwd(), revision, words.includes('--prune'));
   console.log(lines.join('\n'));
   if (failed) process.exitCode = 1;
 }

@@ -1,6 +1,6 @@
 /**
- * The committed list of breaks that are meant: `authz POST /v1/roles body.name maxLength | why`, one a line. A `*` stands
- * for anything, so that one line can say what one cause does to many operations.
+ * The committed list of intended breaks, one per line: `authz POST /v1/roles body.name maxLength | why`. A `*` stands for any
+ * text, so that one line can cover the same change to many operations.
  */
 export interface Line {
   readonly key: string;
@@ -27,15 +27,15 @@ export function covers({ key }: Line, name: string): boolean {
 export interface Verdict {
   /** Names of breaks that no line covers. */
   readonly unintended: readonly string[];
-  /** Lines that cover nothing and never did: misspelt, or their break was taken back. */
+  /** Lines that cover nothing and never did: they are misspelt, or their break was reverted. */
   readonly useless: readonly Line[];
-  /** Lines whose break is in the contract that releases are compared with. */
+  /** Lines whose break is part of the contract with which releases are compared. */
   readonly used: readonly Line[];
 }
 
 /**
- * Judges the breaks between a base and now. `base` are the lines that the base had, `released` those of the revision that
- * is compared with by default: what that revision had is done, and need not be said any longer.
+ * Checks the breaks between a base and now. `base` has the lines of the base, and `released` those of the default revision: the
+ * breaks of that revision are released, so their lines are no longer needed.
  */
 export function judgeIntended(
   names: readonly string[],
@@ -52,7 +52,7 @@ export function judgeIntended(
   };
 }
 
-/** The file without these lines; comments stay. */
+/** Returns the file without these lines. Comments stay. */
 export const without = (text: string, lines: readonly Line[]): string =>
   text
     .split('\n')

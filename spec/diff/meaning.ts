@@ -1,10 +1,18 @@
-/** Which schemas mean the same in two documents, told by their text: what is equal need not be searched. */
-import { isSealed, refName, type Schema, type Schemas } from './document.ts';
+/** Finds schemas with the same meaning in two documents by comparing their texts: equal schemas need no search. */
+import { annotations, refName, type Schema, type Schemas } from './document.ts';
 
-/** Keywords that neither side of a conversation can be refused for. */
-const annotations = new Set(['description', 'summary', 'title', 'examples', 'example', 'readOnly', 'tags']);
+/** Keywords whose members are names of the contract. */
+export const named: ReadonlySet<string> = new Set(
+  'properties patternProperties dependentSchemas dependentRequired $defs schemas headers x-events x-messages'.split(
+    ' ',
+  ),
+);
+/** Keywords whose values are not schemas. */
+export const literal: ReadonlySet<string> = new Set(['default', 'enum', 'const', 'x-restores']);
+/** Lists whose order has no meaning. */
+const sets = new Set(['required', 'enum', 'type', 'x-ignored']);
 
-/** The schema's text without annotations, members in one order. Answers are read with unknown members ignored. */
+/** Returns the schema's text without annotations, with members in a fixed order. */
 export function meaning(schema: unknown): string {
   if (typeof schema !== 'object' || schema === null) return JSON.stringify(schema) ?? '';
   const text = known.get(schema) ?? JSON.stringify(plain(schema));
@@ -12,7 +20,15 @@ export function meaning(schema: unknown): string {
   return text;
 }
 
-/** Documents are not changed while they are compared. */
+/** Whether a keyword means the same in both objects. Its value may be a map of names or a plain value instead of a schema. */
+export function alike(keyword: string, one: object, other: object): boolean {
+  const [was, is] = [(one as Json)[keyword], (other as Json)[keyword]];
+  return was === is || meaning({ [keyword]: was }) === meaning({ [keyword]: is });
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** Documents do not change during a comparison. */
 const known = new WeakMap<object, string>();
 
 function plain(node: unknown, names = false): unknown {
@@ -21,21 +37,28 @@ function plain(node: unknown, names = false): unknown {
   const members = Object.entries(node)
     .filter(([name]) => names || !annotations.has(name))
     .sort(([a], [b]) => (a < b ? -1 : 1));
-  // The members of `properties` are names of the contract, not keywords.
   return Object.fromEntries(
-    members.map(([name, part]) => [name, plain(part, !names && name === 'properties')]),
+    members.map(([name, part]) => [name, names ? plain(part) : ofKeyword(name, part)]),
   );
 }
 
+function ofKeyword(keyword: string, value: unknown): unknown {
+  const ordered = Array.isArray(value) && sets.has(keyword) ? sorted(value) : value;
+  return literal.has(keyword) ? ordered : plain(ordered, named.has(keyword));
+}
+
+const sorted = (list: readonly unknown[]): unknown[] =>
+  list.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+
 export type Same = (one: Schema, other: Schema) => boolean;
 
-/** Whether a schema of the first document means what one of the second does, as far as their texts tell. */
+/** Whether a schema of the first document means the same as one of the second, according to their texts. */
 export function sameMeaning(before: Schemas, after: Schemas): Same {
   const texts = new Map(Object.entries(before).map(([name, schema]) => [name, meaning(schema)]));
   const changed = new Set(
     [...texts].filter(([name, text]) => !after[name] || meaning(after[name]) !== text).map(([name]) => name),
   );
-  // What refers to something changed is changed too.
+  // A schema that refers to a changed one is changed too.
   for (let size = -1; size !== changed.size;) {
     size = changed.size;
     for (const [name, text] of texts) if (namesIn(text).some((used) => changed.has(used))) changed.add(name);
@@ -48,18 +71,3 @@ export function sameMeaning(before: Schemas, after: Schemas): Same {
 
 const namesIn = (text: string): string[] =>
   [...text.matchAll(/"\$ref":"([^"]+)"/g)].map(([, reference = '']) => refName(reference));
-
-/**
- * The schema as a client reads an answer by it: members that it does not know are ignored, and so is that forms which were
- * told apart by their seals no longer are.
- */
-export function opened<Node>(node: Node): Node {
-  if (Array.isArray(node)) return node.map((part: unknown) => opened(part)) as Node;
-  if (typeof node !== 'object' || node === null) return node;
-  const members = Object.entries(node).filter(
-    ([name]) => name !== 'unevaluatedProperties' || !isSealed(node as Schema),
-  );
-  return Object.fromEntries(
-    members.map(([name, part]) => [name === 'oneOf' ? 'anyOf' : name, opened(part as unknown)]),
-  ) as Node;
-}

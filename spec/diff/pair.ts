@@ -1,15 +1,20 @@
-/** Two documents side by side, and what is found between two of their schemas, once for all places that use them. */
-import { formsOf, type Document, type Schema } from './document.ts';
+/** Two documents side by side. Findings between two of their schemas are computed once for all places that use them. */
+import { formsOf, type Document, type Schema, type Schemas } from './document.ts';
 import { judgeOf, type Judge } from './judge.ts';
-import { meaning, opened, sameMeaning } from './meaning.ts';
-import { within } from './reasons.ts';
+import { meaning, sameMeaning } from './meaning.ts';
+import { typesOf, within } from './reasons.ts';
 import { sample } from './sample.ts';
-import { search, searchBetween, suspicions, type Search, type Witnessed } from './search.ts';
+import { search, searchBetween, type Search, type Witnessed } from './search.ts';
+import { same } from './values.ts';
+import { suspicions } from './suspicions.ts';
+import { answeredBy, readFrom, sentBy, takenFrom, type View } from './views.ts';
 
 export interface Finding extends Witnessed {
   readonly certain: boolean;
-  /** The two schemas and the place in them, for findings that recur. */
+  /** The two schemas and the place within them, for findings that recur. */
   readonly cause: string;
+  /** Whether the value stays valid but has a different meaning. */
+  readonly isRemeant?: boolean;
 }
 
 type Both = (value: unknown) => boolean;
@@ -17,28 +22,18 @@ type Both = (value: unknown) => boolean;
 export interface Pair {
   readonly before: Judge;
   readonly after: Judge;
-  /** Values that could be sent and no longer can; `holds` narrows what counts as such. */
+  /** Finds values that could be sent and no longer can. `holds` narrows which values count. */
   narrowed(before: Schema, after: Schema, holds?: Both): Finding[];
-  /** Values that can be answered and could not. */
+  /** Finds values that can be answered now and could not before. */
   widened(before: Schema, after: Schema, holds?: Both): Finding[];
-  /** Members whose absence means something else now. */
+  /** Finds members whose absence has a different meaning now. */
   defaulted(before: Schema, after: Schema): Finding[];
 }
 
 export function pairOf(before: Document, after: Document): Pair {
   const [old, now] = [before.components?.schemas ?? {}, after.components?.schemas ?? {}];
-  const read = opened(old);
-  const requests = searchBetween(judgeOf(old), judgeOf(now), sameMeaning(old, now));
-  const sameAnswer = sameMeaning(opened(now), read);
-  const views = new WeakMap<Schema, Schema>();
-  const view = (schema: Schema): Schema => {
-    const found = views.get(schema) ?? opened(schema);
-    views.set(schema, found);
-    return found;
-  };
-  const answers = searchBetween(requests.refusing, judgeOf(read), (one, other) =>
-    sameAnswer(view(one), view(other)),
-  );
+  const requests = directionOf(old, now, sentBy, takenFrom, true);
+  const answers = directionOf(now, old, answeredBy, readFrom, false);
   const known = new Map<string, Finding[]>();
   const once = (kind: string, one: Schema, other: Schema, find: (cause: string) => Finding[]): Finding[] => {
     const cause = `${kind} ${meaning(one)} ${meaning(other)}`;
@@ -47,42 +42,89 @@ export function pairOf(before: Document, after: Document): Pair {
     return found;
   };
   return {
-    before: requests.accepting,
-    after: requests.refusing,
+    before: requests.by.accepting,
+    after: requests.by.refusing,
     narrowed: (one, other, holds) =>
       holds
-        ? between(requests, one, other, `text ${meaning(one)} ${meaning(other)}`, holds)
-        : once('request', one, other, (cause) => between(requests, one, other, cause)),
+        ? requests.between(one, other, `text ${meaning(one)} ${meaning(other)}`, holds)
+        : once('request', one, other, (cause) => requests.between(one, other, cause)),
     widened: (one, other, holds) =>
       holds
-        ? between(answers, other, opened(one), `text ${meaning(other)} ${meaning(one)}`, holds)
-        : once('answer', other, one, (cause) => between(answers, other, opened(one), cause)),
+        ? answers.between(other, one, `text ${meaning(other)} ${meaning(one)}`, holds)
+        : once('answer', other, one, (cause) => answers.between(other, one, cause)),
     defaulted: (one, other) =>
       once('default', one, other, (cause) =>
-        defaults(requests, one, other, '', new Set()).map((found) => ({ ...found, certain: true, cause })),
+        defaults(requests.by, one, other, '', new Set()).map((found) => ({ ...found, certain: true, cause })),
       ),
   };
 }
 
+interface Direction {
+  readonly by: Search;
+  between(one: Schema, other: Schema, cause: string, holds?: Both): Finding[];
+}
+
+/** Builds one direction: the writer's view of the first schemas, and the reader's view of the others. */
+function directionOf(from: Schemas, to: Schemas, write: View, read: View, isRequest: boolean): Direction {
+  const [written, taken] = [viewed(write, from), viewed(read, to)];
+  const by = searchBetween(judgeOf(written), judgeOf(taken), sameMeaning(written, taken), isRequest);
+  const views = new Map<View, WeakMap<Schema, Schema>>([
+    [write, new WeakMap()],
+    [read, new WeakMap()],
+  ]);
+  const view = (how: View, schema: Schema): Schema => {
+    const found = views.get(how)?.get(schema) ?? how(schema);
+    views.get(how)?.set(schema, found);
+    return found;
+  };
+  return {
+    by,
+    between: (one, other, cause, holds) => between(by, view(write, one), view(read, other), cause, holds),
+  };
+}
+
+const viewed = (view: View, schemas: Schemas): Schemas =>
+  Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, view(schema)]));
+
 function between(by: Search, accepting: Schema, refusing: Schema, cause: string, holds?: Both): Finding[] {
   const found = search(by, accepting, refusing, holds);
-  const perhaps = [...new Set(suspicions(by, accepting, refusing))]
-    .map((name) => ({
-      place: name.slice(0, name.lastIndexOf(' ')),
-      keyword: name.slice(name.lastIndexOf(' ') + 1),
-    }))
-    .filter(({ place }) => !found.some((one) => one.place === place));
+  const suspected = suspicions(by, accepting, refusing).filter(
+    ({ place, keyword }) =>
+      !found.some((one) => explains(one, place, keyword)) &&
+      !(holds && keyword === 'type' && takesAnyText(by.refusing, refusing, place)),
+  );
+  const perhaps = suspected.filter(
+    ({ place, keyword }, at) =>
+      suspected.findIndex((one) => one.place === place && one.keyword === keyword) === at,
+  );
   const value = perhaps.length > 0 ? sample(by.accepting, accepting) : undefined;
   return [
     ...found.map((one) => ({ ...one, certain: true, cause })),
-    ...perhaps.map(({ place, keyword }) => ({
-      ...{ place, keyword, value, certain: false, cause },
-      message: 'changed, and no value was found that shows a difference',
+    ...perhaps.map(({ place, keyword, certainly }) => ({
+      ...{ place, keyword, value, certain: certainly !== undefined, cause },
+      message: certainly ?? 'changed, and no value was found that shows a difference',
+      ...(certainly !== undefined && { isRemeant: true }),
     })),
   ];
 }
 
-/** Walks the members of both, building for each changed default the smallest value that leaves the member out. */
+/** Whether values are always texts there and the schema accepts any text, including numbers and booleans in text form. */
+function takesAnyText(judge: Judge, reference: Schema, place: string): boolean {
+  const whole = judge.resolve(reference);
+  const schema = place === '' ? whole : judge.resolve(whole.properties?.[place] ?? {});
+  return (
+    (typesOf(schema)?.includes('string') ?? false) &&
+    !['pattern', 'format', 'minLength', 'maxLength', 'enum', 'const', 'not', 'allOf'].some(
+      (one) => one in schema,
+    )
+  );
+}
+
+/** Whether a finding at a place explains a suspicion there. For a removed form, any finding within it does. */
+const explains = (found: Witnessed, place: string, keyword: string): boolean =>
+  found.place === place || (keyword === 'anyOf' && found.place.startsWith(place));
+
+/** Walks the members of both schemas. For each changed default, builds the smallest value without the member. */
 function defaults(
   by: Search,
   first: Schema,
@@ -122,9 +164,9 @@ function defaults(
   });
 }
 
-/** What absence means now, where it meant something else. A default that is new says what was left open before. */
+/** Returns what absence means now if it meant something else before. A new default only defines what was undefined before. */
 export function changedDefault(before: Schema, after: Schema): string | undefined {
-  if (!('default' in before) || meaning(before.default) === meaning(after.default)) return undefined;
+  if (!('default' in before) || same(before.default, after.default)) return undefined;
   const now = 'default' in after ? JSON.stringify(after.default) : 'nothing in particular';
   return `absent now means ${now}, not ${JSON.stringify(before.default)}`;
 }

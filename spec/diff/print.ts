@@ -1,15 +1,16 @@
-/** Breaks as text: what changed, and the request or answer that shows it. */
+/** Prints breaks as text: what changed, and the request or answer that shows it. */
+import { lengthOf } from './reasons.ts';
 import type { Answer, Break, Request } from './break.ts';
 
 export interface Named extends Break {
   readonly service: string;
 }
 
-/** What `intended.txt` calls a break. */
+/** Returns the name of a break in `intended.txt`. */
 export const nameOf = ({ service, operation, place, change }: Named): string =>
   `${service} ${operation} ${place} ${change}`;
 
-/** The breaks, those of one cause together, each with the line that would allow it. */
+/** Prints the breaks grouped by cause, each group with the line that would allow it. */
 export function printBreaks(breaks: readonly Named[]): string[] {
   const groups = Map.groupBy(breaks, ({ service, cause, place, change }) =>
     [service, cause, place, change].join('\n'),
@@ -36,7 +37,7 @@ function witnessOf({ service, request, outcome, answer }: Named): string[] {
   return [sent, answer ? `${outcome} ${printAnswer(answer)}` : outcome];
 }
 
-/** `POST /authz/v1/roles {"name":"Editor"}`; the service's folder is where the all-in-one server has it. */
+/** Prints a request: `POST /authz/v1/roles {"name":"Editor"}`. The path begins with the service's name, as in the all-in-one server. */
 export function printRequest(
   service: string,
   { method, path, query, headers, contentType, body }: Request,
@@ -60,7 +61,7 @@ function printAnswer({ status, headers, contentType, body, event }: Answer): str
   return [status, ...lines, ...type, ...name, ...(body === undefined ? [] : [json(body)])].join(' ');
 }
 
-/** JSON in which long texts and lists are abbreviated. */
+/** Formats JSON with long texts and lists abbreviated. */
 function json(value: unknown): string {
   const short = JSON.stringify(value, (_, part: unknown) => {
     if (typeof part === 'string') return shortened(part);
@@ -72,4 +73,4 @@ function json(value: unknown): string {
 }
 
 const shortened = (text: string): string =>
-  text.length > 160 ? `${text.slice(0, 40)}… (${[...text].length} characters)` : text;
+  text.length > 160 ? `${text.slice(0, 40)}… (${lengthOf(text)} characters)` : text;

@@ -1,6 +1,10 @@
-/** Why a value is refused, in the words of a 400: which place, which keyword. Ajv judges; this explains. */
-import { formsOf, isObject, isSealed, type Schema } from './document.ts';
+/** Explains why a value is refused, as a 400 does: at which place, by which keyword. Ajv decides; this only explains. */
+import { formsOf, isNothing, isObject, type Schema } from './document.ts';
+import { isComposed } from './flat.ts';
+import { readContent, sayContent } from './content.ts';
 import type { Judge } from './judge.ts';
+import { expression, freeOf, itemOf, memberOf } from './members.ts';
+import { same } from './values.ts';
 
 export interface Reason {
   /** `name`, `items[].price`; empty for the value itself. */
@@ -9,44 +13,56 @@ export interface Reason {
   readonly message: string;
 }
 
-/** Keywords that are explained here; anything else is left to Ajv as a whole. */
+/** Keywords that are explained here. All others are left to Ajv. */
 const explained = new Set(
   (
-    'type properties required unevaluatedProperties items anyOf oneOf allOf enum const default examples pattern format ' +
+    'type properties patternProperties required unevaluatedProperties additionalProperties items prefixItems anyOf oneOf allOf enum const default examples pattern format ' +
     'minimum maximum exclusiveMinimum exclusiveMaximum minLength maxLength minItems maxItems uniqueItems minProperties ' +
-    'maxProperties description title readOnly contentMediaType contentEncoding contentSchema'
+    'maxProperties description title readOnly writeOnly deprecated contentMediaType contentEncoding contentSchema ' +
+    'discriminator externalDocs xml example summary $comment'
   ).split(' '),
 );
 
-/** Keywords of a schema that only Ajv understands; among them the seal of an object that is composed of others. */
+/** Returns the keywords of a schema that only Ajv evaluates, including the seal of a composed object. */
 export function unexplained(schema: Schema): string[] {
-  const composed = formsOf(schema) !== undefined || schema.allOf !== undefined;
   return Object.keys(schema).filter((keyword) =>
-    keyword === 'unevaluatedProperties' ? composed : !explained.has(keyword) && !keyword.startsWith('x-'),
+    keyword === 'unevaluatedProperties'
+      ? isComposed(schema)
+      : !explained.has(keyword) && !keyword.startsWith('x-'),
   );
 }
 
-/** Empty when the value is valid. */
+/** Returns why a value is invalid, or an empty list when it is valid. */
 export function reasons(judge: Judge, reference: Schema, value: unknown, place = ''): Reason[] {
   const schema = judge.resolve(reference);
-  const foreign = unexplained(schema);
-  if (foreign.length > 0) {
-    return judge.accepts(schema, value)
-      ? []
-      : [{ place, keyword: foreign[0] ?? '', message: 'is not valid' }];
-  }
+  const [foreign] = unexplained(schema);
+  if (foreign !== undefined && !judge.refuses(schema, value)) return [];
+  const found = ofSchema(judge, schema, value, place);
+  if (foreign === undefined || found.length > 0) return found;
+  return [{ place, keyword: foreign, message: 'is not valid' }];
+}
+
+function ofSchema(judge: Judge, schema: Schema, value: unknown, place: string): Reason[] {
   const forms = formsOf(schema);
   return [
-    ...(forms ? ofForms(judge, forms, value, place) : []),
+    ...(forms ? ofForms(judge, schema, forms, value, place) : []),
     ...(schema.allOf ?? []).flatMap((part) => reasons(judge, part, value, place)),
     ...ofValue(judge, schema, value, place),
   ];
 }
 
-/** The reasons of the one form that was meant, if that can be told. */
-function ofForms(judge: Judge, forms: readonly Schema[], value: unknown, place: string): Reason[] {
+/** Returns the reasons of the single form that was meant, if that can be determined. */
+function ofForms(
+  judge: Judge,
+  { oneOf }: Schema,
+  forms: readonly Schema[],
+  value: unknown,
+  place: string,
+): Reason[] {
   const all = forms.map((form) => reasons(judge, form, value, place));
-  if (all.some((found) => found.length === 0)) return [];
+  const fitting = all.filter((found) => found.length === 0).length;
+  if (oneOf && fitting > 1) return [{ place, keyword: 'oneOf', message: 'must match only one of its forms' }];
+  if (fitting > 0) return [];
   const meant = all.filter((found) => !found.some((one) => one.place === place && one.keyword === 'type'));
   if (meant.length === 1 && meant[0]) return meant[0];
   return [{ place, keyword: 'anyOf', message: 'must match one of its forms' }];
@@ -82,13 +98,11 @@ function ofValue(judge: Judge, schema: Schema, value: unknown, place: string): R
   return found;
 }
 
-export const same = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
-
 type Check = (keyword: string, broken: boolean, message: string) => void;
 
 function ofText(judge: Judge, schema: Schema, value: string, check: Check): void {
   const { minLength = 0, maxLength = Infinity, pattern, format } = schema;
-  const length = [...value].length;
+  const length = lengthOf(value);
   check('minLength', length < minLength, `must have at least ${minLength} characters`);
   check('maxLength', length > maxLength, `must have at most ${maxLength} characters`);
   if (pattern !== undefined) {
@@ -97,14 +111,25 @@ function ofText(judge: Judge, schema: Schema, value: string, check: Check): void
   if (format !== undefined) {
     check('format', !judge.accepts({ type: 'string', format }, value), `must be a ${format}`);
   }
+  const content = readContent(schema, value);
+  const said = sayContent(schema);
+  if (!content) {
+    const keyword = schema.contentMediaType === undefined ? 'contentEncoding' : 'contentMediaType';
+    check(keyword, true, `must be ${said}`);
+  } else if (schema.contentSchema && 'value' in content) {
+    const fits = judge.accepts(schema.contentSchema, content.value);
+    check('contentSchema', !fits, `must be ${said} of its schema`);
+  }
 }
 
-const expressions = new Map<string, RegExp>();
-
-export function expression(pattern: string): RegExp {
-  let found = expressions.get(pattern);
-  if (!found) expressions.set(pattern, (found = new RegExp(pattern, 'u')));
-  return found;
+/** Counts characters as JSON Schema does, without copying texts of several megabytes. */
+export function lengthOf(text: string): number {
+  if (!/[\ud800-\udfff]/.test(text)) return text.length;
+  let length = 0;
+  for (let at = 0; at < text.length; at += 1, length += 1) {
+    if ((text.codePointAt(at) ?? 0) > 0xffff) at += 1;
+  }
+  return length;
 }
 
 function ofNumber(judge: Judge, schema: Schema, value: number, check: Check): void {
@@ -119,15 +144,18 @@ function ofNumber(judge: Judge, schema: Schema, value: number, check: Check): vo
 }
 
 function ofList(judge: Judge, schema: Schema, value: unknown[], place: string, check: Check): Reason[] {
-  const { minItems = 0, maxItems = Infinity, items } = schema;
+  const { minItems = 0, maxItems = Infinity, items, prefixItems = [] } = schema;
   check('minItems', value.length < minItems, `must have at least ${minItems} items`);
   check('maxItems', value.length > maxItems, `must have at most ${maxItems} items`);
-  const distinct = new Set(value.map((item) => JSON.stringify(item)));
+  const distinct = new Set([...new Set(value)].map((item) => JSON.stringify(item)));
   check(
     'uniqueItems',
     schema.uniqueItems === true && distinct.size < value.length,
     'must not repeat an item',
   );
+  if (prefixItems.length > 0) {
+    return value.flatMap((item, at) => reasons(judge, itemOf(schema, at), item, `${place}[]`));
+  }
   if (!items) return [];
   const different = [...distinct].map((text) => JSON.parse(text) as unknown);
   return different.flatMap((item) => reasons(judge, items, item, `${place}[]`));
@@ -140,21 +168,18 @@ function ofObject(
   place: string,
   check: Check,
 ): Reason[] {
-  const {
-    minProperties = 0,
-    maxProperties = Infinity,
-    properties = {},
-    unevaluatedProperties: open,
-  } = schema;
+  const { minProperties = 0, maxProperties = Infinity, properties = {} } = schema;
   const count = Object.keys(value).length;
   check('minProperties', count < minProperties, `must have at least ${minProperties} members`);
   check('maxProperties', count > maxProperties, `must have at most ${maxProperties} members`);
   const missing = (schema.required ?? []).filter((name) => !Object.hasOwn(value, name));
   const members = Object.entries(value).flatMap(([name, part]) => {
-    const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
-    if (property) return reasons(judge, property, part, within(place, name));
-    if (isSealed(schema)) return [{ place: within(place, name), keyword: 'unknown', message: 'is unknown' }];
-    return open ? reasons(judge, open, part, within(place, '*')) : [];
+    const member = memberOf(schema, name);
+    if (member !== freeOf(schema)) return reasons(judge, member, part, within(place, name));
+    // The unevaluated members depend on the parts of a composed schema, which only Ajv evaluates together.
+    if ('unevaluatedProperties' in schema && isComposed(schema)) return [];
+    if (isNothing(member)) return [{ place: within(place, name), keyword: 'unknown', message: 'is unknown' }];
+    return reasons(judge, member, part, within(place, Object.hasOwn(properties, name) ? name : '*'));
   });
   return [
     ...missing.map((name) => ({ place: within(place, name), keyword: 'required', message: 'is required' })),

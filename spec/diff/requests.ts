@@ -1,13 +1,14 @@
-/** What clients send: whatever was accepted must be accepted still, and mean the same. */
-import { lostScheme, shutOut } from './access.ts';
-import type { Break, Request } from './break.ts';
+/** Compares what clients send: everything accepted before must still be accepted, with the same meaning. */
+import type { Break, Draft, Request } from './break.ts';
 import type { Operation, Parameter, Schema } from './document.ts';
-import type { Judge } from './judge.ts';
+import type { Judge, Texts } from './judge.ts';
+import { ofType } from './mediatypes.ts';
 import { changedDefault, type Finding, type Pair } from './pair.ts';
 import { within } from './reasons.ts';
+import { remaining, unjudged } from './remains.ts';
 import { sample } from './sample.ts';
-
-type Draft = Pick<Break, 'place' | 'change' | 'message'> & Partial<Break>;
+import { credentials, redefined } from './security.ts';
+import { styleOf, textOf, textsOf } from './wire.ts';
 
 const ignored = 'was read, now ignored';
 const unlike = 'is valid as before, and means something else';
@@ -18,6 +19,7 @@ export function compareRequests(pair: Pair, before: Operation, after: Operation)
     ...access(before, after, request),
     ...parameters(pair, before, after, request),
     ...body(pair, before, after, request),
+    ...remaining('operation', unjudged(before.others, after.others, ['x-tolerant'])),
   ];
   return drafts.map((draft) => ({
     ...{ operation: before.name, certain: true, outcome: 'was valid, now 400', request },
@@ -26,7 +28,7 @@ export function compareRequests(pair: Pair, before: Operation, after: Operation)
   }));
 }
 
-/** The smallest request that the operation accepts. */
+/** Builds the smallest request that the operation accepts. */
 export function requestOf(judge: Judge, operation: Operation): Request {
   const [contentType, schema] = Object.entries(operation.body?.content ?? {})[0] ?? [];
   const bare: Request = { method: operation.verb, path: operation.path, query: {}, headers: {} };
@@ -48,13 +50,6 @@ function withParameter(
   return { ...request, path: request.path.replace(`{${name}}`, () => segment) };
 }
 
-/** As it is written in a path, a query or a header; undefined for what cannot be. */
-export function textOf(value: unknown): string | undefined {
-  if (Array.isArray(value)) return value.map((item) => textOf(item) ?? '').join(',');
-  if (typeof value === 'string') return value;
-  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
-}
-
 function access(before: Operation, after: Operation, request: Request): Draft[] {
   const limit: Draft = {
     place: 'body',
@@ -63,27 +58,18 @@ function access(before: Operation, after: Operation, request: Request): Draft[] 
     outcome: 'with a body of that size was valid, now 413',
   };
   const lowered = before.body && after.body && after.limit < before.limit;
-  return [...credentials(before, after, request), ...(lowered ? [limit] : [])];
+  const strict = before.others['x-tolerant'] === true && after.others['x-tolerant'] !== true;
+  return [
+    ...credentials(before, after, request),
+    ...redefined(before, after, request),
+    ...(lowered ? [limit] : []),
+    ...(strict
+      ? [{ ...unknownQuery, request: { ...request, query: { ...request.query, other: 'text' } } }]
+      : []),
+  ];
 }
 
-function credentials(before: Operation, after: Operation, request: Request): Draft[] {
-  const as = (credential: string): Request => ({
-    ...request,
-    headers: { ...request.headers, Authorization: `<${credential}>` },
-  });
-  const caller = shutOut(before, after);
-  if (caller !== undefined) {
-    const place = { place: 'access', change: after.access, cause: `access ${before.access} ${after.access}` };
-    const message = `refuses ${caller}: it needs ${after.access}, not ${before.access}`;
-    return [{ ...place, message, outcome: 'was let in, now 401 or 403', request: as(caller) }];
-  }
-  const scheme = lostScheme(before, after);
-  if (scheme === undefined) return [];
-  const change = scheme.replaceAll(' ', '-');
-  const message = `${scheme} is no longer enough`;
-  const cause = `security ${scheme}`;
-  return [{ place: 'security', change, message, cause, outcome: 'was let in, now 401', request: as(scheme) }];
-}
+const unknownQuery = { place: 'query.other', change: 'unknown', message: 'is unknown' };
 
 const placeOf = ({ in: where, name }: Parameter): string => `${where}.${name}`;
 
@@ -124,7 +110,9 @@ function changed(
       withParameter(bare, old, text),
     );
   const place = placeOf(old);
-  const taken = pair.narrowed(old.schema, now.schema, (value) => isTextWitness(pair, old, now, value));
+  const taken = pair.narrowed(old.schema, readAs(pair, old, now), (value) =>
+    isTextWitness(pair, old, now, value),
+  );
   const meaning = changedDefault(pair.before.resolve(old.schema), pair.after.resolve(now.schema));
   const greedy = old['x-greedy'] === true && now['x-greedy'] !== true;
   return [
@@ -139,13 +127,21 @@ function changed(
       : []),
     ...restyled(pair, old, now, sending),
     ...(greedy ? [{ place, ...slashless, request: sending('a/b') }] : []),
+    ...remaining(place, unjudged(old, now, now.allowReserved ? [...ruled, 'allowReserved'] : ruled)),
   ];
 }
+
+/**
+ * The members of a parameter that are compared here. Clients may always escape reserved characters. The name of a path
+ * parameter is never sent.
+ */
+const ruled = 'name in key required schema style explode x-greedy'.split(' ');
 
 const slashless = { change: 'greedy', message: 'must not contain a slash', outcome: 'was valid, now 404' };
 
 function restyled(pair: Pair, old: Parameter, now: Parameter, sending: (text: string) => Request): Draft[] {
   const [was, is] = [styleOf(pair.before, old), styleOf(pair.after, now)];
+  if (was === undefined && is !== undefined && !is.endsWith('exploded')) return separated(pair, old, sending);
   if (was === undefined || is === undefined || was === is) return [];
   const item = textOf(sample(pair.before, pair.before.resolve(old.schema).items ?? {})) ?? '';
   const message = `is written as ${is}, not ${was}`;
@@ -153,19 +149,37 @@ function restyled(pair: Pair, old: Parameter, now: Parameter, sending: (text: st
   return [{ place: placeOf(old), change: 'style', message, outcome, request: sending(`${item},${item}`) }];
 }
 
-/** How a list is written; undefined for what is one text in any style. */
-function styleOf(judge: Judge, parameter: Parameter): string | undefined {
-  if (!judge.resolve(parameter.schema).items) return undefined;
-  const { style = parameter.in === 'query' ? 'form' : 'simple', explode = style === 'form' } = parameter;
-  return `${style}${explode ? ' exploded' : ''}`;
+/** Finds the effect of a single text becoming a list: a text with a comma is now read as several values. */
+function separated(pair: Pair, old: Parameter, sending: (text: string) => Request): Draft[] {
+  const text = 'a,b';
+  if (!pair.before.acceptsText(old.schema, text)) return [];
+  const message = 'is a list now, and a comma separates its values';
+  const outcome = 'was read as one text, now as several';
+  return [{ place: placeOf(old), change: 'style', message, outcome, request: sending(text) }];
+}
+
+/** Returns the schema for a value now: when a single value became a list, the value is read as a list of one item. */
+function readAs({ before, after }: Pair, old: Parameter, now: Parameter): Schema {
+  const { items, minItems = 0 } = after.resolve(now.schema);
+  return items && !before.resolve(old.schema).items && minItems <= 1 ? items : now.schema;
+}
+
+/** Returns what the server now reads when a client writes a value as before. */
+function received({ before, after }: Pair, old: Parameter, now: Parameter, sent: Texts): Texts {
+  const [was, is] = [styleOf(before, old), styleOf(after, now)];
+  if (typeof sent === 'string')
+    return is === undefined ? sent : is.endsWith('exploded') ? [sent] : sent.split(',');
+  if (is !== undefined || !Array.isArray(sent)) return sent;
+  return was?.endsWith('exploded') && sent.length > 1 ? sent : sent.join(',');
 }
 
 function isTextWitness(pair: Pair, old: Parameter, now: Parameter, value: unknown): boolean {
-  const text = textOf(value);
-  // An empty path segment is another path, and an empty list in a query is a list of one empty text.
-  if (text === undefined || (text === '' && (old.in === 'path' || Array.isArray(value)))) return false;
-  const sent = Array.isArray(value) ? value.map((item) => textOf(item) ?? '') : text;
-  return pair.before.acceptsText(old.schema, sent) && !pair.after.acceptsText(now.schema, sent);
+  const sent = textsOf(value);
+  // An empty path segment belongs to another path, and an empty list in a query is a list with one empty text.
+  if (sent === undefined || (sent === '' && old.in === 'path')) return false;
+  if (Array.isArray(sent) && sent.join('') === '') return false;
+  const taken = pair.before.acceptsText(old.schema, sent);
+  return taken && !pair.after.acceptsText(now.schema, received(pair, old, now, sent));
 }
 
 function body(pair: Pair, before: Operation, after: Operation, request: Request): Draft[] {
@@ -180,11 +194,17 @@ function body(pair: Pair, before: Operation, after: Operation, request: Request)
     ];
   }
   const needed = after.body.required && !before.body.required;
+  const newDefault = (old: Schema, now: Schema): Draft[] => {
+    const message = before.body?.required
+      ? undefined
+      : changedDefault(pair.before.resolve(old), pair.after.resolve(now));
+    return message === undefined ? [] : [{ place: 'body', change: 'default', message, outcome: unlike }];
+  };
   const { content } = after.body;
   return [
     ...(needed ? [{ place: 'body', change: 'required', message: 'is required' }] : []),
     ...Object.entries(before.body.content).flatMap(([contentType, old]): Draft[] => {
-      const now = content[contentType] ?? content['*/*'];
+      const now = ofType(content, contentType);
       const sending = (value: unknown): Request => ({ ...request, contentType, body: value });
       if (!now) {
         const message = `content type must be ${Object.keys(content).join(' or ')}`;
@@ -199,14 +219,17 @@ function body(pair: Pair, before: Operation, after: Operation, request: Request)
         ];
       }
       const [was, is] = [withIgnored(pair.before, old), withIgnored(pair.after, now)];
-      return [...pair.narrowed(was, is), ...pair.defaulted(was, is)].map((found) => inBody(found, sending));
+      const found = [...pair.narrowed(was, is), ...pair.defaulted(was, is)];
+      return [...found.map((one) => inBody(one, sending)), ...newDefault(was, is)];
     }),
   ];
 }
 
-/** What is only suspected has no outcome to show. */
-const outcomeOf = ({ certain, keyword }: Finding): Partial<Break> =>
-  certain ? (keyword === 'default' ? { outcome: unlike } : {}) : { outcome: '' };
+/** A suspicion has no outcome to show. */
+const outcomeOf = ({ certain, keyword, isRemeant }: Finding): Partial<Break> => {
+  if (!certain) return { outcome: '' };
+  return keyword === 'default' || isRemeant ? { outcome: unlike } : {};
+};
 
 const inBody = (found: Finding, sending: (value: unknown) => Request): Draft => ({
   place: found.place.startsWith('[') ? `body${found.place}` : within('body', found.place).replace(/\.$/, ''),
@@ -218,7 +241,7 @@ const inBody = (found: Finding, sending: (value: unknown) => Request): Draft => 
   ...outcomeOf(found),
 });
 
-/** The members that the server sets itself are taken and ignored, whatever they are. */
+/** Members that only the server sets are accepted and ignored, whatever their value. */
 function withIgnored(judge: Judge, reference: Schema): Schema {
   const schema = judge.resolve(reference);
   const ignored = schema['x-ignored'] ?? [];

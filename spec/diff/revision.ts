@@ -1,13 +1,13 @@
-/** The contract of a git revision and of the work tree. */
+/** The contract at a git revision, and in the work tree. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const folder = 'tsp-output/openapi';
 
-/** Reads a file of the contract by its path; undefined where it is not there. */
+/** Reads files of the contract by path. Returns undefined for a missing file. */
 export interface Revision {
-  /** The names of the documents: `Authz.json`. */
+  /** The names of the documents, such as `Authz.json`. */
   readonly documents: readonly string[];
   read(path: string): string | undefined;
 }
@@ -27,11 +27,11 @@ function git(root: string, ...args: string[]): string | undefined {
   }
 }
 
-/** The commit that a revision names; undefined where there is none. */
+/** Returns the commit that a revision names, or undefined when it names none. */
 export const commitOf = (root: string, revision: string): string | undefined =>
   git(root, 'rev-parse', '--verify', '--quiet', '--end-of-options', `${revision}^{commit}`)?.trim();
 
-/** What is compared with when nothing is said: the last tag before this commit, else the commit before it. */
+/** Returns the default revision to compare with: the last tag before this commit, else the previous commit. */
 export function defaultRevision(root: string): string {
   return git(root, 'describe', '--tags', '--abbrev=0')?.trim() ?? 'HEAD~1';
 }

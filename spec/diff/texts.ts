@@ -1,10 +1,12 @@
-/** Texts at the edges of two schemas: their lengths, what their patterns make, and known texts with one character changed. */
+/** Texts at the limits of two schemas: by length, from patterns, and known texts with one character changed. */
 import fc from 'fast-check';
 import type { Schema } from './document.ts';
-import { expression } from './reasons.ts';
+import { expression } from './members.ts';
 
 const tries = 60;
-const longest = 1_000_000;
+/** Maximum length of a text. Above `long`, only one text is tried. */
+const longest = 64 * 1024 * 1024;
+const long = 10_000;
 
 const formats: Readonly<Record<string, readonly string[]>> = {
   'date-time': ['2026-01-02T03:04:05Z', '2026-01-02T03:04:05.678+02:00', '2026-01-02T03:04:05.678Z'],
@@ -15,7 +17,7 @@ const formats: Readonly<Record<string, readonly string[]>> = {
   uuid: ['0195a5b2-0f5c-7c3e-9c54-3f1f1b6d1a11'],
 };
 
-/** Candidates that the first schema may accept and the second may not; neither is promised. */
+/** Returns candidates: the first schema may accept them and the second may refuse them, but neither is guaranteed. */
 export function texts(accepting: Schema, refusing: Schema): string[] {
   const { pattern } = accepting;
   const known: unknown[] = [accepting, refusing].flatMap((schema): unknown[] => [
@@ -37,41 +39,58 @@ export function texts(accepting: Schema, refusing: Schema): string[] {
       : [];
   const lengths = [
     accepting.minLength,
-    accepting.maxLength,
+    // For texts of several megabytes, the shortest text that is too long is enough.
+    (accepting.maxLength ?? 0) > long && refusing.maxLength !== undefined ? undefined : accepting.maxLength,
     less(refusing.minLength),
     more(refusing.maxLength),
     ...(refusing.pattern === pattern ? [] : [...repeats(pattern), ...repeats(refusing.pattern), 500]),
   ];
   const sized = lengths
     .filter((length) => length !== undefined && length >= 0 && length <= longest)
-    .flatMap((length) => seeds.slice(0, 12).flatMap((seed) => ofLength(seed, length as number, pattern)));
+    .flatMap((length) =>
+      seeds
+        .slice(0, Number(length) > long ? 1 : 12)
+        .flatMap((seed) => ofLength(seed, length as number, pattern)),
+    );
   return [...new Set([...seeds, ...sized, ...changes])];
 }
+
+/** Maximum length for which a pattern is evaluated: longer texts would take too long. */
+const longestWithPattern = 1_000_000;
 
 const less = (bound: number | undefined) => (bound === undefined ? undefined : bound - 1);
 const more = (bound: number | undefined) => (bound === undefined ? undefined : bound + 1);
 
-/** Lengths about the counts of a pattern, `{0,62}`, where its edges are. */
+/** Returns lengths around the counts in a pattern, `{0,62}`, where its limits are. */
 const repeats = (pattern = ''): number[] =>
   [...pattern.matchAll(/\{(\d+)(?:,(\d*))?\}/g)]
     .flatMap(([, least, most]) => [Number(least), Number(most ?? least)])
     .flatMap((count) => [count - 1, count, count + 1, count + 2, count + 3]);
 
-/** Texts that a pattern makes. The seed is fixed so that a report is the same each time. */
-function matching(pattern: string | undefined): string[] {
+const made = new Map<string, string[]>();
+
+/** Returns texts that match a pattern. The seed is fixed so that a report is always the same. */
+export function matching(pattern: string | undefined): string[] {
   if (pattern === undefined) return [];
+  const known = made.get(pattern) ?? make(pattern);
+  made.set(pattern, known);
+  return known;
+}
+
+function make(pattern: string): string[] {
   try {
     return fc.sample(fc.stringMatching(expression(pattern)), { seed: 1, numRuns: tries });
   } catch {
-    // fast-check does not build texts for look-arounds; known texts and their edits have to do.
+    // fast-check cannot generate texts for look-arounds. Known texts and their edits have to suffice.
     return [];
   }
 }
 
-/** The text made as long or as short as wanted by repeating or dropping characters where the pattern lets it. */
+/** Returns the text stretched or shortened to a length by repeating or dropping characters where the pattern allows it. */
 function ofLength(text: string, length: number, pattern: string | undefined): string[] {
   const characters = [...text];
   const extra = length - characters.length;
+  if (pattern !== undefined && length > longestWithPattern) return [];
   if (pattern === undefined)
     return [extra > 0 ? text + 'a'.repeat(extra) : characters.slice(0, length).join('')];
   const fits = expression(pattern);
@@ -88,7 +107,7 @@ function ofLength(text: string, length: number, pattern: string | undefined): st
 
 const alphabet = [...Array.from({ length: 95 }, (_, at) => String.fromCharCode(32 + at)), '\n', 'é', '😀'];
 
-/** Every text that is one character away. */
+/** Returns every text that differs by one character. */
 function edits(text: string): string[] {
   const characters = [...text];
   return Array.from({ length: characters.length + 1 }, (_, at) => [

@@ -1,4 +1,4 @@
-/** Lints the compiled documents and the one that they make together: `node spec/lint/documents.ts`. */
+/** Lints the compiled documents and the merged one, or only some documents: `node spec/lint/documents.ts Keys Auth`. */
 import { readFileSync } from 'node:fs';
 import { services } from '../../generated/operations.ts';
 import { mergeDocuments, type OpenApi } from '../../src/http/merged-document.ts';
@@ -18,10 +18,14 @@ const merged = mergeDocuments(
   })),
 );
 
+const asked = process.argv.slice(2);
 const found: string[] = [];
-for (const { name, text } of documents) found.push(...(await findings(name, text)));
-found.push(...(await findings('Merged', JSON.stringify(merged), { merged: true })));
+for (const { name, text } of documents)
+  if (asked.length === 0 || asked.includes(name)) found.push(...(await findings(name, text)));
+if (asked.length === 0) found.push(...(await findings('Merged', JSON.stringify(merged), { merged: true })));
 
 for (const line of found) console.error(line);
-console.log(`${documents.length} documents and the merged one: ${found.length} findings`);
+console.log(
+  `${asked.join(', ') || `${documents.length} documents and the merged one`}: ${found.length} findings`,
+);
 process.exitCode = found.length > 0 ? 1 : 0;

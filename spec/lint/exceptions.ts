@@ -1,4 +1,4 @@
-/** What Redocly finds and we keep, by document. */
+/** Findings of Redocly that are accepted, by document. */
 interface Exception {
   readonly rule: string;
   readonly pointer: string;
@@ -10,9 +10,10 @@ const ambiguous = (path: string): Exception => ({
 });
 
 /**
- * Paths that could be read as another one, `/customers/email/export` as a customer named `email` or the customer of the
- * address `export`. The documents have them so; a static segment goes before a parameter, and no id and no address reads so.
- * The messages of the gateway's feed belong to a WebSocket, and are referred to from an extension, which Redocly does not read.
+ * Paths that could be read as another one: `/customers/email/export` as a customer named `email`, or as the customer with the
+ * address `export`. The documents define these paths. A static segment takes precedence over a parameter, and no id or address
+ * has such a form. The messages of the gateway's feed belong to a WebSocket and are referenced from an extension, which Redocly
+ * does not read.
  */
 export const exceptions: Readonly<Record<string, readonly Exception[]>> = {
   Audit: [ambiguous('/v1/events/{id}/record')],

@@ -9,7 +9,7 @@ import {
   type ServiceContract,
 } from '../codegen/contract.ts';
 
-/** What neither Redocly nor the rules of the TypeSpec see: they look at one declaration, not at what the wire makes of it. */
+/** Checks that neither Redocly nor the TypeSpec rules cover: those look at one declaration, not at its form on the wire. */
 const contracts = Object.values(services).map(({ document }) => {
   const file = new URL(`../../tsp-output/openapi/${document}.json`, import.meta.url);
   return parseService(document, readFileSync(file, 'utf8'));
@@ -25,10 +25,10 @@ const rawOperations = ({ openapi }: ServiceContract) =>
     Object.values(item),
   );
 
-/** Bytes have no example in JSON. */
+/** Whether a schema is binary: bytes have no example in JSON. */
 const isBinary = (schema: Schema) => schema.type === undefined && 'contentMediaType' in schema;
 
-/** Whether a mock has something to answer: an example, the only value there is, or parts that have one. */
+/** Whether a mock has something to answer: an example, the only possible value, or parts that have one. */
 function hasExample(service: ServiceContract, schema: Schema): boolean {
   const { examples, items, anyOf, oneOf, type, ...target } = resolve(service.schemas, schema);
   if (examples?.length || target.enum || target.const !== undefined || type === 'boolean') return true;
@@ -38,7 +38,7 @@ function hasExample(service: ServiceContract, schema: Schema): boolean {
 
 const failures = ({ responses }: Operation) => responses.filter(({ status }) => status >= 400);
 
-/** Every value in an example, however deep. */
+/** Returns every value in an example, at any depth. */
 function values(example: unknown): unknown[] {
   return typeof example === 'object' && example !== null ? Object.values(example).flatMap(values) : [example];
 }
@@ -65,7 +65,7 @@ function unbounded(schema: Schema & Bounds, at: string): string[] {
   ];
 }
 
-/** The bounds of `T | null` stand beside its variants. */
+/** The bounds of `T | null` are beside its variants. */
 const boundsOf = ({
   type: _,
   anyOf: _any,
@@ -75,7 +75,7 @@ const boundsOf = ({
   ...bounds
 }: Schema) => bounds;
 
-/** A customer's data are handed out whole, as one document that is written while it is read. */
+/** A customer's data is exported whole, as one document that is written while it is read. */
 const endless = /^CustomerExport\.(subscriptions|invoices|payments|usage_events) has no maxItems$/;
 
 interface Bounds {
@@ -90,7 +90,10 @@ interface Bounds {
   readonly contentSchema?: Schema;
 }
 
-/** A stream has no length; everything else is bounded by a number, a list of values, a format or a pattern. */
+/**
+ * Whether a text has no bound. A stream has no length; every other text is bounded by a number, a list of values, a format or a
+ * pattern.
+ */
 const isEndless = (schema: Schema & Bounds) =>
   [schema.maxLength, schema.enum, schema.const, schema.format, schema.pattern, schema.contentSchema].every(
     (bound) => bound === undefined,

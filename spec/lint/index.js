@@ -1,4 +1,4 @@
-// The house rules of the contract. Each rule is a page of its own; an exception is written down where it is made:
+// The house rules of the contract. Each rule has a page of its own. An exception is declared where it occurs:
 // `#suppress "@plinth/spec-lint/<rule>" "why"`.
 import { createTypeSpecLibrary, defineLinter } from '@typespec/compiler';
 import { boundedRule } from './rules/bounded.js';

@@ -35,7 +35,7 @@ const document = {
 
 type Document = typeof document;
 
-/** What is found after a change. */
+/** Returns the findings after a change. */
 const after = (change: (document: Document) => void, name = 'Things') => {
   const copy = structuredClone(document);
   change(copy);

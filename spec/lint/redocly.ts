@@ -1,11 +1,11 @@
-/** What Redocly's linter finds in a document of the contract. */
+/** Returns what Redocly's linter finds in a document of the contract. */
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { readFileSync } from 'node:fs';
 import { exceptions } from './exceptions.ts';
 
 const rules = readFileSync(new URL('redocly.yaml', import.meta.url), 'utf8');
 
-/** Rules that find in the merged document what they found in its parts, and nothing else. */
+/** Rules that find nothing new in the merged document beyond the findings in its parts. */
 const once = [
   'no-ambiguous-paths',
   'no-unused-components',
@@ -14,7 +14,7 @@ const once = [
   'no-invalid-parameter-examples',
 ];
 
-/** One line for each finding: `Billing: no-unused-components: Component: "Error" is never used. #/components/…`. */
+/** Returns one line per finding: `Billing: no-unused-components: Component: "Error" is never used. #/components/…`. */
 export async function findings(name: string, text: string, { merged = false } = {}): Promise<string[]> {
   const config = await createConfig(rules);
   if (merged) config.styleguide.skipRules(once);

@@ -3,7 +3,7 @@ import type { Sql } from './sql.ts';
 
 export type AfterCommits = ReturnType<typeof afterCommits>;
 
-/** What is to happen once a transaction has committed, kept by the transaction's `sql`. */
+/** Keeps callbacks to run once a transaction has committed, by the transaction's `sql`. */
 export function afterCommits(log: Log) {
   const open = new WeakMap<Sql, (() => void)[]>();
 

@@ -1,4 +1,4 @@
-/** What one statement asks for at most. */
+/** The most keys that one statement asks for. */
 const batch = 500;
 
 interface Waiting<Key, Value> {
@@ -9,9 +9,9 @@ interface Waiting<Key, Value> {
 }
 
 /**
- * Lets reads that are asked for at the same time share a statement. At most `width` are in flight and the next one takes all
- * that came meanwhile, so statements grow with the load instead of their number. A question never joins a statement that
- * was sent before it: the answer is at least as new as the question. `read` answers by the names that `nameOf` gives.
+ * Lets simultaneous reads share a statement. At most `width` statements are in flight, and the next one takes all reads that
+ * arrived meanwhile, so under load statements grow in size and not in number. A read never joins a statement that was sent
+ * before it, so its answer is at least as new as the read. `read` returns values by the names that `nameOf` computes.
  */
 export function batchedReads<Key, Value>(
   read: (keys: Key[]) => Promise<ReadonlyMap<string, Value>>,
@@ -22,7 +22,7 @@ export function batchedReads<Key, Value>(
   let reading = 0;
   let beginning = false;
 
-  /** Waits for all requests that have reached this process already: they arrive one by one in a turn of the event loop. */
+  /** Waits for all requests that have already reached this process, which arrive one by one in a turn of the event loop. */
   function begin(): void {
     reading++;
     beginning = true;

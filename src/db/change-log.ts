@@ -4,33 +4,22 @@ import type { Sql } from './sql.ts';
 
 export interface Reading {
   readonly changes: LoggedChange[];
-  /** What was visible to it; the next reading returns what was not. */
+  /** The snapshot of this reading; the next reading returns the changes that were not visible in it. */
   readonly snapshot: string;
-  /** There is more than a reader is expected to catch up with. */
+  /** The time of the reading by the database's clock, in milliseconds since the epoch. */
+  readonly now: number;
+  /** Whether there are more changes than a reader should catch up with. */
   readonly overflow: boolean;
 }
 
 const most = 10_000;
 
 /**
- * The log of changes of one schema. The service's migration creates it:
+ * The log of changes of one schema. The service declares the table: `changes` for a log that says what has changed, or
+ * `detailed_changes` for a `detailed` log, which also says with which effect (`standard-tables.ts`).
  *
- *     create table <schema>.changes (
- *       seq bigint generated always as identity,
- *       kind text not null,
- *       id text not null,
- *       xid xid8 not null default pg_current_xact_id(),
- *       horizon xid8 not null default pg_snapshot_xmin(pg_current_snapshot()),
- *       at timestamptz(3) not null default now(),
- *       constraint changes_pkey primary key (seq)
- *     );
- *     create index changes_xid_idx on <schema>.changes (xid);
- *     create index changes_at_idx on <schema>.changes (at);
- *
- * One that is `detailed` has besides `effect text not null` and `before timestamptz(3) not null`.
- *
- * Numbers are given out before the commit, so a lower one can become visible after a higher one. Readers therefore go by
- * snapshots: a reading returns exactly what the one before it could not see.
+ * Numbers are assigned before the commit, so a lower number can become visible after a higher one. Readers therefore use
+ * snapshots: a reading returns exactly the changes that the reading before it could not see.
  */
 export function changeLog(db: Database, schema: string, detailed = false) {
   const { background } = db;
@@ -63,10 +52,11 @@ export function changeLog(db: Database, schema: string, detailed = false) {
       `;
     },
 
-    /** What the snapshot of the last reading did not see; null only finds out where to begin. */
+    /** Reads the changes that the snapshot `last` did not see. With null it returns no changes, only the snapshot to begin with. */
     async read(last: string | null): Promise<Reading> {
-      const rows = await background<(Partial<LoggedChange> & { snapshot: string })[]>`
-        select ${columns}, current.snapshot::text as snapshot
+      const rows = await background<(Partial<LoggedChange> & Pick<Reading, 'snapshot' | 'now'>)[]>`
+        select ${columns}, current.snapshot::text as snapshot,
+          (extract(epoch from clock_timestamp()) * 1000)::float8 as now
         from (select pg_current_snapshot() as snapshot, ${last}::text::pg_snapshot as last) as current
         left join lateral (
           select * from ${table}
@@ -77,15 +67,16 @@ export function changeLog(db: Database, schema: string, detailed = false) {
       `;
       const changes = rows.filter((row): row is typeof row & LoggedChange => typeof row.seq === 'number');
       return {
-        changes: changes.map(({ snapshot: _, ...change }) => change),
+        changes: changes.map(({ snapshot: _snapshot, now: _now, ...change }) => change),
         snapshot: rows[0]?.snapshot ?? '',
+        now: rows[0]?.now ?? NaN,
         overflow: changes.length > most,
       };
     },
 
     /**
-     * Everything that a reader who has seen `seq` may not have seen: each row knows what was still open when it was written.
-     * Undefined where that is no longer known, or more than a reader is expected to catch up with.
+     * Returns all changes that a reader who has seen `seq` may have missed: each row records which transactions were still open
+     * when it was written. Returns undefined when that is no longer known, or when there are too many changes to catch up with.
      */
     async since(seq: number): Promise<LoggedChange[] | undefined> {
       const rows = await background<LoggedChange[]>`

@@ -1,85 +1,92 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
+import { oneAtATime } from '../lib/one-at-a-time.ts';
 import { changeLog, type ChangeLog } from './change-log.ts';
+import { DatabaseClock, monotonic } from './clock.ts';
 import type { Database } from './index.ts';
 import type { Log } from './log.ts';
 import { periodic } from './periodic.ts';
 import { positions } from './positions.ts';
 import type { Sql } from './sql.ts';
+import { follow } from './tail.ts';
 
-/** That something cached answers depend on is no longer what it was: `{ kind: 'key', id: 'key_01h…' }`. */
+/** Tells that something on which cached answers depend has changed: `{ kind: 'key', id: 'key_01h…' }`. */
 export interface Change {
   readonly kind: string;
   readonly id: string;
 }
 
-/** A change, and where readers of the log need more than that something changed, what it does. */
+/** A change, with its effect when readers of the log need to know more than that something changed. */
 export interface RecordedChange extends Change {
-  /** A word of the service's own. Only logs that are `detailed` keep it. */
+  /** A word that the service defines. Only `detailed` logs store it. */
   readonly effect?: string;
-  /** Milliseconds after the beginning of the transaction before which it counts; null where it counts for nothing that was given out. */
+  /** The change affects what was issued until this many milliseconds after the transaction began; with null, nothing. */
   readonly reach?: number | null;
 }
 
 export interface LoggedChange extends Change {
-  /** Where it stands in the log. Numbers may become visible out of order. */
+  /** The change's number in the log. Numbers may become visible out of order. */
   readonly seq: number;
-  /** Of a log that is `detailed`. */
+  /** Only in a `detailed` log. */
   readonly effect?: string;
-  /** The moment before which it counts. */
+  /** The change affects what was issued before this moment. Only in a `detailed` log. */
   readonly before?: string;
 }
 
-/** A cached entry's place in the course of changes, taken before what it holds is read. */
+/** A cached entry's position in the sequence of changes, taken before the entry's value is read. */
 export type Position = number;
 
 export interface Changes {
-  /** Announces changes in the caller's transaction. This process has applied them when `transaction` returns; the others follow. */
+  /** Announces changes in the caller's transaction. This process has applied them when `transaction` returns; other processes follow. */
   record(sql: Sql, ...changes: readonly RecordedChange[]): Promise<void>;
-  /** Take it **before** reading what will be cached: a change that races the read then wins. */
+  /** The current position. Take it **before** reading the value to cache, so that a change that races the read wins. */
   position(): Position;
   /**
-   * Whether an entry with this position may be used: no change of its subjects has arrived since, and this process is certain not to
-   * have missed any for longer than the staleness bound. False is always safe.
+   * Whether an entry with this position may be used: no change of its subjects has arrived since, and this process certainly has not
+   * missed any change for longer than the staleness bound. False is always safe.
    */
   isCurrent(position: Position, subjects: readonly Change[]): boolean;
-  /** Whether this process has heard from the database within the staleness bound. Nothing cached may be used while it is false. */
+  /** Whether this process has heard from the database within the staleness bound. If not, no cached value may be used. */
   fresh(): boolean;
-  /** Calls `listener` for every change, at least once, or with `all` when changes were missed and everything has to be forgotten. Returns what stops it. */
+  /** The database's clock, measured with every reading of the log. */
+  readonly clock: Pick<DatabaseClock, 'now' | 'uncertainty'>;
+  /**
+   * Calls `listener` at least once for every change, or with `all` when changes were missed and all cached values must be dropped.
+   * Returns a function that ends the subscription.
+   */
   subscribe(listener: (change: LoggedChange | 'all') => void): () => void;
-  /** What came after change `seq`, some of it possibly again; undefined when the log no longer reaches back that far. */
+  /** Returns the changes after `seq`, possibly with repeats; undefined when the log no longer reaches back that far. */
   since(seq: number): Promise<LoggedChange[] | undefined>;
-  /** Resolves when caches may be used. */
+  /** Starts following the log; resolves when caches may be used. */
   start(): Promise<void>;
   stop(): Promise<void>;
 }
 
 export interface ChangesOptions {
   readonly db: Database;
-  /** The schema that has the table `changes`; see `change-log.ts` for its columns. */
+  /** The schema with the table `changes`. */
   readonly schema: string;
-  /** Whether that table keeps what a change does, in the columns `effect` and `before`. */
+  /** Whether that table stores the effect of a change, in the columns `effect` and `before`. */
   readonly detailed?: boolean;
-  /** Milliseconds that rows stay in the log; a process that has not heard from it for half of that starts over. */
+  /** Milliseconds that rows stay in the log; a process that has not read the log for half of that time drops its caches. */
   readonly retentionMs?: number;
   readonly log: Log;
-  /** Polling, which is the heartbeat too. */
+  /** Milliseconds between two polls, which are also the heartbeat. */
   readonly pollMs?: number;
-  /** The oldest that a cached answer can be when the database cannot be heard. */
+  /** The maximum age of a cached answer in milliseconds while the database is not heard. */
   readonly stalenessMs?: number;
-  /** Milliseconds of a clock that never jumps. */
+  /** A monotonic clock, in milliseconds. */
   readonly now?: () => number;
 }
 
-/** Numbers of changes that are remembered, so that none is applied twice but where thousands happen at once. */
+/** The most numbers of applied changes to remember, so that a change is applied twice only when thousands happen at once. */
 const remembered = 10_000;
 
 /**
- * Change notices for caches in every process. A change is a row that commits with what it is about; a notice makes the other
- * processes look at once, and each looks every 500 ms anyway. A process that could not look for 1.5 s does not use its caches.
- * On PGlite there is one process: it applies its own changes and has nothing to wait for.
+ * Change notices for caches in every process. A change is a row that commits together with the data that changed; a notice makes
+ * the other processes read the log at once, and each reads it every 500 ms anyway. A process that could not read the log for 1.5 s
+ * does not use its caches. On PGlite there is only one process: it applies its own changes and has nothing to wait for.
  */
-export function changes(options: ChangesOptions): Changes {
+export function createChanges(options: ChangesOptions): Changes {
   const { db, schema, retentionMs = 3_600_000, log, pollMs = 500, stalenessMs = 1_500 } = options;
   const { now = () => performance.now() } = options;
   const table = changeLog(db, schema, options.detailed);
@@ -87,12 +94,11 @@ export function changes(options: ChangesOptions): Changes {
   const listeners = new Set<(change: LoggedChange | 'all') => void>();
   const alone = db.engine === 'pglite';
   const channel = `${schema}_changes`;
-  /** Of this process's notices, which tell it nothing that it has not applied. */
+  /** Marks this process's own notices, which it ignores because it has already applied their changes. */
   const self = randomUUID();
-  const poller = follow({ table, retentionMs, now, apply, forget });
+  const clock = new DatabaseClock();
+  const reader = logReader({ table, retentionMs, now, clock, apply, forget });
   const background: { stop(): unknown }[] = [];
-  const stopped = new AbortController();
-  let polling: Promise<void> | undefined;
 
   function apply(change: LoggedChange): void {
     seen.mark(change);
@@ -104,18 +110,11 @@ export function changes(options: ChangesOptions): Changes {
     for (const listener of listeners) listener('all');
   }
 
-  const fresh = () => alone || now() - poller.heardAt() <= stalenessMs;
-  const poke = () =>
-    void poller
-      .poll()
+  const fresh = () => alone || now() - reader.heardAt() <= stalenessMs;
+  const poll = () =>
+    void reader
+      .read()
       .catch((error: unknown) => log.warn({ err: error, schema }, 'changes could not be read'));
-
-  async function heartbeat(): Promise<void> {
-    while (!stopped.signal.aborted) {
-      await delay(pollMs, undefined, { signal: stopped.signal, ref: false }).catch(() => {});
-      if (!stopped.signal.aborted) poke();
-    }
-  }
 
   return {
     async record(sql, ...list) {
@@ -124,12 +123,13 @@ export function changes(options: ChangesOptions): Changes {
         alone ? undefined : db.notices.send(sql, channel, self),
       ]);
       db.afterCommit(sql, () => {
-        poller.know(logged).forEach(apply);
+        reader.know(logged).forEach(apply);
       });
     },
     position: () => seen.position(),
     isCurrent: (position, subjects) => fresh() && seen.isCurrent(position, subjects),
     fresh,
+    clock,
     subscribe(listener) {
       listeners.add(listener);
       return () => void listeners.delete(listener);
@@ -145,48 +145,45 @@ export function changes(options: ChangesOptions): Changes {
           run: () => table.prune(retentionMs),
         }),
       );
-      if (alone) return;
-      await poller.poll();
-      const onNotice = (sender: string) => void (sender !== self && poke());
-      background.push({ stop: db.notices.listen(channel, onNotice, poke) });
-      polling = heartbeat();
+      if (!alone) await reader.read();
+      const onNotice = (sender: string) => void (sender !== self && poll());
+      background.push({ stop: follow({ db, channel, pollMs, onNotice, poll, forget }) });
     },
     async stop() {
-      stopped.abort();
       await Promise.all(background.map((part) => part.stop()));
-      await polling;
-      await poller.settled();
+      await reader.settled();
     },
   };
 }
 
-/** Reads the log from where it was read last, one reading at a time; a call during a reading causes one more after it. */
-function follow({
+/** Reads the log from the last position, one reading at a time. */
+function logReader({
   table,
   retentionMs,
   now,
+  clock,
   apply,
   forget,
 }: {
   table: ChangeLog;
   retentionMs: number;
   now: () => number;
+  clock: DatabaseClock;
   apply: (change: LoggedChange) => void;
   forget: () => void;
 }) {
   let snapshot: string | null = null;
   let heardAt = -Infinity;
-  /** Applied before they were read. */
+  /** Changes of this process that were applied before they were read. */
   const known = new Set<number>();
-  /** Applied because they were read; of this process's own it may not have heard yet. */
+  /** Changes that were applied when they were read; some may be this process's own, whose commit it has not noticed yet. */
   const early = new Set<number>();
-  let current: Promise<void> | undefined;
-  let next: Promise<void> | undefined;
 
-  async function read(): Promise<void> {
-    const began = now();
+  const reading = oneAtATime(async () => {
+    const [began, sent] = [now(), monotonic()];
     const lost = snapshot === null || began - heardAt > retentionMs / 2;
     const result = await table.read(lost ? null : snapshot);
+    clock.observe(result.now, sent, monotonic());
     if (lost || result.overflow) {
       known.clear();
       forget();
@@ -199,26 +196,15 @@ function follow({
       }
     snapshot = result.snapshot;
     heardAt = began;
-  }
-
-  function poll(): Promise<void> {
-    if (current !== undefined) return (next ??= current.catch(() => {}).then(begin));
-    return begin();
-  }
-
-  function begin(): Promise<void> {
-    next = undefined;
-    current = read().finally(() => (current = undefined));
-    return current;
-  }
+  });
 
   return {
-    poll,
+    read: reading.run,
     /** When the last successful reading began. */
     heardAt: () => heardAt,
     /**
-     * Notes changes of this process as applied without reading them. Answers those that are still to be applied: the notice of a commit
-     * may be read before its own process hears of it.
+     * Notes changes of this process as applied without reading them. Returns the changes that are still to be applied: a change may
+     * be read from the log before its own process learns of the commit.
      */
     know(changes: readonly LoggedChange[]): LoggedChange[] {
       if (known.size > remembered) known.clear();
@@ -228,6 +214,6 @@ function follow({
         return !applied;
       });
     },
-    settled: async () => void (await Promise.allSettled([current, next])),
+    settled: reading.settled,
   };
 }

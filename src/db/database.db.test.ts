@@ -37,6 +37,31 @@ test('values come back as the wire writes them', async () => {
   });
 });
 
+test('arrays come back as they were given', async () => {
+  const given = {
+    flags: [true, false, null],
+    bytes: [Buffer.from([0, 1, 255]), Buffer.from('')],
+    large: [1, 9007199254740991],
+    small: [-1, null, 2],
+    texts: ['', 'a b', '"', '\\', 'NULL', null, '{x,y}', 'ü😀\n'],
+    floats: [0.5, -1e300],
+    instants: ['2026-11-20T09:30:00.123Z'],
+    none: [] as string[],
+  };
+  const [row] = await db.sql`
+    select ${db.sql.array(given.flags)}::boolean[] as flags, ${db.sql.array(given.bytes)}::bytea[] as bytes,
+      ${given.large}::bigint[] as large, ${given.small}::integer[] as small, ${given.texts}::text[] as texts,
+      ${given.floats}::float8[] as floats, ${given.instants}::timestamptz[] as instants, ${given.none}::text[] as none,
+      array[array[1, 2], array[3, null]]::integer[] as nested`;
+  expect(row).toEqual({
+    ...given,
+    nested: [
+      [1, 2],
+      [3, null],
+    ],
+  });
+});
+
 test('an integer that a number cannot hold is an error, not another integer', async () => {
   await expect(db.sql`select 9007199254740993::int8`).rejects.toThrow('9007199254740993');
   expect(await db.sql`select 1 as one`).toEqual([{ one: 1 }]);

@@ -1,7 +1,9 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { DirectoryInUse, lockDirectory } from './directory-lock.ts';
 
 let directory: string;
@@ -41,6 +43,23 @@ test('of several one gets the directory also where a process died while it took 
 
 test('the lock of an earlier process with the same number does not count', async () => {
   await leave({ pid: process.pid, host: hostname(), started: '1' });
+  await (await lockDirectory(directory)).release();
+});
+
+test('the lock of a process that was killed and that its parent has not noticed does not count', async () => {
+  // The shell replaces itself by a program that never reaps the child that the shell had started.
+  const parent = spawn('sh', ['-c', 'sleep 600 & echo $!; exec sleep 600'], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  onTestFinished(() => void parent.kill('SIGKILL'));
+  const [line] = (await once(parent.stdout, 'data')) as [Buffer];
+  const pid = Number(line.toString());
+  const stat = async () => (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1]!.split(' ');
+  await expect.poll(() => readFile(`/proc/${parent.pid}/comm`, 'utf8')).toBe('sleep\n');
+  await leave({ pid, host: hostname(), started: (await stat())[19] });
+  await expect(lockDirectory(directory)).rejects.toThrow(DirectoryInUse);
+  process.kill(pid, 'SIGKILL');
+  await expect.poll(async () => (await stat())[0]).toBe('Z');
   await (await lockDirectory(directory)).release();
 });
 

@@ -12,7 +12,7 @@ export class DirectoryInUse extends Error {
 interface Holder {
   readonly pid: number;
   readonly host: string;
-  /** When the process started, in the kernel's own count; tells a process from a later one with the same number. */
+  /** Start time of the process in kernel ticks; it distinguishes the process from a later one with the same pid. */
   readonly started: string | null;
   readonly nonce: string;
 }
@@ -20,16 +20,16 @@ interface Holder {
 const beatMs = 1_000;
 
 /**
- * Takes the directory for this process until `release` or its end, however it ends: the lock of a dead process is taken over.
- * Throws `DirectoryInUse` while a live process holds it. On another host (a volume shared by containers) a holder counts as alive
- * while it touches the file, which is watched for a few seconds.
+ * Locks the directory for this process until `release` or until the process ends, in whatever way: the lock of a dead process is taken
+ * over. Throws `DirectoryInUse` while a live process holds the lock. A holder on another host (a volume shared by containers) counts as
+ * alive while it touches the file, which is watched for a few seconds.
  */
 export async function lockDirectory(directory: string): Promise<{ release(): Promise<void> }> {
   const path = join(directory, 'lock');
   const mine: Holder = {
     pid: process.pid,
     host: hostname(),
-    started: await startOf(process.pid),
+    started: (await processOf(process.pid)).started,
     nonce: randomUUID(),
   };
   const holder = await acquire(path, mine);
@@ -42,8 +42,8 @@ export async function lockDirectory(directory: string): Promise<{ release(): Pro
 }
 
 /**
- * Makes `path` the lock of `mine` and answers null, or answers the live process that has it. The lock of a dead process is replaced,
- * never removed, and only by the one that holds a second lock named after it; that one may be a dead process's too.
+ * Makes `path` the lock of `mine` and returns null, or returns the live process that holds the lock. The lock of a dead process is
+ * replaced, never removed, and only by the holder of a second lock that is named after it; the second lock may be stale as well.
  */
 async function acquire(path: string, mine: Holder): Promise<Holder | null> {
   for (;;) {
@@ -62,7 +62,7 @@ async function acquire(path: string, mine: Holder): Promise<Holder | null> {
   }
 }
 
-/** Links a finished file into place, so that nobody ever reads half a lock. */
+/** Links a finished file into place, so that no process ever reads half a lock. */
 async function take(path: string, mine: Holder): Promise<boolean> {
   const draft = await write(path, mine);
   try {
@@ -76,7 +76,7 @@ async function take(path: string, mine: Holder): Promise<boolean> {
   }
 }
 
-/** False if another process has replaced the dead one's lock since it was read. */
+/** Returns false if another process has replaced the dead process's lock since it was read. */
 async function replace(path: string, dead: Holder, mine: Holder): Promise<boolean> {
   if ((await read(path))?.nonce !== dead.nonce) return false;
   await rename(await write(path, mine), path);
@@ -110,7 +110,10 @@ async function read(path: string): Promise<Holder | undefined> {
 
 async function isAlive(path: string, holder: Holder): Promise<boolean> {
   if (holder.host !== hostname()) return isTouched(path);
-  return isRunning(holder.pid) && (await startOf(holder.pid)) === holder.started;
+  if (!isRunning(holder.pid)) return false;
+  const { state, threads, started } = await processOf(holder.pid);
+  const gone = ended.has(state) && threads <= 1;
+  return !gone && started === holder.started;
 }
 
 /** Compares the file's own times only, so clocks may differ. */
@@ -133,8 +136,15 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** Field 22 of /proc/<pid>/stat, counted after the parenthesised name; null where there is no /proc. */
-async function startOf(pid: number): Promise<string | null> {
-  const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null);
-  return text?.slice(text.lastIndexOf(')') + 2).split(' ')[19] ?? null;
+/**
+ * Fields 3, 20 and 22 of /proc/<pid>/stat, found after the parenthesised name: the state of the process, its number of threads, and
+ * its start time. Without /proc the start time is null.
+ */
+async function processOf(pid: number): Promise<{ state: string; threads: number; started: string | null }> {
+  const text = (await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null)) ?? '';
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  return { state: fields[0] ?? '', threads: Number(fields[17] ?? 0), started: fields[19] ?? null };
 }
+
+/** States of a killed process that its parent has not reaped yet (a zombie). Without further threads it has no open files. */
+const ended = new Set(['Z', 'X', 'x']);

@@ -1,68 +1,55 @@
+import { oneAtATime } from '../lib/one-at-a-time.ts';
+import { tallied } from './background-work.ts';
 import type { Database } from './index.ts';
 import type { Log } from './log.ts';
 import type { Sql } from './sql.ts';
 
 export interface DueWorkOptions<Row> {
   readonly db: Database;
-  /** Unique among all queues: `<service>_<what>`; also the channel on which it is woken. */
+  /** Unique among all queues: `<service>_<what>`; also the channel of its notices. */
   readonly name: string;
-  /** Rows at work at once, in each process. */
+  /** The most rows that each process works on at once. */
   readonly width: number;
-  /** How often due rows are looked for when nobody says that there are any. */
+  /** Milliseconds between two looks for due rows when no notice arrives. */
   readonly pollMs: number;
-  /** Takes up to `count` rows that are due and nobody else's for a while. Rows of a process that dies come back by themselves. */
+  /** Claims up to `count` due rows for a while. Rows that a dead process had claimed become due again by themselves. */
   readonly claim: (count: number) => Promise<Row[]>;
-  /** Does the work of one row and stores what came of it. What it throws is logged, and the row comes back. */
+  /** Does the work of one row and stores the outcome. An error is logged, and the row becomes due again. */
   readonly run: (row: Row) => Promise<void>;
   readonly log: Log;
 }
 
-/** Work that rows of a table ask for, done at least once, by any of the processes. */
+/** Work that rows of a table request, done at least once, by any of the processes. */
 export interface DueWork {
-  /** Says in the transaction that `sql` is that rows will be due with its commit. */
+  /** Announces, in the transaction of `sql`, that rows will be due when it commits. */
   readonly wake: (sql: Sql) => Promise<void>;
   start(): void;
-  /** Takes no more rows and waits for those at work. */
+  /** Takes no more rows and waits for the rows in progress. */
   stop(): Promise<void>;
 }
 
 export function dueWork<Row>({ db, name, width, pollMs, claim, run, log }: DueWorkOptions<Row>): DueWork {
   const atWork = new Set<Promise<void>>();
   let stopped = false;
-  let claiming: Promise<void> | undefined;
-  let again = false;
   let timer: NodeJS.Timeout | undefined;
   let unlisten = () => {};
 
-  /** One claim at a time; a call during one causes another after it. */
-  function look(): void {
-    if (stopped) return;
-    if (claiming) again = true;
-    else claiming = claimOnce().finally(next);
-  }
-
-  function next(): void {
-    claiming = undefined;
-    if (!again) return;
-    again = false;
-    look();
-  }
-
-  async function claimOnce(): Promise<void> {
+  const claims = oneAtATime(async () => {
     const free = width - atWork.size;
-    if (free === 0) return;
+    if (stopped || free === 0) return;
     try {
       const rows = await claim(free);
       // A full batch means that there may be more.
-      if (rows.length === free) again = true;
+      if (rows.length === free) look();
       for (const row of rows) begin(row);
     } catch (error) {
       log.warn({ err: error, queue: name }, 'due rows could not be taken');
     }
-  }
+  });
+  const look = () => void claims.run();
 
   function begin(row: Row): void {
-    const work = run(row)
+    const work = tallied(name, () => run(row))
       .catch((error: unknown) => log.error({ err: error, queue: name }, 'a row could not be worked on'))
       .finally(() => {
         atWork.delete(work);
@@ -83,7 +70,7 @@ export function dueWork<Row>({ db, name, width, pollMs, claim, run, log }: DueWo
       stopped = true;
       clearInterval(timer);
       unlisten();
-      await claiming;
+      await claims.settled();
       await Promise.all(atWork);
     },
   };

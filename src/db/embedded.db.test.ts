@@ -4,13 +4,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { PGlite } from '@electric-sql/pglite';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, inject, onTestFinished, test } from 'vitest';
-import { embeddedWire } from './embedded-wire.ts';
+import { openEmbedded } from './embedded.ts';
+import { toDomainError } from './errors.ts';
 import { openDatabase } from './index.ts';
-import { type Connect, createLanes } from './lanes.ts';
-import { createPool } from './sql.ts';
+import { createNotices } from './notices.ts';
 
 const log = pino({ level: 'silent' });
 const writer = fileURLToPath(new URL('./fixtures/writer.ts', import.meta.url));
@@ -22,7 +21,7 @@ describe.runIf(inject('engine') === 'pglite')('the embedded database', () => {
   });
   afterEach(() => rm(dataDir, { recursive: true, force: true }));
 
-  /** A process that writes; resolves with it and the list of acknowledged rows, which grows. */
+  /** Starts a process that writes; resolves with the process and the growing list of acknowledged rows. */
   async function startWriter(first: number): Promise<{ child: ChildProcess; acknowledged: number[] }> {
     const child = spawn(process.execPath, [writer, dataDir, String(first)], {
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -68,20 +67,7 @@ describe.runIf(inject('engine') === 'pglite')('the embedded database', () => {
   });
 
   test('a transaction that waits for something else than its own statements is ended, and the others go on', async () => {
-    const pg = await PGlite.create();
-    const wire = embeddedWire(pg, { log, maxIdleMs: 100 });
-    const options = (max: number, socket: Connect<unknown>) => ({
-      max,
-      socket,
-      user: 'postgres',
-      database: 'postgres',
-      max_lifetime: null,
-    });
-    const pool = createPool(options(2, wire.connect));
-    const lanes = createLanes((connect) => createPool(options(1, connect)), wire.connect, {
-      max: 2,
-      closeMs: 20_000,
-    });
+    const { pool, lanes, close } = await openEmbedded({ dataDir, log, maxIdleMs: 100 });
     await pool`create table rows (id int)`;
     const stuck = lanes.transaction(async (sql) => {
       await sql`insert into rows (id) values (1)`;
@@ -91,8 +77,98 @@ describe.runIf(inject('engine') === 'pglite')('the embedded database', () => {
     await expect(stuck).rejects.toThrow();
     expect(await pool`select id from rows`).toEqual([]);
     expect(await lanes.transaction((sql) => sql`select 1 as one`)).toEqual([{ one: 1 }]);
-    await lanes.close();
-    await pool.end();
-    await pg.close();
-  });
+    await close();
+  }, 120_000);
+
+  test('a database that hangs is started again, and the process goes on meanwhile', async () => {
+    const { pool, lanes, close } = await openEmbedded({ dataDir, log, patienceMs: 1_000 });
+    await pool`create table rows (id int)`;
+    await pool`insert into rows values (1)`;
+    const endless = () => pool`select count(*) from generate_series(1, 1e15)`.catch(toDomainError);
+    const inside = lanes.transaction(async (sql) => {
+      await sql`insert into rows values (2)`;
+      await sql`select count(*) from generate_series(1, 1e15)`;
+    });
+    let turns = 0;
+    const turning = setInterval(() => turns++, 5);
+    const [failure] = await Promise.all([endless(), expect(inside).rejects.toThrow()]);
+    clearInterval(turning);
+    expect(failure).toMatchObject({ kind: 'storeUnavailable', message: 'store unavailable' });
+    expect(turns).toBeGreaterThan(20);
+    const rows = () => pool`select id from rows`.catch(() => undefined);
+    await expect.poll(rows, { timeout: 60_000 }).toEqual([{ id: 1 }]);
+    await lanes.transaction((sql) => sql`insert into rows values (3)`);
+    await close();
+  }, 120_000);
+
+  test('a database that ended is a gap to those who listen, because a commit may have gone unheard', async () => {
+    const backend = await openEmbedded({ dataDir, log, patienceMs: 500 });
+    const notices = createNotices({ listener: undefined, after: () => {}, log });
+    backend.onLoss?.(notices.gap);
+    let gaps = 0;
+    notices.listen(
+      'things',
+      () => {},
+      () => gaps++,
+    );
+    await expect.poll(() => gaps).toBe(1);
+    await backend.pool`select count(*) from generate_series(1, 1e15)`.catch(() => {});
+    expect(gaps).toBe(2);
+    await backend.close();
+  }, 120_000);
+
+  test('a database that hangs does not keep the process from ending', async () => {
+    const { pool, close } = await openEmbedded({ dataDir, log, patienceMs: 1_000 });
+    const endless = pool`select count(*) from generate_series(1, 1e15)`.catch(toDomainError);
+    await close();
+    expect(await endless).toMatchObject({ kind: 'unavailable' });
+    await (await openDatabase({ dataDir, log })).close();
+  }, 120_000);
+
+  test('a database that ran out of descriptors works again when there are some', async () => {
+    const fixture = fileURLToPath(new URL('./fixtures/descriptors.ts', import.meta.url));
+    const child = spawn('sh', ['-c', 'ulimit -n 300; exec "$0" "$@"', process.execPath, fixture, dataDir], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    let text = '';
+    child.stdout.on('data', (data: Buffer) => (text += data.toString()));
+    await once(child, 'close');
+    const [first, ...rest] = text.trim().split('\n');
+    expect(first).toContain('could not');
+    expect(rest).toEqual(['stored', '1']);
+  }, 120_000);
+
+  test('with little free space writes are refused and reads go on, until there is space again', async () => {
+    let free = 1e9;
+    const { pool, lanes, close } = await openEmbedded({ dataDir, log, minFree: 5e7, free: async () => free });
+    await pool`create table rows (id int, text text)`;
+    const insert = () => pool`insert into rows values (1, 'C25006')`.then(() => 'stored', toDomainError);
+    const inTransaction = () =>
+      lanes.transaction((sql) => sql`update rows set id = 2`).then(() => 'stored', toDomainError);
+    const refused = expect.objectContaining({
+      kind: 'storeFull',
+      message: 'nothing can be stored: the disk of the database is full, and space has to be freed',
+      retryAfter: 5,
+    });
+    expect(await insert()).toBe('stored');
+    free = 4e7;
+    await expect.poll(insert).toEqual(refused);
+    expect(await inTransaction()).toEqual(refused);
+    const rows = await pool`select text, 1 as one from rows limit 1`;
+    expect(rows).toEqual([{ text: 'C25006', one: 1 }]);
+    free = 1e9;
+    await expect.poll(insert).toBe('stored');
+    expect(await inTransaction()).toBe('stored');
+    await close();
+  }, 120_000);
+
+  test('a disk that is too full to start is a sentence', async () => {
+    const free = async () => 12e6;
+    await expect(openEmbedded({ dataDir, log, free })).rejects.toThrow(
+      `the disk of ${dataDir} has 11 MB free, and the database needs 96 MB to start: free some space, or choose another directory with PLINTH_DATA_DIR`,
+    );
+    await (await openDatabase({ dataDir, log })).close();
+    await expect(openEmbedded({ dataDir, log, free })).rejects.toThrow('the database needs 32 MB to start');
+  }, 120_000);
 });

@@ -3,29 +3,29 @@ import { batchedReads } from './batched-reads.ts';
 import type { Change, Changes, Position } from './changes.ts';
 
 export interface FreshCache<Wanted, Value> {
-  /** What is kept under the key. Undefined when nothing is, or when it may be out of date. */
+  /** Returns the cached value under the key; undefined when there is none or it may be out of date. */
   get(key: string): Value | undefined;
-  /** The same from where it is kept for good, kept here from then on. Undefined when there is no such thing. */
+  /** Reads the value from the store and caches it; returns undefined when there is no such value. */
   load(wanted: Wanted): Promise<Value | undefined>;
 }
 
 export interface FreshCacheOptions<Wanted, Value> {
-  /** How many values are kept; 0 keeps none. */
+  /** The number of values to keep; 0 disables the cache. */
   readonly size: number;
   readonly changes: Pick<Changes, 'position' | 'isCurrent'>;
-  /** Finds all of these, by `nameOf`. */
+  /** Reads all wanted values; the map is keyed by `nameOf`. */
   readonly read: (wanted: Wanted[]) => Promise<ReadonlyMap<string, Value>>;
-  /** By which `get` finds it. */
+  /** The key under which `get` finds the value. */
   readonly keyOf: (wanted: Wanted) => string;
-  /** By which questions that are the same are known; without it by the key. */
+  /** Identifies equal reads; the key by default. */
   readonly nameOf?: (wanted: Wanted) => string;
-  /** What the value depends on. */
+  /** The subjects on which the value depends. */
   readonly subjectsOf: (value: Value) => readonly Change[];
-  /** Milliseconds that a value is kept at most. */
+  /** The most milliseconds that a value is kept. */
   readonly lifetimeOf?: (value: Value) => number;
-  /** How many reads are in flight at most. */
+  /** The most reads in flight. */
   readonly width?: number;
-  /** Milliseconds of a clock that never jumps. */
+  /** A monotonic clock, in milliseconds. */
   readonly clock?: () => number;
 }
 
@@ -36,12 +36,13 @@ interface Entry<Value> {
   readonly keptUntil: number;
 }
 
-/** Entries are read again after a minute, whatever happened. */
+/** By default entries are read again after a minute in any case. */
 const minute = () => 60_000;
 
 /**
- * Keeps what answers are made from. An entry counts only if nothing it depends on has changed since its position, which is
- * taken before it is read: a revocation that races the read wins. When this process may have missed a change, no entry counts.
+ * Caches the values from which answers are made. An entry is valid only if nothing it depends on has changed since its position,
+ * which is taken before the read, so a revocation that races the read wins. When this process may have missed a change, no entry
+ * is valid.
  */
 export function createFreshCache<Wanted, Value>({
   size,

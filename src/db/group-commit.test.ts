@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { RateLimited } from '../lib/errors.ts';
 import { groupCommit } from './group-commit.ts';
 
-/** A group commit whose writes end when the test says so. */
+/** Creates a group commit whose writes end when the test tells them to. */
 function controlled({ maxBatch = 100, maxBacklog = 1000 } = {}) {
   const batches: { items: number[]; commit(): void; fail(error: Error): void }[] = [];
   const group = groupCommit<number>({
@@ -76,7 +76,7 @@ describe('groupCommit', () => {
     two.commit();
     await after;
     expect(batches).toHaveLength(2);
-    // The places of the items that were not tried are free again.
+    // The items that were not tried no longer count towards the backlog.
     const full = group.add(1, 2, 3, 4);
     (await batch(2)).commit();
     (await batch(3)).commit();

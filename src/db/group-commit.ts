@@ -1,36 +1,36 @@
 import { Unavailable } from '../lib/errors.ts';
 
 export interface GroupCommitOptions<Item> {
-  /** Writes and commits a whole batch, in the order in which its items came. When it throws, the items of this batch are refused. */
+  /** Writes and commits a whole batch, in the order in which its items arrived. When it throws, the items of this batch are refused. */
   write: (items: Item[]) => Promise<void>;
-  /** Items of one batch at most. */
+  /** The most items of one batch. */
   maxBatch: number;
-  /** Items that may wait for a batch; those in flight do not count. */
+  /** The most items that may wait for a batch; items in flight do not count. */
   maxBacklog: number;
-  /** What is thrown at the caller when the backlog is full, for example `RateLimited`. */
+  /** Creates the error for the caller when the backlog is full, for example `RateLimited`. */
   overloaded: () => Error;
 }
 
 export interface GroupCommit<Item> {
-  /** Resolves when all of these items are committed, not before. Takes all of them or, when the backlog is full, throws and takes none. */
+  /** Resolves only when all of these items are committed. Takes all of them, or rejects and takes none when the backlog is full. */
   add(...items: readonly Item[]): Promise<void>;
   /** Resolves when everything added before the call is committed or refused. */
   flush(): Promise<void>;
-  /** Flushes; `add` throws `Unavailable` from the call on. */
+  /** Flushes; from this call on `add` rejects with `Unavailable`. */
   close(): Promise<void>;
 }
 
 interface Waiting<Item> {
   readonly items: readonly Item[];
-  /** How many of the items no batch has taken yet. */
+  /** The number of items that no batch has taken yet. */
   left: number;
   readonly done: () => void;
   readonly failed: (error: unknown) => void;
 }
 
 /**
- * Many small writes that share commits: while one commit is in flight, what arrives forms the next batch, so a commit costs the same
- * for one caller and for hundreds. At most one commit is in flight.
+ * Lets many small writes share commits: items that arrive while a commit is in flight form the next batch, so a commit costs the same
+ * for one caller as for hundreds. At most one commit is in flight.
  */
 export function groupCommit<Item>({
   write,
@@ -45,7 +45,7 @@ export function groupCommit<Item>({
   let closed = false;
 
   async function run(): Promise<void> {
-    // Everything that is added in this turn of the event loop goes into the first batch.
+    // All items that are added in this turn of the event loop go into the first batch.
     await Promise.resolve();
     while (waiting.length > 0) {
       const { items, finished, touched } = takeBatch();
@@ -59,7 +59,7 @@ export function groupCommit<Item>({
     running = undefined;
   }
 
-  /** Calls stay in the queue until their last item was taken. */
+  /** Takes the next batch. A call stays in the queue until its last item is taken. */
   function takeBatch(): { items: Item[]; finished: Waiting<Item>[]; touched: Waiting<Item>[] } {
     const items: Item[] = [];
     const finished: Waiting<Item>[] = [];
@@ -78,7 +78,7 @@ export function groupCommit<Item>({
     return { items, finished, touched };
   }
 
-  /** A call whose items were spread over batches fails as a whole when one of them does: the rest is not tried. */
+  /** A call whose items are spread over several batches fails as a whole when one batch fails: the remaining items are not tried. */
   function refuse(touched: Waiting<Item>[], error: unknown): void {
     for (const { failed } of touched) failed(error);
     const [cut] = waiting;
@@ -100,7 +100,7 @@ export function groupCommit<Item>({
     return committed;
   };
 
-  /** Calls end in the order in which they came, so the last one ends last. */
+  /** Calls complete in the order in which they were made, so waiting for the last one is enough. */
   const flush = async (): Promise<void> => {
     await last;
   };

@@ -2,13 +2,13 @@ import { createHash, createHmac } from 'node:crypto';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { testDatabase, type TestDatabase } from '../testing/database.ts';
-import { type Claim, idempotency, type Idempotency } from './idempotency.ts';
+import { type Claim, createIdempotency, type Idempotency } from './idempotency.ts';
 
 let db: TestDatabase;
 let store: Idempotency;
 beforeAll(async () => {
   db = await testDatabase();
-  store = idempotency({ db, log: pino({ level: 'silent' }), mac });
+  store = createIdempotency({ db, log: pino({ level: 'silent' }), mac });
 });
 afterAll(async () => {
   await store.stop();
@@ -88,7 +88,7 @@ test('after 24 hours a key is new, and the sweep removes it', async () => {
   await claimed('old', 'another body');
   await db.sql`update plinth.idempotency_keys set claimed_at = now() - interval '25 hours' where key = 'old'`;
   await db.sql`update plinth.leases set due_at = now() where name = 'plinth.idempotency'`;
-  const again = idempotency({ db, log: pino({ level: 'silent' }), mac });
+  const again = createIdempotency({ db, log: pino({ level: 'silent' }), mac });
   await expect.poll(() => db.sql`select key from plinth.idempotency_keys where key = 'old'`).toEqual([]);
   await again.stop();
 });

@@ -7,41 +7,41 @@ import { periodic } from './periodic.ts';
 /** A request that carries an `Idempotency-Key`. */
 export interface KeyedRequest {
   readonly tenant: string;
-  /** Within what the key is unique beyond the tenant: service, operation, app and actor. */
+  /** The scope within the tenant in which the key is unique: service, operation, app, credential and actor. */
   readonly scope: string;
   readonly key: string;
-  /** Hash of everything that makes the request the same: path, query and body. */
+  /** Hash of everything that identifies a repeated request: its parameters and its body. */
   readonly fingerprint: Uint8Array;
 }
 
-/** An answer as it went over the wire. `body` is its exact text. */
+/** A response as it was sent. `body` is its exact text. */
 export interface KeptAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
   readonly body: string | null;
 }
 
-/** The right to carry the request out. Exactly one of the three ends it; without that it can be claimed anew after a minute. */
+/** The right to carry out the request. One of the three methods ends the claim; otherwise it can be claimed again after a minute. */
 export interface Claim {
-  /** Keeps the answer for the repeats. */
+  /** Stores the response for repeated requests. */
   keep(answer: KeptAnswer): Promise<void>;
-  /** For an answer that carried a secret: repeats are told the id of what was made and nothing else. */
+  /** For a response that carried a secret: repeated requests learn only the id of the created resource. */
   keepOnly(made: string): Promise<void>;
-  /** Nothing was done (an error that may pass): the next request with the key starts from the beginning. */
+  /** For a request that did nothing, because of an error that may pass: the next request with the key starts anew. */
   release(): Promise<void>;
 }
 
 export interface Idempotency {
   /**
-   * The claim, or the answer that an earlier request got. Throws `Conflict` when the key was used with another body, when the first
-   * request is still running (`retryAfter` 1), and when the first answer carried a secret.
+   * Returns the claim, or the response to an earlier request. Throws `Conflict` when the key was used with another body, when the
+   * first request is still running (`retryAfter` 1), and when the first response carried a secret.
    */
   claim(request: KeyedRequest): Promise<{ claim: Claim } | { answer: KeptAnswer }>;
-  /** Ends the sweep that removes what is older than 24 hours. */
+  /** Stops the sweep that removes records older than 24 hours. */
   stop(): Promise<void>;
 }
 
-/** A claim without an end is one of a process that died, once it is older than any request may last. */
+/** An open claim of this age belongs to a process that died, because it is older than any request can last. */
 const takeOver = '60 seconds';
 const retention = '24 hours';
 
@@ -55,11 +55,11 @@ interface Row {
 export interface IdempotencyOptions {
   readonly db: Database;
   readonly log: Log;
-  /** A hash under a secret key: a request may hold a password, which a plain hash would let guess. */
+  /** A keyed hash: a request may contain a password, which could be guessed from a plain hash. */
   readonly mac: (tenant: string, text: string) => Uint8Array;
 }
 
-export function idempotency({ db, log, mac }: IdempotencyOptions): Idempotency {
+export function createIdempotency({ db, log, mac }: IdempotencyOptions): Idempotency {
   const { sql } = db;
   const sweep = periodic({
     db,
@@ -69,7 +69,7 @@ export function idempotency({ db, log, mac }: IdempotencyOptions): Idempotency {
     run: (signal) => removeOld(db, signal),
   });
 
-  /** One statement, so that of any number of equal requests one gets the claim. */
+  /** Claims in one statement, so that exactly one of any number of equal requests gets the claim. */
   async function insert({ tenant, scope, key, fingerprint }: KeyedRequest, claim: string): Promise<boolean> {
     const claimed = await sql`
       insert into plinth.idempotency_keys as kept (tenant_id, scope, key, fingerprint, claim)
@@ -116,7 +116,7 @@ export function idempotency({ db, log, mac }: IdempotencyOptions): Idempotency {
         if (await insert(request, claim)) return { claim: claimOf(request, claim) };
         const row = await find(request);
         if (row !== undefined) return { answer: answerOf(row) };
-        // It was released between the two statements.
+        // The key was released between the two statements.
       }
       throw inFlight();
     },

@@ -1,6 +1,7 @@
 import { type AfterCommits, afterCommits } from './after-commit.ts';
 import { openEmbedded } from './embedded.ts';
 import { toDomainError } from './errors.ts';
+import { type PoolFigures, storeFigures, type StoreFigures } from './figures.ts';
 import type { Lanes } from './lanes.ts';
 import type { Log } from './log.ts';
 import { createNotices, type Notices } from './notices.ts';
@@ -12,43 +13,53 @@ export type { Notices } from './notices.ts';
 export type { Sql } from './sql.ts';
 export type Engine = 'pglite' | 'postgres';
 
-/** One open database, the same on both engines. */
+/** An open database, with the same interface on both engines. */
 export interface Database {
   readonly engine: Engine;
-  /** For single statements. Inside a transaction only the transaction's own `sql` may be used. */
+  /** Runs single statements. Inside a transaction only the transaction's own `sql` may be used. */
   readonly sql: Sql;
   /**
-   * Runs `fn` in one transaction: committed when it resolves, rolled back when it throws. On PGlite everything else waits
-   * meanwhile, so `fn` waits for nothing but its own statements. Throws `Unavailable` when the store cannot be reached; then
+   * Runs `fn` in one transaction: committed when `fn` resolves, rolled back when it throws. On PGlite all other statements wait
+   * meanwhile, so `fn` must wait for nothing but its own statements. Throws `Unavailable` when the store cannot be reached; then
    * it is unknown whether the commit took place.
    */
   transaction<T>(fn: (sql: Sql) => Promise<T>): Promise<T>;
-  /** Connections of their own for short statements that must not wait behind requests: heartbeats and leases. */
+  /** Separate connections for short statements that must not wait behind requests: heartbeats and leases. */
   readonly background: Sql;
-  /** Runs `fn` right after the commit of the transaction that `sql` is, before `transaction` returns; outside of one, at once. */
+  /** Runs `fn` right after the transaction of `sql` commits, before `transaction` returns; outside of a transaction, at once. */
   afterCommit(sql: Sql, fn: () => void): void;
-  /** A transaction without time limits, for migrations. */
+  /** Runs a transaction without time limits, for migrations. */
   maintenance<T>(fn: (sql: Sql) => Promise<T>): Promise<T>;
   readonly notices: Notices;
-  /** Waits for statements in flight, then lets go of everything. */
+  /** Resolves when the database answers, over a connection that nothing else uses. */
+  probe(): Promise<void>;
+  /** Figures of the connections of this process. */
+  readonly pools: () => readonly PoolFigures[];
+  /** Figures that the database reports about itself. */
+  readonly store: () => Promise<StoreFigures>;
+  /** Waits for statements in flight, then closes all connections. */
   close(): Promise<void>;
 }
 
 export interface DatabaseOptions {
-  /** PostgreSQL 15 or newer; the embedded database without it. */
+  /** URL of PostgreSQL 15 or newer; without it the embedded database is used. */
   url?: string | undefined;
-  /** Where the embedded database lives; made when it does not exist. */
+  /** Folder of the embedded database; created when it does not exist. */
   dataDir: string;
   log: Log;
+  /** Bytes of free disk space below which the embedded database refuses writes. */
+  minFree?: number;
 }
 
-/** Opens PostgreSQL where `url` is given, else the embedded PGlite of the data directory. */
-export async function openDatabase({ url, dataDir, log }: DatabaseOptions): Promise<Database> {
+/** Opens PostgreSQL when `url` is given, else the embedded PGlite of the data directory. */
+export async function openDatabase({ url, dataDir, log, minFree }: DatabaseOptions): Promise<Database> {
   const engine = url === undefined ? 'pglite' : 'postgres';
-  const backend = url === undefined ? await openEmbedded({ dataDir, log }) : await openServer({ url, log });
+  const backend =
+    url === undefined ? await openEmbedded({ dataDir, log, minFree }) : await openServer({ url, log });
   const { pool, listener } = backend;
   const commits = afterCommits(log);
   const notices = createNotices({ listener, after: commits.after, log });
+  backend.onLoss?.(notices.gap);
   return {
     engine,
     sql: pool,
@@ -57,6 +68,9 @@ export async function openDatabase({ url, dataDir, log }: DatabaseOptions): Prom
     transaction: (fn) => transaction(backend.lanes.transaction, commits, fn),
     maintenance: (fn) => transaction(backend.maintenance, commits, fn),
     notices,
+    probe: () => backend.probe.ask(),
+    pools: backend.figures,
+    store: () => storeFigures(backend.background),
     async close() {
       await notices.close();
       await backend.close();

@@ -1,15 +1,15 @@
 import type { Sealer } from '../lib/seal.ts';
 import type { Sql } from './sql.ts';
 
-/** The server has another master key than the one that sealed the database. The message is a sentence for the operator. */
+/** The server's master key is not the one that sealed the database. The message is a sentence for the operator. */
 export class MasterKeyError extends Error {
   override readonly name = 'MasterKeyError';
 }
 
 /**
- * Holds the master key against the one that the database was sealed with: the first server notes its own, and one that knows it as
- * the previous key notes its new one. Throws a `MasterKeyError` for any other: what it sealed nobody else could read, nor it what is
- * there.
+ * Compares the master key with the one that sealed the database. The first server records its key; a server that has the recorded key
+ * as its previous key records its new one. Throws a `MasterKeyError` for any other key: other servers could not read what this server
+ * seals, and this server could not read what is already sealed.
  */
 export async function checkMasterKey(
   sql: Sql,

@@ -3,10 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { pino } from 'pino';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { testDatabase, type TestDatabase } from '../testing/database.ts';
+import { changeLog } from './change-log.ts';
 import { openDatabase } from './index.ts';
 import { migrate, type Migrations } from './migrate.ts';
+import { emit, type Event } from './outbox.ts';
 
 const log = pino({ level: 'silent' });
 let db: TestDatabase;
@@ -52,7 +54,8 @@ test('a file that fails leaves nothing of itself, and those before it stay', asy
   expect(await rows()).toEqual([1, 2, 4]);
 });
 
-test('twenty at once run each file once', async () => {
+/** Migrates from twenty processes, or from one where the engine allows only one, and returns how many files ran in total. */
+async function twentyAtOnce(): Promise<number> {
   const { url, dataDir } = db.options;
   const others =
     url === undefined
@@ -61,7 +64,11 @@ test('twenty at once run each file once', async () => {
   const all = url === undefined ? Array.from({ length: 20 }, () => db) : [db, ...others];
   const counts = await Promise.all(all.map((each) => migrate(each, [service], log)));
   await Promise.all(others.map((each) => each.close()));
-  expect(counts.reduce((sum, count) => sum + count)).toBe(2);
+  return counts.reduce((sum, count) => sum + count);
+}
+
+test('twenty at once run each file once', async () => {
+  expect(await twentyAtOnce()).toBe(2);
   expect(await rows()).toEqual([1, 2]);
 });
 
@@ -93,4 +100,98 @@ test('line endings do not count as a change', async () => {
   await run();
   await write('0003_lines', 'select 1;\r\nselect 2;\r\n');
   expect(await run()).toBe(0);
+});
+
+describe('standard tables', () => {
+  const declare = (...tables: string[]) =>
+    writeFile(join(folder, 'standard-tables.json'), JSON.stringify(tables));
+  const tables = async () =>
+    (
+      await db.sql<{ name: string }[]>`
+        select tablename as name from pg_tables where schemaname = 'things' order by tablename`
+    ).map(({ name }) => name);
+
+  test('are there before the first file of the service', async () => {
+    await declare('outbox', 'changes');
+    await write('0001_things', 'create table things.things (id int); create index on things.outbox (id);');
+    await write('0002_more', "alter table things.changes add check (kind <> '')");
+    expect(await run()).toBe(4);
+    expect(await run()).toBe(0);
+    expect(await tables()).toEqual(['changes', 'migrations', 'outbox', 'things']);
+  });
+
+  test('can be added to a service that is in use', async () => {
+    await run();
+    await declare('detailed_changes');
+    expect(await run()).toBe(1);
+    expect(await tables()).toEqual(['changes', 'migrations', 'things']);
+    expect(await rows()).toEqual([1, 2]);
+  });
+
+  test('that a file of the service creates are left to it', async () => {
+    await declare('outbox', 'changes');
+    await write('0003_outbox', 'create table things.outbox (own int);');
+    expect(await run()).toBe(4);
+    expect(await db.sql`select own from things.outbox`).toEqual([]);
+  });
+
+  test('stay when the file after them fails, and are not made again', async () => {
+    await declare('outbox');
+    await write('0001_things', 'select nothing');
+    await expect(run()).rejects.toMatchObject({ code: '42703' });
+    expect(await tables()).toEqual(['migrations', 'outbox']);
+    await write('0001_things', 'create table things.things (id int)');
+    expect(await run()).toBe(2);
+  });
+
+  test('are made once by twenty at once', async () => {
+    await declare('outbox', 'changes');
+    expect(await twentyAtOnce()).toBe(4);
+    expect(await tables()).toEqual(['changes', 'migrations', 'outbox', 'things']);
+  });
+
+  test('of an unknown name are refused', async () => {
+    await declare('inbox');
+    await expect(run()).rejects.toThrow(
+      'things/standard-tables.json: must be an array of outbox, changes, detailed_changes',
+    );
+  });
+
+  test('hold what the outbox and the changes write', async () => {
+    await declare('outbox', 'changes');
+    await run();
+    const event: Event = {
+      ...{ source: '/things' as const, type: 'things.thing.made', subject: 'thing_1', data: {} },
+      ...{ tenant: 'a', app: 'default', actor: 'root' },
+    };
+    await emit(db.sql, event);
+    await changeLog(db, 'things').append(db.sql, [{ kind: 'thing', id: 'thing_1' }]);
+    expect(await db.sql`select subject from things.outbox`).toEqual([{ subject: 'thing_1' }]);
+    expect(await db.sql`select id from things.changes`).toEqual([{ id: 'thing_1' }]);
+  });
+
+  test.each([
+    ['auth', 'outbox', 'outbox'],
+    ['auth', 'changes', 'detailed_changes'],
+    ['authz', 'outbox', 'outbox'],
+    ['keys', 'outbox', 'outbox'],
+    ['keys', 'changes', 'changes'],
+  ])('have the columns that %s.%s has', async (schema, table, standard) => {
+    await migrate(
+      db,
+      [{ name: schema, migrations: new URL(`../services/${schema}/migrations/`, import.meta.url) }],
+      log,
+    );
+    await declare(standard);
+    await run();
+    expect(await columnsOf('things', table)).toEqual(await columnsOf(schema, table));
+  });
+
+  /** Defaults are left out where every statement gives a value, as those of `detailed_changes` do. */
+  const columnsOf = (schema: string, table: string) => db.sql`
+    select column_name, data_type, datetime_precision, is_nullable, is_identity,
+      case when column_name not in ('effect', 'before') then column_default end as column_default
+    from information_schema.columns
+    where table_schema = ${schema} and table_name = ${table}
+    order by ordinal_position`;
 });

@@ -3,20 +3,24 @@ import { readdir, readFile } from 'node:fs/promises';
 import type { Database } from './index.ts';
 import type { Log } from './log.ts';
 import type { Sql } from './sql.ts';
+import { declarationFile, isStandard, standardFiles } from './standard-tables.ts';
 
-/** What `ServiceModule` has: the name is the schema, the folder holds `0001_<what>.sql`, `0002_<what>.sql`, … */
+/**
+ * The part of `ServiceModule` for migrations: `name` is the schema, the folder holds `0001_<what>.sql`, `0002_<what>.sql`, … and
+ * `standard-tables.json`, which names those of the tables in `src/db/standard-tables` that the service has: `["outbox"]`.
+ */
 export interface Migrations {
   readonly name: string;
   readonly migrations: URL;
 }
 
-/** The migrations of what all services share (schema `plinth`). They always run. */
+/** The migrations of the tables that all services share (schema `plinth`). They always run. */
 export const sharedMigrations: Migrations = {
   name: 'plinth',
   migrations: new URL('./migrations/', import.meta.url),
 };
 
-/** The database and the code do not fit together. The message is a sentence for the operator. */
+/** The database and the code do not match. The message is a sentence for the operator. */
 export class MigrationError extends Error {
   override readonly name = 'MigrationError';
 }
@@ -33,8 +37,8 @@ type Applied = Pick<Migration, 'schema' | 'id' | 'checksum'>;
 
 /**
  * Brings the schemas of these services up to date, each file in a transaction of its own, and returns how many files were
- * applied. Any number of processes may do so at once. Throws a `MigrationError` when the database was migrated by newer code
- * or a file was changed after it had been applied.
+ * applied. Any number of processes may do so at once. Throws a `MigrationError` when the database was migrated by newer code,
+ * when a file was changed after it had been applied, or when a new file sorts before an applied one.
  */
 export async function migrate(db: Database, services: readonly Migrations[], log: Log): Promise<number> {
   const files = await readMigrations(services);
@@ -45,18 +49,18 @@ export async function migrate(db: Database, services: readonly Migrations[], log
     log.info({ schema: migration.schema, migration: migration.id }, 'migrated');
     count++;
   }
-  // What other processes applied meanwhile may come from newer code.
+  // Migrations that other processes applied meanwhile may come from newer code.
   if (pending.length > 0) pendingOf(files, await readApplied(db.sql, schemasOf(files)));
   return count;
 }
 
-/** The files of the shared schema and of these services, in the order in which they run. */
+/** The files of the shared schema and of these services, each after its standard tables, in the order in which they run. */
 export async function readMigrations(services: readonly Migrations[]): Promise<Migration[]> {
   const all = await Promise.all([sharedMigrations, ...services].map(readFolder));
   return all.flat();
 }
 
-/** Which of the files have to run. Throws when the database holds what the files do not explain. */
+/** Returns the files that have to run. Throws a `MigrationError` when the files do not match what was applied. */
 export function pendingOf(files: readonly Migration[], applied: readonly Applied[]): Migration[] {
   const known = new Map(files.map((file) => [`${file.schema}/${file.id}`, file]));
   for (const { schema, id, checksum } of applied) {
@@ -74,7 +78,7 @@ export function pendingOf(files: readonly Migration[], applied: readonly Applied
   }
   const done = new Set(applied.map(({ schema, id }) => `${schema}/${id}`));
   const pending = files.filter(({ schema, id }) => !done.has(`${schema}/${id}`));
-  for (const { schema, id } of pending) {
+  for (const { schema, id } of pending.filter((file) => !isStandard(file))) {
     const later = applied.find((other) => other.schema === schema && other.id > id);
     if (later === undefined) continue;
     throw new MigrationError(
@@ -84,7 +88,7 @@ export function pendingOf(files: readonly Migration[], applied: readonly Applied
   return pending;
 }
 
-/** Runs one file unless another process has, meanwhile. The transaction's lock makes the processes wait for each other. */
+/** Runs one file unless another process has run it meanwhile. An advisory lock makes the processes wait for each other. */
 async function apply(sql: Sql, { schema, id, text, checksum }: Migration): Promise<boolean> {
   await sql.unsafe(`
     select pg_advisory_xact_lock(${lockKey});
@@ -118,21 +122,27 @@ async function readApplied(sql: Sql, schemas: readonly string[]): Promise<Applie
 }
 
 async function readFolder({ name, migrations }: Migrations): Promise<Migration[]> {
-  const names = (await readdir(migrations)).filter((file) => file.endsWith('.sql')).sort();
-  return Promise.all(
-    names.map(async (file) => {
-      const text = (await readFile(new URL(file, migrations), 'utf8')).replaceAll('\r\n', '\n');
-      return {
-        schema: name,
-        id: file.slice(0, -4),
-        text,
-        checksum: createHash('sha256').update(text).digest('hex'),
-      };
-    }),
+  const names = await readdir(migrations);
+  const read = async (file: string) =>
+    (await readFile(new URL(file, migrations), 'utf8')).replaceAll('\r\n', '\n');
+  const own = await Promise.all(
+    names
+      .filter((file) => file.endsWith('.sql'))
+      .sort()
+      .map(async (file) => ({ id: file.slice(0, -4), text: await read(file) })),
   );
+  const declared = names.includes(declarationFile)
+    ? (JSON.parse(await read(declarationFile)) as unknown)
+    : [];
+  return [...(await standardFiles(name, declared, own)), ...own].map(({ id, text }) => ({
+    schema: name,
+    id,
+    text,
+    checksum: createHash('sha256').update(text).digest('hex'),
+  }));
 }
 
 const schemasOf = (files: readonly Migration[]) => [...new Set(files.map(({ schema }) => schema))];
 
-/** Any number will do, as long as nobody else locks the same. */
+/** An arbitrary number that no other advisory lock uses. */
 const lockKey = 7_163_528_467_391;

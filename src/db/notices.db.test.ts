@@ -7,7 +7,7 @@ beforeAll(async () => {
 });
 afterAll(() => db.close());
 
-/** Listens and resolves once listening has begun. */
+/** Listens, and resolves once listening has begun. */
 async function listening(channel: string): Promise<{ heard: string[]; stop: () => void }> {
   const heard: string[] = [];
   let stop = () => {};

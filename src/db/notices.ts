@@ -2,19 +2,19 @@ import type { Log } from './log.ts';
 import type { Sql } from './sql.ts';
 
 /**
- * Short messages between processes. They are hints: any of them can get lost, so whoever listens also polls.
+ * Short messages between processes. They are only hints: any of them can get lost, so listeners must also poll.
  */
 export interface Notices {
-  /** Sends with the commit of the transaction that `sql` is, or at once outside of one. `payload` ≤ 7,999 bytes. */
+  /** Sends when the transaction of `sql` commits, or at once outside of a transaction. `payload` has at most 7,999 bytes. */
   send(sql: Sql, channel: string, payload: string): Promise<void>;
   /**
-   * Calls `onNotice` for each message, those of this process included. `onGap` is called whenever listening begins, at first and
-   * after every interruption: messages before that moment may be missing, so look at the tables then. Returns what stops it.
+   * Calls `onNotice` for each message, including those of this process. `onGap` is called whenever listening begins, initially and
+   * after every interruption: earlier messages may be missing, so read the tables then. Returns a function that stops listening.
    */
   listen(channel: string, onNotice: (payload: string) => void, onGap?: () => void): () => void;
 }
 
-/** Listens on the server; undefined on PGlite, where the only process that can send is this one. */
+/** Listens on the server. PGlite has no listener, because only this process can send. */
 export type Listener = (events: {
   onNotice: (channel: string, payload: string) => void;
   onListening: (channel: string) => void;
@@ -25,7 +25,7 @@ interface Subscriber {
   onGap: () => void;
 }
 
-/** The one notification port: LISTEN/NOTIFY on PostgreSQL, calls in the process after the commit on PGlite. */
+/** Creates the notices: LISTEN/NOTIFY on PostgreSQL, calls within the process after the commit on PGlite. */
 export function createNotices({
   listener,
   after,
@@ -36,7 +36,7 @@ export function createNotices({
   log: Log;
 }) {
   const subscribers = new Map<string, Set<Subscriber>>();
-  /** Channels on which the server has confirmed that it is listened: who joins another one has to wait for that. */
+  /** Channels for which the server has confirmed LISTEN; for other channels, a new subscriber's `onGap` waits for the confirmation. */
   const listened = new Set<string>();
 
   const each = (channel: string, call: (subscriber: Subscriber) => void) => {
@@ -55,8 +55,14 @@ export function createNotices({
     each(channel, (subscriber) => subscriber.onGap());
   };
   const remote = listener?.({ onNotice, onListening });
+  /** Tells all subscribers that they may have missed messages. */
+  const gap = () => {
+    for (const channel of subscribers.keys()) each(channel, (subscriber) => subscriber.onGap());
+  };
 
   return {
+    gap,
+
     async send(sql: Sql, channel: string, payload: string): Promise<void> {
       if (remote === undefined) after(sql, () => onNotice(channel, payload));
       else await sql`select pg_notify(${channel}, ${payload})`;

@@ -2,15 +2,15 @@ import { newId } from '../lib/ids.ts';
 import type { Sql } from './sql.ts';
 
 /**
- * Something that happened, as other services and the tenants' webhooks will see it: the members of a CloudEvents 1.0 event.
+ * An event as other services and the tenants' webhooks will see it, with the members of a CloudEvents 1.0 event.
  * `data` never holds a secret.
  */
 export interface Event {
   /** `/<service>`; the event is written to that service's outbox. */
   source: `/${string}`;
-  /** `<service>.<resource>.<verb>`. */
+  /** The name of the event: `<service>.<resource>.<verb>`. */
   type: string;
-  /** The id of what it happened to. Events of one subject are handed on in order. */
+  /** The id of the resource that the event is about. Events of one subject are forwarded in order. */
   subject: string;
   tenant: string;
   app: string;
@@ -18,28 +18,15 @@ export interface Event {
   data: object;
 }
 
-/** What an event got when it was written. */
+/** The id and the time that an event got when it was written. */
 export interface Written {
   readonly id: string;
   readonly time: string;
 }
 
 /**
- * Writes events in the caller's transaction, so that they exist exactly when the change does, and answers their ids and time in
- * the same order. All events of one call have the same source. The service's first migration creates the table:
- *
- *     create table <service>.outbox (
- *       tenant_id text not null,
- *       seq bigint generated always as identity,
- *       id text not null,
- *       type text not null,
- *       subject text not null,
- *       app_id text not null,
- *       actor text not null,
- *       data jsonb not null,
- *       time timestamptz(3) not null default now(),
- *       constraint outbox_pkey primary key (tenant_id, seq)
- *     );
+ * Writes events in the caller's transaction, so that they exist exactly when the change does, and returns their ids and times in
+ * the same order. All events of one call must have the same source. The service declares the table `outbox` (`standard-tables.ts`).
  */
 export async function emit(sql: Sql, ...events: readonly [Event, ...Event[]]): Promise<Written[]> {
   const { source } = events[0];

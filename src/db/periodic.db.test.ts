@@ -33,7 +33,7 @@ test('of several processes one at a time runs, and none runs more often than the
   expect(most).toBe(1);
   for (const [index, start] of starts.entries()) {
     const before = starts[index - 1];
-    // The period counts from the end of a run, less the tenth that timers may be early.
+    // The period counts from the end of a run, less the tenth by which timers may be early.
     if (before !== undefined) expect(start - before).toBeGreaterThan(40);
   }
 });

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { tallied } from './background-work.ts';
 import type { Database } from './index.ts';
 import type { Log } from './log.ts';
 import type { Sql } from './sql.ts';
@@ -8,19 +9,19 @@ export interface PeriodicOptions {
   readonly db: Database;
   /** Unique among all sweeps: `<service>.<what>`. */
   readonly name: string;
-  /** Between the starts of two runs, over all processes. A run that takes longer delays the next one. */
+  /** Milliseconds from the end of a successful run to the start of the next one, across all processes. */
   readonly everyMs: number;
-  /** One run. It may be cut off or repeated at any point, so it does its work in steps that may be repeated. `signal` asks it to end early. */
+  /** Does one run. A run may be interrupted or repeated at any point, so its steps must be repeatable. `signal` asks it to end early. */
   run: (signal: AbortSignal) => Promise<void>;
   readonly log: Log;
 }
 
-/** How long a process that was killed in the middle of a run keeps others from running. */
+/** How long a process that is killed during a run blocks other processes from running, in milliseconds. */
 const leaseMs = 15_000;
 
 /**
- * Runs a sweep every `everyMs` in one process at a time, by a lease row: whoever finds it due and free takes it. A run that throws is
- * logged and tried again one period later, by any process. `stop` asks a run in flight to end and waits for it.
+ * Runs a sweep every `everyMs` in one process at a time, by a lease row: the first process that finds it due and free takes it. A run
+ * that throws is logged and tried again within one period, by any process. `stop` asks a run in flight to end and waits for it.
  */
 export function periodic({ db, name, everyMs, run, log }: PeriodicOptions): { stop(): Promise<void> } {
   const stopped = new AbortController();
@@ -48,7 +49,7 @@ export function periodic({ db, name, everyMs, run, log }: PeriodicOptions): { st
     }, leaseMs / 3).unref();
     let succeeded = false;
     try {
-      await run(signal);
+      await tallied(name, () => run(signal));
       succeeded = true;
     } finally {
       clearInterval(renewal);
@@ -65,11 +66,11 @@ export function periodic({ db, name, everyMs, run, log }: PeriodicOptions): { st
   };
 }
 
-/** The lease of one sweep, seen by one process. The database's clock decides. */
+/** The lease of one sweep, as one process sees it. Times follow the database's clock. */
 function leaseOf(sql: Sql, name: string, holder: string) {
   const milliseconds = (count: number) => sql`${count} * interval '1 millisecond'`;
   return {
-    /** True when the run is ours. Due counts a little early, so that timers of several processes do not skip every other period. */
+    /** Whether this process may run. A run is due slightly early, so that the processes' timers do not skip every other period. */
     async take(everyMs: number): Promise<boolean> {
       const taken = await sql`
         insert into plinth.leases (name, holder, expires_at, due_at)

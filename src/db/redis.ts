@@ -4,7 +4,7 @@ import type { Log } from './log.ts';
 
 export type { Redis };
 
-/** Where processes count together that share more than a database; empty is nowhere. */
+/** URL of the Redis in which processes keep shared counts; empty means none. */
 export const redisUrl: Setting<string> = {
   name: 'PLINTH_REDIS_URL',
   default: '',
@@ -12,9 +12,12 @@ export const redisUrl: Setting<string> = {
   parse: (text) => (text === '' || /^rediss?:$/.test(URL.parse(text)?.protocol ?? '') ? text : undefined),
 };
 
-/** Connects, and again whenever the connection is lost; who uses it decides what to do without. */
-export function openRedis(url: string, log: Log): Redis {
-  const redis = new Redis(url, { maxRetriesPerRequest: 1 });
+/**
+ * Connects, and reconnects whenever the connection is lost; the callers decide what to do without Redis. A command that has no answer
+ * within `patienceMs` milliseconds fails.
+ */
+export function openRedis(url: string, log: Log, patienceMs: number): Redis {
+  const redis = new Redis(url, { maxRetriesPerRequest: 1, commandTimeout: patienceMs });
   redis.on('error', (error) => log.warn({ err: error }, 'redis is not reachable'));
   return redis;
 }

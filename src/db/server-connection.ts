@@ -1,63 +1,67 @@
 import { createConnection, type Socket } from 'node:net';
-import type { Connect } from './lanes.ts';
+import type { Connect } from './lane.ts';
 
-/** Milliseconds after which a statement, a connection or an attempt to connect is given up. */
+/** Milliseconds after which a statement, a connection or an attempt to connect is abandoned. */
 export interface Limits {
   readonly connect: number;
   /** The server's own limit for one statement. */
   readonly statement: number;
-  /** A connection that says nothing for this long is taken for dead: longer than any statement may run. */
+  /** A connection that gives no answer for this long counts as dead; it must be longer than any statement may run. */
   readonly silence: number;
-  /** What closing waits for: statements in flight, and connections that postgres.js goes on making to a server that is away. */
+  /** A statement without an answer, or a transaction without a connection, fails after this time. */
+  readonly wait: number;
+  /** How long closing waits for statements in flight, and for connections that postgres.js still opens to an unreachable server. */
   readonly close: number;
 }
 
-export const standard: Limits = { connect: 5_000, statement: 15_000, silence: 20_000, close: 5_000 };
-/** For migrations, which take as long as they take. */
-export const unlimited: Limits = { connect: 5_000, statement: 0, silence: 0, close: 5_000 };
+/** Limits that give every caller an answer within five seconds, even when the database gives none. */
+export const standard: Limits = {
+  connect: 4_000,
+  statement: 4_000,
+  silence: 4_250,
+  wait: 4_500,
+  close: 5_000,
+};
+/** For migrations, whose statements have no time limit. */
+export const unlimited: Limits = { ...standard, statement: 0 };
 
-/** A database that is back is used at once, and one that is away is not asked more than a few times a second. */
-const backoff = () => 0.1 + Math.random() * 0.1;
-
-/** Settings of postgres.js for connections that give up in time, whatever becomes of the server. */
+/** Settings of postgres.js for connections that give up in time, whatever happens to the server. */
 export function serverOptions(max: number, limits: Limits, socket = serverConnect(limits)) {
   return {
     max,
     socket,
     connect_timeout: limits.connect / 1000,
-    backoff,
+    backoff: 0,
     connection: {
       application_name: 'plinth',
       TimeZone: 'UTC',
       DateStyle: 'ISO',
       statement_timeout: String(limits.statement),
-      idle_in_transaction_session_timeout: String(limits.statement * 2),
+      idle_in_transaction_session_timeout: String(limits.statement * 4),
     },
   };
 }
 
-/** Where postgres.js was told to connect to. */
+/** The address to which postgres.js was told to connect. */
 export interface ServerTarget {
   readonly host: string[];
   readonly port: number[];
   readonly path?: string | false;
-  readonly ssl?: unknown;
 }
 
 /**
- * Makes the sockets of a pool. Of several hosts in the URL the next one is tried when one fails. A socket is returned before it is
- * connected, because postgres.js never again uses a connection whose socket could not be made. With TLS the limit for silence is
- * left to the operating system: the socket below does not see what the encrypted one hears.
+ * Creates the sockets of a pool. When the URL has several hosts and one fails, the next one is tried. A socket is returned before it is
+ * connected, because postgres.js never again uses a connection whose socket could not be created.
  */
 export function serverConnect(limits: Limits): Connect<ServerTarget> {
   let failures = 0;
-  return ({ host, port, path, ssl }) => {
+  return ({ host, port, path }) => {
     const index = failures % host.length;
     const place = path
       ? { path }
       : { host: host[index] ?? 'localhost', port: port[index] ?? port[0] ?? 5432 };
     const socket = createConnection({ ...place, noDelay: true, timeout: limits.connect });
-    socket.once('connect', () => socket.setTimeout(ssl ? 0 : limits.silence));
+    socket.once('connect', () => socket.setTimeout(0));
     socket.once('timeout', () =>
       socket.destroy(Object.assign(new Error('no answer from the database'), { code: 'ETIMEDOUT' })),
     );
@@ -67,8 +71,8 @@ export function serverConnect(limits: Limits): Connect<ServerTarget> {
 }
 
 /**
- * Says that the socket has failed one turn of the event loop later, error and end together. postgres.js writes in the next turn what
- * it is given in this one; a socket that ends in between leaves it with a connection that never writes again.
+ * Delays the socket's `error` and `close` events by one turn of the event loop and emits them together. postgres.js writes in the next
+ * turn what it is given in this one; a socket that ends in between would leave a connection that never writes again.
  */
 function endingLate(socket: Socket): Socket {
   const emit: (event: string, ...values: unknown[]) => boolean = socket.emit.bind(socket);
@@ -78,7 +82,7 @@ function endingLate(socket: Socket): Socket {
     else if (event !== 'close') return emit(event, ...values);
     else
       setImmediate(() => {
-        if (failure !== undefined) emit('error', failure);
+        if (failure !== undefined && socket.listenerCount('error') > 0) emit('error', failure);
         emit('close', ...values);
       });
     return true;

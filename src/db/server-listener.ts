@@ -4,7 +4,7 @@ import type { Listener } from './notices.ts';
 import { type Limits, serverOptions } from './server-connection.ts';
 import { createPool, type Pool } from './sql.ts';
 
-/** One connection of its own that listens, and is made anew for as long as it takes when it is lost. */
+/** Listens on a separate connection, which is reopened whenever it is lost, as often as necessary. */
 export function serverListener({ url, log, limits }: { url: string; log: Log; limits: Limits }): Listener {
   return ({ onNotice, onListening }) => {
     const channels = new Set<string>();
@@ -17,7 +17,16 @@ export function serverListener({ url, log, limits }: { url: string; log: Log; li
       if (channels.has(channel)) onListening(channel);
     };
 
-    /** Lives as long as the connection does; a statement now and then proves that it does. */
+    /** Limits the wait: a connection that was lost silently never answers and never ends by itself. */
+    async function withinSilence(statement: Promise<unknown>): Promise<void> {
+      const answered = new AbortController();
+      const late = delay(limits.silence, undefined, { signal: answered.signal }).then(() => {
+        throw new Error('no answer from the database');
+      });
+      await Promise.race([statement, late]).finally(() => answered.abort());
+    }
+
+    /** Lasts as long as the connection; a periodic statement checks that the connection is alive. */
     async function session(): Promise<void> {
       const lost = new AbortController();
       const own = createPool(
@@ -26,17 +35,16 @@ export function serverListener({ url, log, limits }: { url: string; log: Log; li
           onnotify: onNotice,
           onclose: () => lost.abort(),
           max_lifetime: null,
-          fetch_types: false,
         },
         url,
       );
       try {
-        await own`select 1`;
+        await withinSilence(own`select 1`);
         connection = own;
         for (const channel of channels) await listen(own, channel);
         while (!lost.signal.aborted && !closed && channels.size > 0) {
           await delay(limits.silence / 4, undefined, { signal: lost.signal }).catch(() => {});
-          if (!lost.signal.aborted) await own`select 1`;
+          if (!lost.signal.aborted) await withinSilence(own`select 1`);
         }
       } finally {
         if (connection === own) connection = undefined;

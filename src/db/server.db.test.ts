@@ -1,4 +1,6 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
+import { DomainError } from '../lib/errors.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
 import { testDatabase, type TestDatabase } from '../testing/database.ts';
 import { type Proxy, proxyTo } from '../testing/proxy.ts';
@@ -18,7 +20,7 @@ describe.runIf(inject('engine') === 'postgres')('a server that goes away', () =>
     backend = await openServer({
       url: proxy.url,
       log,
-      limits: { connect: 300, statement: 300, silence: 600, close: 5_000 },
+      limits: { connect: 300, statement: 300, silence: 1_000, wait: 1_200, close: 5_000 },
     });
   });
   beforeEach(() => proxy.restore());
@@ -37,7 +39,7 @@ describe.runIf(inject('engine') === 'postgres')('a server that goes away', () =>
     await proxy.cut();
     for (let tries = 0; tries < 30; tries++) {
       const error = await one().catch(toDomainError);
-      expect(error).toMatchObject({ kind: 'unavailable', message: 'store unavailable', retryAfter: 1 });
+      expect(error).toMatchObject({ kind: 'storeUnavailable', message: 'store unavailable', retryAfter: 1 });
     }
     await proxy.restore();
     await back();
@@ -70,6 +72,130 @@ describe.runIf(inject('engine') === 'postgres')('a server that goes away', () =>
     await proxy.restore();
     await back();
   });
+
+  test('a server that hangs is found while statements go on coming, and then nobody waits', async () => {
+    await back();
+    proxy.freeze();
+    const began = performance.now();
+    const kinds = await Promise.all(
+      Array.from({ length: 300 }, async (_, number) => {
+        await delay(number * 10);
+        const asked = performance.now();
+        const statement =
+          number % 2 === 0 ? one() : backend.lanes.transaction((sql) => sql`select ${number}::int as number`);
+        const error = await statement.catch(toDomainError);
+        return { kind: (error as DomainError).kind, ms: performance.now() - asked, since: asked - began };
+      }),
+    );
+    expect(new Set(kinds.map(({ kind }) => kind))).toEqual(new Set(['storeUnavailable']));
+    // The first statements take a second; once the server is found silent, they are refused at once. The bounds allow for a busy machine.
+    expect(Math.max(...kinds.map(({ ms }) => ms))).toBeLessThan(3_000);
+    expect(Math.max(...kinds.filter(({ since }) => since > 2_500).map(({ ms }) => ms))).toBeLessThan(300);
+    await proxy.restore();
+    await back();
+    expect(await backend.lanes.transaction((sql) => sql`select 1 as one`)).toEqual([{ one: 1 }]);
+  });
+
+  test('a transaction on a connection that has just answered does not wait for a server that hangs', async () => {
+    await back();
+    const inside = () => backend.lanes.transaction((sql) => sql`select 1 as one`);
+    await inside();
+    proxy.freeze();
+    const began = performance.now();
+    expect(await inside().catch(toDomainError)).toMatchObject({ kind: 'storeUnavailable' });
+    expect(performance.now() - began).toBeLessThan(3_000);
+    await proxy.restore();
+    await back();
+  });
+
+  test('a connection that hangs alone is cut, and the others go on', async () => {
+    await back();
+    await Promise.all(Array.from({ length: 12 }, () => backend.pool`select pg_sleep(0.05)::text`));
+    proxy.freezeOne();
+    let answered = 0;
+    let failed = 0;
+    await expect
+      .poll(
+        async () => {
+          await Promise.all(
+            Array.from({ length: 12 }, () =>
+              one().then(
+                () => answered++,
+                () => failed++,
+              ),
+            ),
+          );
+          return failed > 0;
+        },
+        { timeout: 10_000 },
+      )
+      .toBe(true);
+    expect(answered).toBeGreaterThan(failed);
+    // A busy machine may make another connection seem to hang for a moment.
+    const lost = async () => {
+      const all = await Promise.allSettled(Array.from({ length: 50 }, () => one()));
+      return all.filter(({ status }) => status === 'rejected').length;
+    };
+    await expect.poll(lost).toBe(0);
+  });
+
+  test('more statements and transactions than may wait are refused', async () => {
+    await back();
+    const errors = await Promise.all([
+      ...Array.from({ length: 2_100 }, () => one().catch(toDomainError)),
+      ...Array.from({ length: 2_100 }, () =>
+        backend.lanes.transaction((sql) => sql`select 1`).catch(toDomainError),
+      ),
+    ]);
+    // On a busy machine some of those that may wait are late, which is said in other words.
+    const busy = errors.filter((error) => error instanceof DomainError && error.message === 'store busy');
+    expect(busy.length).toBeGreaterThanOrEqual(192);
+    expect(busy[0]).toMatchObject({ kind: 'unavailable' });
+  });
+
+  test('when all backends are ended, the next statement is answered at once, again and again, and so is closing', async () => {
+    const name = new URL(db.options.url ?? '').pathname.slice(1);
+    const end = () => db.sql`
+      select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = ${name} and pid <> pg_backend_pid() and application_name = 'plinth'
+        and pid <> all(${[...mine]}::int[])`;
+    const mine = new Set<number>();
+    for (const { pid } of await db.sql<{ pid: number }[]>`
+      select pid from pg_stat_activity where datname = ${name} and application_name = 'plinth' and pid <> pg_backend_pid()
+    `)
+      mine.add(pid);
+    const own = await openServer({ url: db.options.url ?? '', log });
+    const slowest = { failing: 0, next: 0 };
+    const timed = async (what: keyof typeof slowest, work: () => Promise<unknown>) => {
+      const began = performance.now();
+      const result = await work().catch(toDomainError);
+      slowest[what] = Math.max(slowest[what], performance.now() - began);
+      return result;
+    };
+    const ask = () => own.pool`select 1 as one`;
+    const askInside = () => own.lanes.transaction((sql) => sql`select 1 as one`);
+    for (let round = 0; round < 25; round++) {
+      await Promise.all(Array.from({ length: 20 }, (_, at) => (at % 2 ? ask() : askInside())));
+      const under = Array.from({ length: 20 }, (_, at) =>
+        timed('failing', async () => {
+          await delay(at % 5);
+          return at % 2 ? ask() : askInside();
+        }),
+      );
+      await end();
+      await Promise.all(under);
+      // The process learns of closing connections in the next turn of the event loop.
+      await expect.poll(() => timed('next', ask)).toEqual([{ one: 1 }]);
+      await expect.poll(() => timed('next', askInside)).toEqual([{ one: 1 }]);
+    }
+    // It used to take the connect timeout of five seconds.
+    expect(slowest.failing).toBeLessThan(2_000);
+    expect(slowest.next).toBeLessThan(2_000);
+    await end();
+    const began = performance.now();
+    await own.close();
+    expect(performance.now() - began).toBeLessThan(2_000);
+  }, 60_000);
 
   test('a statement that takes too long is stopped by the server', async () => {
     await back();
@@ -105,14 +231,16 @@ describe.runIf(inject('engine') === 'postgres')('a server that goes away', () =>
 
   test('a server that cannot be reached is unavailable at the start', async () => {
     await proxy.cut();
-    await expect(openServer({ url: proxy.url, log })).rejects.toMatchObject({ kind: 'unavailable' });
+    await expect(openServer({ url: proxy.url, log })).rejects.toMatchObject({ kind: 'storeUnavailable' });
   });
 
   test('closing ends although the server does not come back', async () => {
     const lost = await openServer({ url: proxy.url, log });
     await lost.lanes.transaction((sql) => sql`select 1`);
     await proxy.cut();
-    await expect(lost.pool`select 1`.catch(toDomainError)).resolves.toMatchObject({ kind: 'unavailable' });
+    await expect(lost.pool`select 1`.catch(toDomainError)).resolves.toMatchObject({
+      kind: 'storeUnavailable',
+    });
     await lost.close();
   });
 });

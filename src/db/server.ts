@@ -1,26 +1,45 @@
 import { toDomainError } from './errors.ts';
-import { createLanes, type Lanes } from './lanes.ts';
+import type { PoolFigures } from './figures.ts';
+import { type Connect, openLane } from './lane.ts';
+import { createLanes, type LaneOptions, type Lanes } from './lanes.ts';
 import type { Log } from './log.ts';
 import type { Listener } from './notices.ts';
-import { type Limits, serverConnect, serverOptions, standard, unlimited } from './server-connection.ts';
+import { createProbe, type Probe } from './probe.ts';
+import { createReach } from './reach.ts';
+import {
+  type Limits,
+  serverConnect,
+  serverOptions,
+  type ServerTarget,
+  standard,
+  unlimited,
+} from './server-connection.ts';
 import { serverListener } from './server-listener.ts';
-import { createPool, type Pool } from './sql.ts';
+import { createPool, type Sql } from './sql.ts';
+import { createStatements } from './statements.ts';
 
-/** What an engine gives to `openDatabase`. */
+/** What an engine provides to `openDatabase`. */
 export interface Backend {
-  readonly pool: Pool;
+  readonly pool: Sql;
   readonly lanes: Lanes;
-  readonly background: Pool;
+  readonly background: Sql;
   readonly listener: Listener | undefined;
-  /** A transaction whose statements may take as long as they need. */
+  readonly probe: Probe;
+  readonly figures: () => PoolFigures[];
+  /** Calls `fn` when the embedded database has ended, so that it is unknown what was committed last. */
+  readonly onLoss?: (fn: () => void) => void;
+  /** Runs a transaction whose statements have no time limit. */
   maintenance: Lanes['transaction'];
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 const oldest = 15;
+/** The most statements in flight, and the most transactions that wait for a connection: enough for many clients, but bounded. */
+const maxWaiting = 2_000;
+
 /**
- * A pool of connections to a PostgreSQL server. Every statement ends within a bounded time, whatever becomes of the server: the
- * server's own timeout stops slow ones, a silent connection is cut, and a new one is tried without waiting.
+ * Opens connections to a PostgreSQL server. Every statement ends within a bounded time, whatever happens to the server: the server's
+ * own timeout stops slow statements, a silent connection is cut, and all statements are refused at once while the server is silent.
  */
 export async function openServer({
   url,
@@ -31,41 +50,55 @@ export async function openServer({
   log: Log;
   limits?: Limits;
 }): Promise<Backend> {
-  const pool = createPool(serverOptions(6, limits), url);
+  const connect = serverConnect(limits);
+  const create = (own: Limits) => (connect: Connect<ServerTarget>) =>
+    createPool({ ...serverOptions(1, own, connect), max_lifetime: null }, url);
+  const reach = createReach({
+    silenceMs: limits.silence,
+    probe: () => openLane(create(limits), connect),
+  });
+  const options = (max: number): LaneOptions => ({
+    max,
+    maxWaiting,
+    waitMs: limits.wait,
+    closeMs: limits.close,
+    reach,
+  });
+  const pool = createStatements(create(limits), connect, options(6));
   try {
-    await checkVersion(pool);
+    await checkVersion(pool.sql);
   } catch (error) {
-    await pool.end({ timeout: 0 });
+    await Promise.all([pool.close(), reach.close()]);
     throw error;
   }
-  const background = createPool(serverOptions(2, limits), url);
-  const lanes = serverLanes(url, limits, 8);
+  const background = createStatements(create(limits), connect, options(2));
+  const lanes = createLanes(create(limits), connect, options(8));
+  const probe = createProbe(createStatements(create(limits), connect, options(1)));
   return {
-    pool,
+    pool: pool.sql,
     lanes,
-    background,
+    background: background.sql,
     listener: serverListener({ url, log, limits }),
+    probe,
+    figures: () => [
+      { pool: 'statements', ...pool.figures() },
+      { pool: 'transactions', ...lanes.figures() },
+      { pool: 'background', ...background.figures() },
+    ],
     async maintenance(fn) {
-      const lane = serverLanes(url, unlimited, 1);
+      const lane = createLanes(create(unlimited), connect, { max: 1, maxWaiting: 0, closeMs: limits.close });
       return lane.transaction(fn).finally(() => lane.close());
     },
     async close() {
+      await probe.close();
       await lanes.close();
-      await Promise.all([pool, background].map((each) => each.end({ timeout: limits.close / 1000 })));
+      await Promise.all([pool.close(), background.close(), reach.close()]);
     },
   };
 }
 
-function serverLanes(url: string, limits: Limits, max: number): Lanes {
-  return createLanes(
-    (connect) => createPool({ ...serverOptions(1, limits, connect), max_lifetime: null }, url),
-    serverConnect(limits),
-    { max, closeMs: limits.close },
-  );
-}
-
-async function checkVersion(pool: Pool): Promise<void> {
-  const [row] = await pool<{ number: string; name: string }[]>`
+async function checkVersion(sql: Sql): Promise<void> {
+  const [row] = await sql<{ number: string; name: string }[]>`
     select current_setting('server_version_num') as number, current_setting('server_version') as name
   `.catch((error: unknown) => {
     throw toDomainError(error);
@@ -74,7 +107,7 @@ async function checkVersion(pool: Pool): Promise<void> {
   if (problem !== undefined) throw new Error(problem);
 }
 
-/** The sentence for a server that is too old. */
+/** Returns the message for a server that is too old, else undefined. */
 export function versionProblem(number: number, name: string): string | undefined {
   if (number >= oldest * 10_000) return undefined;
   return `the database is PostgreSQL ${name}, Plinth needs PostgreSQL ${oldest} or newer: set DATABASE_URL to one, or unset it to use the embedded database`;

@@ -1,33 +1,54 @@
 import { Internal } from '../lib/errors.ts';
 import type { Answer } from './call.ts';
 import { bareType, isJson } from './content-type.ts';
+import { isItems, jsonLines, streamedJson } from './encoded-stream.ts';
 import type { Operation, Response } from './operation.ts';
 import type { Outgoing } from './respond.ts';
 import type { ServerSentEvent } from './service.ts';
+import type { TakeOver } from './upgrade.ts';
 
-/** A handler's result as it goes out: whole, as pieces, or as events. */
+const ndjson = 'application/x-ndjson';
+
+/** A handler's result in the form in which it is sent: whole, in pieces, or as events. */
 export type Shaped =
   | { readonly kind: 'whole'; readonly head: Outgoing }
-  | { readonly kind: 'pieces'; readonly head: Outgoing; readonly pieces: AsyncIterable<Uint8Array> }
+  | {
+      readonly kind: 'pieces';
+      readonly head: Outgoing;
+      readonly pieces: AsyncIterable<Uint8Array>;
+      /** Set for items that are encoded as they are produced. */
+      readonly encoded?: 'json' | 'lines';
+    }
+  | { readonly kind: 'upgrade'; readonly head: Outgoing; readonly accept: TakeOver }
   | { readonly kind: 'events'; readonly head: Outgoing; readonly events: AsyncIterable<ServerSentEvent> };
 
 /**
- * Shapes what the handlers of an operation return, by the content type that they chose, or the first that is documented
- * for their status.
+ * Shapes what the handler of an operation returns, by the content type that the handler chose, or else by the first one
+ * documented for the status.
  */
-export function answerShaper({ id, verb, responses }: Operation): (reply: Answer, result: unknown) => Shaped {
+export function answerShaper({
+  id,
+  verb,
+  responses,
+  streamed,
+}: Operation): (reply: Answer, result: unknown) => Shaped {
   const byStatus = new Map(responses.map((response) => [response.status, response]));
   const success = responses.find(({ status }) => status < 400);
   if (!success) throw new Error(`${id} documents no success`);
   return (reply, result) => {
     const { status, contentType } = documented(reply, byStatus, success);
     const head = { status, contentType, headers: reply.headers, body: undefined };
-    // What a HEAD says of the content is all that there is to it.
+    if (status === 101) return { kind: 'upgrade', head, accept: result as TakeOver };
+    // A HEAD response describes its content in headers and has no body.
     if (contentType === null || verb === 'HEAD') return { kind: 'whole', head };
     const type = bareType(contentType);
+    if (streamed && isJson(type) && status < 400)
+      return { kind: 'pieces', head, pieces: streamedJson(result), encoded: 'json' };
     if (isJson(type)) return { kind: 'whole', head: { ...head, body: encodeJson(id, result) } };
     if (type === 'text/event-stream')
       return { kind: 'events', head, events: result as AsyncIterable<ServerSentEvent> };
+    if (type === ndjson && isItems(result))
+      return { kind: 'pieces', head, pieces: jsonLines(result), encoded: 'lines' };
     if (isPieces(result)) return { kind: 'pieces', head, pieces: result };
     if (typeof result === 'string' || result instanceof Uint8Array)
       return { kind: 'whole', head: { ...head, body: result } };
@@ -35,7 +56,7 @@ export function answerShaper({ id, verb, responses }: Operation): (reply: Answer
   };
 }
 
-/** The status that the handler chose, or the documented success; a `Content-Type` that it set is its own choice too. */
+/** The status and the content type that the handler chose; by default, the documented success and its first content type. */
 function documented(reply: Answer, byStatus: ReadonlyMap<number, Response>, success: Response) {
   const status = reply.statusCode ?? success.status;
   const contentType = reply.headers?.['Content-Type'];
@@ -51,5 +72,4 @@ function encodeJson(id: string, result: unknown): string {
   return text;
 }
 
-const isPieces = (result: unknown): result is AsyncIterable<Uint8Array> =>
-  typeof result === 'object' && result !== null && Symbol.asyncIterator in result;
+const isPieces = (result: unknown): result is AsyncIterable<Uint8Array> => isItems(result);

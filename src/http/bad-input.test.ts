@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** Every refusal is in the envelope of the service and names what is wrong. */
+/** Expects a refusal in the service's envelope that names the problem. */
 function expectRefusal(response: { status: number; text: string }, status: number, message: string): void {
   expect(JSON.parse(response.text)).toEqual({ error: { code: status, message } });
   expect(response.status).toBe(status);
@@ -36,7 +36,19 @@ describe('a body is refused', () => {
       'name: must have at most 32 characters',
     ],
     ['a number out of bounds', '{"name":"a","count":11}', 400, 'count: must be at most 10'],
-    ['a number beyond all bounds', '{"name":"a","count":1e999}', 400, 'count: must be at most 10'],
+    [
+      'a number beyond all bounds',
+      '{"name":"a","count":1e999}',
+      400,
+      'count: must be a number of at most 1.7976931348623157e+308 in size',
+    ],
+    [
+      'a number beyond all bounds where any value may stand',
+      '{"name":"a","free":{"limits":[{"most":1e400}]}}',
+      400,
+      'free.limits[0].most: must be a number of at most 1.7976931348623157e+308 in size',
+    ],
+    ['a member given twice', '{"name":"a","note":"b","name":"c"}', 400, 'name: given more than once'],
     ['an unknown member', '{"name":"a","nmae":"b"}', 400, 'nmae: unknown'],
     [
       'an unknown member further inside',
@@ -81,6 +93,14 @@ describe('a body is refused', () => {
     expectRefusal(refused, 400, 'body: nested deeper than 64 levels');
   });
 
+  test('with 80,000 members', async () => {
+    const refused = await server.send('POST', '/v1/things/constant', {
+      raw: `{${Array.from({ length: 80_000 }, (_, index) => `"m${index}":0`).join()}}`,
+      headers: { 'content-type': 'application/json' },
+    });
+    expectRefusal(refused, 400, 'body: must have at most 20000 members and items');
+  });
+
   test.each([
     ['text/plain', {}, 'content-type: must be application/json'],
     ['', {}, 'content-type: must be application/json'],
@@ -116,6 +136,13 @@ describe('a form is refused', () => {
   ])('%s', async (form, message) => {
     expectRefusal(await post(form), 400, message);
   });
+
+  test.each([
+    ['170,000 parameters', 'a=1&'.repeat(170_000)],
+    ['1,001 empty ones', '&'.repeat(1000)],
+  ])('with %s', async (_, form) => {
+    expectRefusal(await post(form), 400, 'body: must have at most 1000 parameters');
+  });
 });
 
 describe('a query is refused', () => {
@@ -135,6 +162,11 @@ describe('a query is refused', () => {
     [`${'x'.repeat(500)}=1`, `${'x'.repeat(63)}…: unknown`],
   ])('%s', async (query, message) => {
     expectRefusal(await server.send('GET', `/v1/things?${query}`), 400, message);
+  });
+
+  test('with 1,001 parameters', async () => {
+    const refused = await server.send('GET', `/v1/things?limit=5${'&kind=a'.repeat(1000)}`);
+    expectRefusal(refused, 400, 'query: must have at most 1000 parameters');
   });
 
   test('of an operation that takes none', async () => {
@@ -176,7 +208,7 @@ describe('what is not HTTP is answered, and the server goes on', () => {
   });
 });
 
-/** Sends a body in chunks, as clients do that do not know its length. */
+/** Sends a body in chunks, like a client that does not know its length. */
 function chunked(method: string, path: string, size: number): Promise<{ status: number; text: string }> {
   return new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
@@ -193,7 +225,7 @@ function chunked(method: string, path: string, size: number): Promise<{ status: 
   });
 }
 
-/** What comes back for these very bytes. */
+/** Sends exactly these bytes and returns the response. */
 function overSocket(text: string): Promise<string> {
   return new Promise((resolve) => {
     const parts: Buffer[] = [];

@@ -1,6 +1,6 @@
-/** Where the paths of a contract begin, and where they begin here instead: `/v1/auth/me` may be served as `/x/me`. */
+/** Replaces the start of a contract's paths by another one: `/v1/auth/me` may be served as `/x/me`. */
 export interface BasePath {
-  /** What all paths of the contract begin with. */
+  /** The prefix of all paths of the contract. */
   readonly documented: string;
   readonly served: string;
 }

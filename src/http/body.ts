@@ -1,43 +1,60 @@
 import type { IncomingMessage } from 'node:http';
 import { Invalid, TooLarge, UnsupportedMediaType } from '../lib/errors.ts';
+import { allowTime, inTime, type BodyTime } from './body-time.ts';
 import { bareType, covering, isForm, isJson } from './content-type.ts';
+import { askForBody } from './expectation.ts';
 import { parseForm } from './form.ts';
 import { parseJson } from './json.ts';
 import type { Body } from './operation.ts';
 
-/** Reads a request's body as its operation says: undefined where it is absent and may be. */
+/** Reads a request's body as its operation declares it; returns undefined when an optional body is absent. */
 export type ReadBody = (req: IncomingMessage) => Promise<unknown> | AsyncIterable<Uint8Array> | undefined;
 
 /**
- * A peer that goes on sending after its body was refused gets this much time on the wire, in bytes, to see the answer
- * before the connection is cut.
+ * Bytes that the server still reads from a peer whose body it refused, so that the peer can see the answer before the
+ * connection is cut.
  */
 const patience = 64 * 1024 * 1024;
 
-/** Whether an operation takes its body as it comes. */
+/** The most members and items that a JSON body may have, per MiB of its limit; a limit below 1 MiB counts as 1 MiB. */
+const mostPerMebibyte = 20_000;
+
+/** The most members and items that a body of the operation may have. */
+export const mostValues = ({ limit }: Body): number =>
+  Math.floor(mostPerMebibyte * Math.max(1, limit / 1024 ** 2));
+
+/** Whether an operation takes its body unparsed. */
 export const isRaw = ({ contentTypes }: Body) => !contentTypes.some((type) => isJson(type) || isForm(type));
 
 /**
- * The reader for an operation's body: JSON and forms are parsed, anything else is handed over as a stream. Throws
- * `UnsupportedMediaType` for another content type or encoding, `TooLarge` over the limit, `Invalid` for what cannot be
- * parsed.
+ * Builds the reader for an operation's body: JSON and forms are parsed, anything else is passed on as a stream. The reader throws
+ * `UnsupportedMediaType` for another content type or encoding, `TooLarge` above the limit, and `Invalid` for a body that cannot
+ * be parsed.
  */
-export function bodyReader(body: Body): ReadBody {
-  return isRaw(body) ? rawReader(body) : parsingReader(body);
+export function bodyReader(body: Body, time: BodyTime | undefined): ReadBody {
+  const read = isRaw(body) ? rawReader(body, time) : parsingReader(body, time);
+  const totalMs = time?.totalMs;
+  if (totalMs === undefined) return read;
+  return (req) => {
+    allowTime(req, totalMs);
+    return read(req);
+  };
 }
 
-/** No bytes are a body, too; in which encoding they are is the handler's affair. */
-function rawReader({ contentTypes, limit }: Body): ReadBody {
+/** An empty body counts as a body here; the handler deals with the content encoding. */
+function rawReader({ contentTypes, limit }: Body, time: BodyTime | undefined): ReadBody {
   return (req) => {
     const given = req.headers['content-type'];
     if (covering(contentTypes, given === undefined ? '' : bareType(given)) === undefined)
       throw unsupported(contentTypes);
     if (Number(req.headers['content-length']) > limit) throw tooLarge(req, limit);
-    return limited(req, limit);
+    return limited(req, limit, time);
   };
 }
 
-function parsingReader(body: Body): ReadBody {
+function parsingReader(body: Body, time: BodyTime | undefined): ReadBody {
+  const most = mostValues(body);
+  const parseCounted = (bytes: Buffer) => parseJson(bytes, most);
   return (req) => {
     if (!hasBody(req)) {
       if (body.required) throw Invalid('body: required');
@@ -46,8 +63,8 @@ function parsingReader(body: Body): ReadBody {
     const type = contentType(req, body.contentTypes);
     const declared = Number(req.headers['content-length']);
     if (declared > body.limit) throw tooLarge(req, body.limit);
-    const parse = isForm(type) ? parseForm : parseJson;
-    return readAll(req, body.limit).then((bytes) => parsed(bytes, body, parse));
+    const parse = isForm(type) ? parseForm : parseCounted;
+    return readAll(req, body.limit, time).then((bytes) => parsed(bytes, body, parse));
   };
 }
 
@@ -55,7 +72,7 @@ function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
 }
 
-/** A chunked body may turn out to be empty, which counts as none. */
+/** A chunked body may turn out to be empty, which counts as no body. */
 function parsed(bytes: Buffer, body: Body, parse: (bytes: Buffer) => unknown): unknown {
   if (bytes.length > 0) return parse(bytes);
   if (body.required) throw Invalid('body: required');
@@ -81,10 +98,18 @@ function contentType({ headers }: IncomingMessage, accepted: readonly string[]):
   return type;
 }
 
-const unsupported = (accepted: readonly string[]) =>
+export const unsupported = (accepted: readonly string[]) =>
   UnsupportedMediaType(`content-type: must be ${accepted.join(' or ')}`);
 
-function readAll(req: IncomingMessage, limit: number): Promise<Buffer> {
+async function readAll(req: IncomingMessage, limit: number, time: BodyTime | undefined): Promise<Buffer> {
+  if (time === undefined) return readAtOnce(req, limit);
+  const pieces: Uint8Array[] = [];
+  for await (const piece of limited(req, limit, time)) pieces.push(piece);
+  return Buffer.concat(pieces);
+}
+
+function readAtOnce(req: IncomingMessage, limit: number): Promise<Buffer> {
+  askForBody(req);
   return new Promise((resolve, reject) => {
     let size = 0;
     const chunks: Buffer[] = [];
@@ -103,10 +128,16 @@ function readAll(req: IncomingMessage, limit: number): Promise<Buffer> {
   });
 }
 
-async function* limited(req: IncomingMessage, limit: number): AsyncIterable<Uint8Array> {
+/** The client is asked for the body only when the reader begins, so that the handler can refuse the request before. */
+async function* limited(
+  req: IncomingMessage,
+  limit: number,
+  time: BodyTime | undefined,
+): AsyncGenerator<Uint8Array, void> {
+  askForBody(req);
   let size = 0;
   const chunks: AsyncIterable<Buffer> = req.iterator({ destroyOnReturn: false });
-  for await (const chunk of chunks) {
+  for await (const chunk of time ? inTime(chunks, time) : chunks) {
     size += chunk.length;
     if (size > limit) throw tooLarge(req, limit);
     yield chunk;
@@ -114,8 +145,8 @@ async function* limited(req: IncomingMessage, limit: number): AsyncIterable<Uint
 }
 
 /**
- * The rest of a refused body is read and dropped for a while: closing at once would reset the connection under the
- * answer, and the client would never learn why.
+ * Reads and drops the rest of a refused body, up to `patience`: closing at once would reset the connection before the
+ * client has read the answer, and the client would never learn the reason.
  */
 function tooLarge(req: IncomingMessage, limit: number) {
   let left = patience;

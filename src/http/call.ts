@@ -1,24 +1,24 @@
 import type { ServerResponse } from 'node:http';
-import { isOperator } from './access.ts';
+import { isOperator, type Operator } from './access.ts';
 import { covers, nobody, type Caller } from './caller.ts';
 import type { CallerSession, Context, Credential, Reply } from './context.ts';
 import { exchangeOf, type Exchange } from './exchange.ts';
 
-/** The context of one request: the caller, and what belongs to this request alone. */
+/** The context of one request: the caller, and the state that belongs to this request alone. */
 export class Call implements Context {
   caller: Caller = nobody;
   readonly reply = new Answer();
   readonly exchange: Exchange;
   readonly #res: ServerResponse;
   readonly #service: string;
-  readonly #operatorTenant: string;
+  readonly #operator: Operator;
   #abort: AbortController | undefined;
 
-  constructor(res: ServerResponse, service: string, operatorTenant: string) {
+  constructor(res: ServerResponse, service: string, operator: Operator) {
     this.exchange = exchangeOf(res);
     this.#res = res;
     this.#service = service;
-    this.#operatorTenant = operatorTenant;
+    this.#operator = operator;
   }
 
   get tenant(): string {
@@ -46,7 +46,7 @@ export class Call implements Context {
     return this.caller.scopes;
   }
   get operator(): boolean {
-    return isOperator(this.caller, this.#service, this.#operatorTenant);
+    return isOperator(this.caller, this.#service, this.#operator);
   }
   get authorization(): string | undefined {
     return this.#res.req.headers.authorization;
@@ -64,7 +64,7 @@ export class Call implements Context {
     return this.#res.req.headers['user-agent']?.slice(0, 512) ?? null;
   }
 
-  /** Made when somebody asks: most handlers never do. */
+  /** Created on first use, because most handlers never need it. */
   get signal(): AbortSignal {
     if (!this.#abort) {
       const abort = (this.#abort = new AbortController());
@@ -74,9 +74,17 @@ export class Call implements Context {
     return this.#abort.signal;
   }
 
-  /** Ends what waits for the signal, for streams that the server itself ends. */
+  /** Aborts the signal when the server itself ends a stream. */
   end(): void {
     this.#abort?.abort();
+  }
+
+  admitOrigins(origins: readonly string[]): void {
+    const { origin } = this.#res.req.headers;
+    if (origin === undefined || !(origins.includes('*') || origins.includes(origin))) return;
+    this.#res.setHeader('Access-Control-Allow-Origin', origin);
+    this.#res.setHeader('Access-Control-Expose-Headers', '*');
+    this.#res.setHeader('Vary', 'Origin');
   }
 
   holds(scope: string): boolean {
@@ -84,7 +92,7 @@ export class Call implements Context {
   }
 }
 
-/** What the handler said besides its return value. */
+/** The status and headers that the handler set besides its return value. */
 export class Answer implements Reply {
   statusCode: number | undefined;
   headers: Record<string, string | readonly string[]> | undefined;

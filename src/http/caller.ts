@@ -1,6 +1,6 @@
 import type { CallerSession, Credential } from './context.ts';
 
-/** Who calls, as far as the credential and the identity headers tell; the same for many requests. */
+/** The caller, as the credential and the identity headers identify it; many requests may share one object. */
 export interface Caller {
   readonly tenant: string;
   readonly app: string;
@@ -10,11 +10,11 @@ export interface Caller {
   readonly credential: Credential;
   readonly session: CallerSession | null;
   readonly scopes: readonly string[];
-  /** True when a header chose the tenant: then even the operator's credential sees that tenant only. */
+  /** True when an identity header chose the tenant: then even the operator's credential sees that tenant only. */
   readonly confined: boolean;
 }
 
-/** What a public operation sees when nobody says who they are. */
+/** The caller of a request without a credential, as a public operation sees it. */
 export const nobody: Caller = Object.freeze({
   tenant: 'default',
   app: 'default',
@@ -27,7 +27,11 @@ export const nobody: Caller = Object.freeze({
   confined: true,
 });
 
-/** Whether `held` covers `scope`: itself, `*`, `a:*` for everything below `a:`, or `*:b` for `b` of everything. */
+/** Whether the caller is root: by the root token, or, in development, by having no credential. `nobody` is not root. */
+export const isRoot = (caller: Caller): boolean =>
+  caller !== nobody && (caller.credential.kind === 'root' || caller.credential.kind === 'anonymous');
+
+/** Whether `held` contains `scope` itself, `*`, `a:*` (everything below `a:`) or `*:b` (`b` of every service) that covers it. */
 export function covers(held: readonly string[], scope: string): boolean {
   return held.some(
     (one) =>

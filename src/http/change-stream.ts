@@ -1,19 +1,20 @@
 import type { Changes, LoggedChange } from '../db/changes.ts';
 import { Gone } from '../lib/errors.ts';
 
-/** What the stream sends: changes, and signs of life. */
+/** What the stream sends: changes and heartbeats. */
 export type SentChange<Data> = { event: 'change'; id: string; data: Data } | { comment: string };
 
-/** Milliseconds between two signs of life. */
+/** Milliseconds between two heartbeats. */
 const beat = 500;
 
-/** Changes that may wait for a slow reader, who is cut off beyond that and comes back with its `Last-Event-ID`. */
+/** Changes that may wait for a slow reader. Beyond that the stream ends, and the reader resumes with its `Last-Event-ID`. */
 const most = 10_000;
 
 /**
- * Changes as they happen, as `tell` puts them (undefined leaves one out), beginning after `last`; some of them possibly twice. The signs of life stop when
- * this process does not hear from the database: whoever caches answers on the strength of the stream then has to ask again.
- * @throws Gone when what followed `last` is no longer known.
+ * Streams changes as they happen, converted by `tell` (undefined leaves a change out), starting after `last`. A change may arrive
+ * twice. Heartbeats stop when this process does not hear from the database: a client that caches answers because of the stream
+ * must then ask again.
+ * @throws Gone when the changes after `last` are no longer known.
  */
 export async function changesSince<Data>(
   changes: Changes,
@@ -25,7 +26,7 @@ export async function changesSince<Data>(
   return stream(changes, seq, tell);
 }
 
-/** Listens before it reads what was missed, so that nothing falls between; it ends when it cannot say what was missed. */
+/** Subscribes before it reads the missed changes, so that none is lost in between; ends when the missed changes are unknown. */
 async function* stream<Data>(
   changes: Changes,
   seq: number | undefined,

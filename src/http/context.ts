@@ -1,6 +1,10 @@
-/** Who is calling, and how the answer may be shaped beyond its body. Handlers get one per request. */
+import type { Caller } from './caller.ts';
+
+/** Who is calling, and how the handler can shape the response beyond its body. Each request has its own context. */
 export interface Context {
-  /** The tenant every lookup is scoped by. */
+  /** The caller as a whole, whom a port needs to ask another service on the caller's behalf. */
+  readonly caller: Caller;
+  /** The tenant to which every lookup is restricted. */
   readonly tenant: string;
   readonly app: string;
   /** Who acts: a user id, a key id, or `root`. Recorded as `created_by`, `rotated_by` and in events. */
@@ -8,24 +12,27 @@ export interface Context {
   readonly userId: string | null;
   readonly subjectId: string | null;
   readonly credential: Credential;
-  /** The session behind the credential, where it is one. */
+  /** The session behind the credential; null when the credential is not a session token. */
   readonly session: CallerSession | null;
+  /** What the caller may do in the whole app. */
   readonly scopes: readonly string[];
-  /** True when the credential holds `<service>:admin` in the operator tenant and is not confined to a tenant. */
+  /** True for root and for holders of `<service>:admin` in the operator's own app, unless the caller is confined to a tenant. */
   readonly operator: boolean;
-  /** The header as sent, for operations whose clients identify themselves otherwise, such as OAuth's with `Basic`. */
+  /** The `Authorization` header as sent, for operations whose clients authenticate in another way, such as OAuth clients with `Basic`. */
   readonly authorization?: string | undefined;
-  /** The `Cookie` header as sent, for operations that browsers come to. */
+  /** The `Cookie` header as sent, for operations that browsers open. */
   readonly cookie?: string | undefined;
   readonly requestId: string;
   /** The address of the peer, or the one a trusted proxy forwarded. */
   readonly ip: string;
-  /** The `User-Agent` header, at most 512 characters of it. */
+  /** The `User-Agent` header, cut to 512 characters. */
   readonly userAgent: string | null;
-  /** Aborted when the client goes away before the answer is sent. */
+  /** Aborted when the client disconnects before the response is sent. */
   readonly signal: AbortSignal;
   readonly reply: Reply;
-  /** Whether the caller's scopes cover the given one (`a:*`, `*:b` and `*` cover more than themselves). */
+  /** Lets pages of these origins read the response, also when it is an error; `*` stands for every origin. */
+  admitOrigins?(origins: readonly string[]): void;
+  /** Whether the caller's scopes in the whole app cover the given one; `a:*`, `*:b` and `*` are wildcards. */
   holds(scope: string): boolean;
 }
 
@@ -34,21 +41,24 @@ export interface CallerSession {
   readonly id: string;
   /** The active organization. */
   readonly orgId: string | null;
-  /** Who acts as the user. */
+  /** Scopes granted by roles in the active organization: they count only in operations on that organization. */
+  readonly orgScopes: readonly string[];
+  /** Who impersonates the user. */
   readonly impersonatedBy: string | null;
   /** When the user last proved who they are. */
   readonly authenticatedAt: string;
 }
 
 export interface Credential {
-  readonly kind: 'root' | 'anonymous' | 'key' | 'session' | 'token';
-  /** Id of the key, session or token; `root` for the root token. */
+  /** `own` stands for a credential that only the service of the operation knows, such as a signed link. */
+  readonly kind: 'root' | 'anonymous' | 'key' | 'session' | 'token' | 'own';
+  /** Id of the key, session, token or link; `root` for the root token. */
   readonly id: string;
 }
 
-/** What a handler may say besides its return value. The documented headers and statuses of the operation only. */
+/** What a handler may set besides its return value: only statuses and headers that the operation documents. */
 export interface Reply {
   status(code: number): void;
-  /** Several values are several lines, as `Set-Cookie` needs them. */
+  /** Sends several values as several header lines, as `Set-Cookie` requires. */
   header(name: string, value: string | number | readonly string[]): void;
 }

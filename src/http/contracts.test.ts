@@ -7,7 +7,7 @@ import { createMetrics } from './metrics.ts';
 import { createRuntime, type Mounted } from './runtime.ts';
 import type { Handler } from './service.ts';
 
-/** A service with a handler for each of its operations. */
+/** Mounts a service with a handler for each of its operations. */
 function mounted(name: ServiceName): Mounted {
   const own = operations.filter(({ service }) => service === name);
   const handlers: Record<string, Record<string, Handler>> = {};
@@ -25,7 +25,7 @@ function mounted(name: ServiceName): Mounted {
 const names = Object.keys(services) as ServiceName[];
 const runtime = createRuntime(names.map(mounted), {
   identify: () => nobody,
-  operatorTenant: 'default',
+  operator: { tenant: 'default', app: 'default' },
   metrics: createMetrics(),
   log: pino({ level: 'silent' }),
   idempotency: undefined,

@@ -1,11 +1,11 @@
-/** That a browser lets pages of another origin do what `cors.ts` means to allow. */
+/** Tests that a browser lets pages of another origin do what `cors.ts` is meant to allow. */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findChromium, launchChromium } from '../testing/chromium.ts';
 import { demoServer, token } from './fixture/server.ts';
 
 const path = findChromium();
-// Said aloud, because reporters do not say why a test is skipped.
+// Printed, because reporters do not say why a test is skipped.
 if (!path)
   console.warn('src/http/cors.browser.test.ts is skipped: no Chromium on PATH, nor at PLINTH_CHROMIUM');
 
@@ -33,7 +33,7 @@ describe.skipIf(!path)('in Chromium, a page of another origin', { timeout: 120_0
     await Promise.all([origin.close(), server.close()]);
   });
 
-  /** What the page gets: status and readable headers of the answer, or the name of the failure. */
+  /** Returns what the page gets: the status and readable headers of the response, or the name of the error. */
   const send = (to: Demo, where: string, init: Sent) =>
     page.evaluate(
       async ([url, options]) => {

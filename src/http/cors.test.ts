@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([closed, known, open].map((server) => server.close())));
 
-/** What a browser asks before a page of `origin` may send `method`. */
+/** Sends the preflight that a browser sends before a page of `origin` may send `method`. */
 const preflight = ({ url }: Demo, path: string, method: string, origin = app) =>
   fetch(url + path, {
     method: 'OPTIONS',
@@ -26,7 +26,7 @@ const preflight = ({ url }: Demo, path: string, method: string, origin = app) =>
     },
   });
 
-/** The headers of an answer that concern other origins, without `access-control-`. */
+/** The headers of a response that concern other origins, without their prefix `access-control-`. */
 const permissions = ({ headers }: { headers: Headers }) =>
   Object.fromEntries(
     [...headers]
@@ -52,7 +52,7 @@ describe('a known origin', () => {
       'allow-origin': app,
       'allow-methods': 'POST, GET, HEAD',
       'allow-headers':
-        'Authorization, X-API-Key, Content-Type, Idempotency-Key, ' +
+        'Authorization, X-API-Key, DPoP, Content-Type, Idempotency-Key, ' +
         'X-Tenant-ID, X-App-ID, X-User-ID, X-Subject-ID, X-Request-ID, Last-Event-ID',
       'max-age': '600',
     });
@@ -72,7 +72,7 @@ describe('a known origin', () => {
     for (const answer of answers) {
       expect(permissions(answer)).toEqual({
         'allow-origin': app,
-        'expose-headers': expect.stringMatching(/^X-Revision, .*X-Request-ID, Retry-After$/),
+        'expose-headers': expect.stringMatching(/^X-Revision, .*X-Request-ID, Retry-After, \*$/),
       });
       expect(answer.headers.get('vary')).toBe('Origin');
     }
@@ -119,5 +119,26 @@ describe('any other origin', () => {
     const asked = permissions(await preflight(open, '/v1/things', 'GET', 'https://other.example'));
     expect(asked['allow-origin']).toBe('*');
     expect(asked).not.toHaveProperty('allow-credentials');
+  });
+});
+
+describe('a service that decides by path', () => {
+  const other = 'https://other.example';
+  const admits = (url: string, _origin: string, preflight: boolean) =>
+    preflight && url.startsWith('/demo/v1/hello');
+
+  test('allows a preflight, and lets the handler say who reads the response', async () => {
+    const server = await demoServer({ origins: [app], admits });
+    const asked = permissions(await preflight(server, '/v1/hello', 'GET', other));
+    const elsewhere = permissions(await preflight(server, '/v1/things', 'GET', other));
+    expect([asked['allow-origin'], elsewhere]).toEqual([other, {}]);
+    const read = async (query: string) =>
+      permissions(await server.send('GET', `/v1/hello${query}`, { headers: { origin: other }, token: null }));
+    const readable = { 'allow-origin': other, 'expose-headers': '*' };
+    expect(await read('')).toEqual({});
+    expect(await read(`?app_id=${other}`)).toEqual(readable);
+    expect(await read('?app_id=*')).toEqual(readable);
+    expect(await read('?app_id=https://third.example')).toEqual({});
+    await server.close();
   });
 });

@@ -1,10 +1,10 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { Invalid, RateLimited, Unauthenticated } from '../lib/errors.ts';
-import { nobody, type Caller } from './caller.ts';
+import { isRoot, nobody, type Caller } from './caller.ts';
 import type { Exchange } from './exchange.ts';
 
-/** Turns the credential of a request into a caller: undefined when the request carries none of the kind it knows. */
+/** Turns the credential of a request into a caller; returns undefined when the request carries no credential of its kind. */
 export type CredentialResolver = (
   presented: Presented,
   req: IncomingMessage,
@@ -15,33 +15,36 @@ export type CredentialResolver = (
 export interface Presented {
   /** The whole `Authorization` header. */
   readonly authorization: string | undefined;
-  /** The token in it, when it is a Bearer one. */
+  /** The token in that header, when its scheme is Bearer. */
   readonly bearer: string | undefined;
   readonly apiKey: string | undefined;
 }
 
 /**
- * Who calls, from the first resolver that knows the credential; `anonymous` (nobody, unless development says otherwise)
- * for requests without one. Throws `Unauthenticated` for a credential that no resolver knows.
+ * Identifies the caller by the first resolver that knows the credential; a request without a credential is `anonymous` (nobody,
+ * except in development). Throws `Unauthenticated` for a credential that no resolver knows, `Invalid` for more than one credential.
  */
 export function callers(resolvers: readonly CredentialResolver[], anonymous: Caller = nobody) {
   return (req: IncomingMessage, exchange: Exchange): Caller | Promise<Caller> => {
     const { authorization } = req.headers;
     const apiKey = header(req, 'x-api-key');
     if (authorization === undefined && apiKey === undefined)
-      return onBehalf(isForeignPage(req) ? nobody : anonymous, req, exchange);
+      return onBehalf(isForeignPage(req) ? nobody : anonymous, req);
+    if (authorization !== undefined && apiKey !== undefined)
+      throw Invalid('X-API-Key: not together with Authorization, only one credential may be given');
     const bearer = authorization === undefined ? undefined : /^bearer +(\S+) *$/i.exec(authorization)?.[1];
     const presented = { authorization, bearer, apiKey };
     for (const resolve of resolvers) {
       const caller = resolve(presented, req, exchange);
-      if (caller instanceof Promise) return caller.then((found) => onBehalf(found, req, exchange));
-      if (caller) return onBehalf(caller, req, exchange);
+      if (caller instanceof Promise) return caller.then((found) => onBehalf(found, req));
+      if (caller) return onBehalf(caller, req);
     }
     throw Unauthenticated();
   };
 }
 
-const root: Caller = Object.freeze({
+/** The caller with the root token, before headers say on whose behalf it acts. */
+export const root: Caller = Object.freeze({
   tenant: 'default',
   app: 'default',
   actor: 'root',
@@ -53,7 +56,7 @@ const root: Caller = Object.freeze({
   confined: false,
 });
 
-/** Root without a token, for development on the own machine. */
+/** Root without a token, for development on one's own machine. */
 export const anonymousRoot: Caller = Object.freeze({
   ...root,
   credential: Object.freeze({ kind: 'anonymous', id: 'anonymous' }),
@@ -61,15 +64,15 @@ export const anonymousRoot: Caller = Object.freeze({
 
 const ownPage = /^https?:\/\/([\w-]+\.)*(localhost|127(\.\d+){3}|\[::1\])(:\d+)?$/;
 
-/** A page from elsewhere in the developer's browser reaches the own machine, too, and must not be root there. */
+/** A page of another site in the developer's browser can also reach the local server, and must not be root there. */
 const isForeignPage = ({ headers: { origin } }: IncomingMessage) =>
   origin !== undefined && !ownPage.test(origin);
 
-/** The root token as Bearer. */
+/** Accepts the root token as Bearer. */
 export function rootToken(token: string): CredentialResolver {
   const digest = sha256(token);
-  // The one header that was found right, so that it is not hashed for each request. A set is asked by hash, not by
-  // comparing characters from the left, so the time of a wrong guess tells nothing.
+  // The one header that proved correct, so that it is not hashed for each request. A set looks up by hash and does not
+  // compare characters from the left, so the time of a wrong guess reveals nothing.
   const verified = new Set<string>();
   return ({ authorization, bearer }) => {
     if (authorization === undefined || bearer === undefined) return undefined;
@@ -83,7 +86,7 @@ export function rootToken(token: string): CredentialResolver {
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest();
 
-/** What the HTTP layer asks of the `keys` service, and the part of the answer it uses. */
+/** Validates an API key through the `keys` service; the types show the part of the request and the answer that the HTTP layer uses. */
 export type ValidateKey = (facts: KeyFacts, requestId: string) => Promise<KeyVerdict>;
 
 export interface KeyFacts {
@@ -103,10 +106,10 @@ export interface KeyVerdict {
   readonly retry_after: number | null;
 }
 
-/** `<prefix>_<environment>_<55 characters>`, the form of the platform's raw keys. */
+/** The form of the platform's raw keys: `<prefix>_<environment>_<55 characters>`. */
 const keyShape = /^[A-Za-z0-9][A-Za-z0-9_-]*_[a-z][a-z0-9-]{0,31}_[0-9A-Za-z]{55}$/;
 
-/** An API key in `X-API-Key`, or a Bearer that has the form of one. Throws `RateLimited` when the key's rate is used up. */
+/** Accepts an API key in `X-API-Key`, or a Bearer token that has its form. Throws `RateLimited` when the key's rate is used up. */
 export function apiKey(validate: ValidateKey): CredentialResolver {
   return ({ apiKey, bearer }, req, { ip, requestId }) => {
     const raw = apiKey ?? (bearer !== undefined && keyShape.test(bearer) ? bearer : undefined);
@@ -141,7 +144,7 @@ function keyCaller({ valid, code, key, scopes, retry_after }: KeyVerdict): Calle
   };
 }
 
-/** What the HTTP layer asks of the service that issues session tokens: undefined for one that is not good. */
+/** Resolves a session token through the service that issues session tokens; returns undefined for an invalid token. */
 export type ResolveSession = (
   token: string,
 ) => SessionVerdict | undefined | Promise<SessionVerdict | undefined>;
@@ -154,12 +157,15 @@ export interface SessionVerdict {
   readonly org_id: string | null;
   readonly impersonated_by: string | null;
   readonly authenticated_at: string;
+  /** What the user may do in the whole app. */
   readonly scopes: readonly string[];
+  /** What the user may do in the active organization, by roles that apply only there. */
+  readonly org_scopes: readonly string[];
 }
 
 const sessionShape = /^pst_[0-9A-Za-z]{55}$/;
 
-/** A session token as Bearer. */
+/** Accepts a session token as Bearer. */
 export function sessionToken(resolve: ResolveSession): CredentialResolver {
   return ({ bearer }) => {
     if (bearer === undefined || !sessionShape.test(bearer)) return undefined;
@@ -180,6 +186,7 @@ const sessionCaller = (found: SessionVerdict | undefined): Caller => {
     session: {
       id: found.id,
       orgId: found.org_id,
+      orgScopes: found.org_scopes,
       impersonatedBy: found.impersonated_by,
       authenticatedAt: found.authenticated_at,
     },
@@ -188,15 +195,19 @@ const sessionCaller = (found: SessionVerdict | undefined): Caller => {
   };
 };
 
-/** The identity headers choose on whose behalf root, or a trusted proxy, speaks; from others they mean nothing. */
-function onBehalf(caller: Caller, req: IncomingMessage, { trusted }: Exchange): Caller {
-  if (caller === nobody || !(trusted || caller.credential.kind === 'root' || caller === anonymousRoot))
-    return caller;
+/**
+ * Applies the identity headers, which choose on whose behalf root acts, and with which scopes: a server that asks another one on
+ * behalf of its caller passes on the caller's rights and no more. Every other credential names its own tenant and user, also
+ * behind a trusted proxy: most proxies pass on what clients send, and a proxy is trusted for client addresses only.
+ */
+function onBehalf(caller: Caller, req: IncomingMessage): Caller {
+  if (!isRoot(caller)) return caller;
   const tenant = identity(req, 'X-Tenant-ID', 'x-tenant-id', /^[A-Za-z0-9._-]{1,64}$/);
   const app = identity(req, 'X-App-ID', 'x-app-id', /^[A-Za-z0-9._-]{1,64}$/);
   const user = identity(req, 'X-User-ID', 'x-user-id', /^[\x21-\x7e]{1,256}$/);
   const subject = identity(req, 'X-Subject-ID', 'x-subject-id', /^[\x21-\x7e]{1,256}$/);
-  if (tenant === undefined && app === undefined && user === undefined && subject === undefined) return caller;
+  const scopes = identity(req, 'X-Scopes', 'x-scopes', /^[\x21-\x7e]*( [\x21-\x7e]+)*$/);
+  if ([tenant, app, user, subject, scopes].every((one) => one === undefined)) return caller;
   return {
     ...caller,
     tenant: tenant ?? caller.tenant,
@@ -204,6 +215,7 @@ function onBehalf(caller: Caller, req: IncomingMessage, { trusted }: Exchange): 
     actor: user ?? caller.actor,
     userId: user ?? caller.userId,
     subjectId: subject ?? caller.subjectId,
+    scopes: scopes?.split(' ').filter((one) => one !== '') ?? caller.scopes,
     confined: caller.confined || tenant !== undefined,
   };
 }
@@ -221,3 +233,7 @@ function header(req: IncomingMessage, name: string): string | undefined {
 }
 
 const clipped = (text: string | undefined) => (text === undefined ? null : text.slice(0, 512));
+
+/** Whether a token may be a root token: it has the form of no other credential. */
+export const isRootForm = (token: string): boolean =>
+  !keyShape.test(token) && !sessionShape.test(token) && !/^eyJ[\w-]+\.[\w-]+\.[\w-]+$/.test(token);

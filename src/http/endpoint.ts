@@ -2,16 +2,24 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Internal } from '../lib/errors.ts';
 import { accessCheck } from './access.ts';
 import { answerShaper, type Shaped } from './answer.ts';
+import { isRaw } from './body.ts';
+import { boundCursor } from './bound-cursor.ts';
 import { Call } from './call.ts';
 import { nobody } from './caller.ts';
+import { begun } from './encoded-stream.ts';
 import { sendEvents } from './events.ts';
+import type { Exchange } from './exchange.ts';
 import { failure } from './failure.ts';
+import { busyAnswer, type Fairness, lineOf } from './fairness.ts';
 import type { Operation } from './operation.ts';
+import { ownOrPlatform } from './own-credentials.ts';
 import { creates, repeatGuard } from './repeat.ts';
 import { requestReader, type Wire } from './request.ts';
 import { respond, respondHead, sendPieces } from './respond.ts';
+import { checkSingleHeaders } from './single-headers.ts';
 import type { Mounted, RuntimeOptions } from './runtime.ts';
-import type { Handler } from './service.ts';
+import type { Handler, OperationLimits } from './service.ts';
+import { checkHandshake, checkOrigin, takeOver, upgrades } from './upgrade.ts';
 
 /** Answers one request of one operation; never rejects. */
 export type Endpoint = (
@@ -20,71 +28,125 @@ export type Endpoint = (
   params: Readonly<Record<string, string>>,
 ) => Promise<void>;
 
-/** The whole way of an operation's requests: who calls, may they, what do they ask, the handler, the answer. */
+/** The complete handling of an operation's requests: identify, authorize, validate, run the handler, respond. */
 export function endpoint(
-  operation: Operation,
+  documented: Operation,
   handler: Handler,
   mounted: Mounted,
   options: RuntimeOptions,
+  fairness: Fairness,
 ): Endpoint {
-  const { identify, operatorTenant, metrics, idempotency, log } = options;
+  const operation = withinLimits(documented, mounted.service.limits?.[documented.id]);
+  const { identify, operator, metrics, idempotency, log } = options;
   const { contract } = mounted;
   const identifies = operation.access !== 'public' || operation.optionalCredentials === true;
-  const allow = accessCheck(operation, operatorTenant);
+  const allow = accessCheck(operation, operator);
   const read = requestReader(operation, mounted.validators[operation.id] ?? {});
   const shape = answerShaper(operation);
   const once = idempotency && creates(operation) ? repeatGuard(operation, idempotency, log) : undefined;
   const record = metrics.recorder(operation);
+  const bound = boundCursor(operation);
+  const busy = busyAnswer(operation);
+  // A parsed body is complete before the request takes its turn; a streamed body arrives only as fast as the client sends it.
+  const takesTurns = operation.body === null || !isRaw(operation.body);
+  const refuses = operation.responses.some(({ status }) => status === 400);
+  const changesProtocol = upgrades(operation);
+  const { identify: own } = mounted.service;
+  const identifyCaller =
+    own === undefined
+      ? (req: IncomingMessage, exchange: Exchange) => fairness.identify(identify, req, exchange, busy)
+      : ownOrPlatform(own, operation.id, { identify, fairness, busy });
   const judge = (req: IncomingMessage) =>
     contract && ((wire: Wire) => contract.request(operation, req, wire));
 
   return async (req, res, params) => {
-    const call = new Call(res, mounted.name, operatorTenant);
+    const call = new Call(res, mounted.name, operator);
     const { exchange } = call;
     exchange.operation = operation;
     exchange.record = record;
     try {
-      const caller = identifies ? identify(req, exchange) : nobody;
+      if (refuses) checkSingleHeaders(req);
+      if (changesProtocol)
+        checkOrigin(req, (origin) => options.admitsOrigin?.(req.url ?? '/', origin) ?? false);
+      const caller = identifies ? identifyCaller(req, exchange) : nobody;
       exchange.caller = call.caller = caller instanceof Promise ? await caller : caller;
       allow(call.caller);
-      // The validators have made the request what the handler's own type says; no common type can say so.
+      if (changesProtocol) checkHandshake(req);
+      // The validators have ensured the handler's own request type; no common type can express that.
       const request = (await read(req, params, scopeOf(call), judge(req))) as never;
-      const carryOut = async () => shape(call.reply, await handler(request, call));
-      const shaped = once ? await once(req, call, request, carryOut) : await carryOut();
+      bound?.open(request, call);
+      const carryOut = async () => {
+        const result: unknown = await handler(request, call);
+        bound?.close(request, call);
+        return shape(call.reply, result);
+      };
+      const work = () => (once ? once(req, call, request, carryOut) : carryOut());
+      const shaped = takesTurns
+        ? await fairness.run(lineOf(call.caller, exchange.ip), busy, work)
+        : await work();
       await contract?.response(operation, req, shaped.head);
-      await send(req, res, call, shaped, mounted, options);
+      if (shaped.kind === 'upgrade') {
+        const release = fairness.upgraded.take(lineOf(call.caller, exchange.ip), busy);
+        const headers = { 'X-Request-ID': exchange.requestId, ...shaped.head.headers };
+        const { ending } = options;
+        return takeOver(req, res, { accept: shaped.accept, headers, ending, release });
+      }
+      await send(operation, req, res, call, shaped, mounted, options);
     } catch (thrown) {
       await fail(thrown, operation, req, res, call, mounted, options);
     }
   };
 }
 
-/** What a tenant or an app in the request has to be: nobody has none. */
+/** Applies the limits that the settings of a service put in place of those in its contract. */
+function withinLimits(operation: Operation, limits: OperationLimits | undefined): Operation {
+  if (limits === undefined) return operation;
+  const { bodyBytes, ...timeLimits } = limits;
+  const { body } = operation;
+  return {
+    ...operation,
+    body: body && { ...body, limit: bodyBytes ?? body.limit },
+    timeLimits: { ...operation.timeLimits, ...timeLimits },
+  };
+}
+
+const silenceMs = ({ timeLimits }: Operation): number | undefined =>
+  timeLimits?.silence === undefined ? undefined : timeLimits.silence * 1000;
+
+/** The scope that a tenant or an app in the request must match; `nobody` has no scope. */
 const scopeOf = (call: Call) => (call.caller === nobody ? undefined : call);
 
 async function send(
+  operation: Operation,
   req: IncomingMessage,
   res: ServerResponse,
   call: Call,
-  shaped: Shaped,
+  shaped: Exclude<Shaped, { kind: 'upgrade' }>,
   { service }: Mounted,
   { log, ending }: RuntimeOptions,
 ): Promise<void> {
   if (shaped.kind === 'whole') return respond(res, call.exchange, shaped.head);
-  respondHead(res, call.exchange, shaped.head);
-  const body = shaped.kind === 'pieces' ? shaped.pieces : shaped.events;
+  const told = (thrown: unknown) => failure(thrown, service, call.exchange, log).body;
   if (req.method === 'HEAD') {
+    respondHead(res, call.exchange, shaped.head);
     res.end();
+    const body = shaped.kind === 'pieces' ? shaped.pieces : shaped.events;
     await body[Symbol.asyncIterator]().return?.();
-  } else if (shaped.kind === 'pieces') await sendPieces(res, shaped.pieces);
-  else {
-    const told = (thrown: unknown) => failure(thrown, service, call.exchange, log).body;
+  } else if (shaped.kind === 'pieces') {
+    const pieces = shaped.encoded ? await begun(shaped.pieces) : shaped.pieces;
+    respondHead(res, call.exchange, shaped.head);
+    await sendPieces(res, pieces, {
+      silenceMs: silenceMs(operation),
+      lastWords: shaped.encoded === 'lines' ? (thrown) => `${String(told(thrown))}\n` : undefined,
+    });
+  } else {
+    respondHead(res, call.exchange, shaped.head);
     await sendEvents(res, { events: shaped.events, signal: ending, failure: told });
   }
   call.end();
 }
 
-/** The last resort of a request. In strict mode the error itself has to keep the contract, too. */
+/** Answers with the error of a failed request. In strict mode the error response must keep the contract, too. */
 async function fail(
   thrown: unknown,
   operation: Operation,

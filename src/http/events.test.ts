@@ -7,6 +7,8 @@ test.each([
   [{ event: 'change', id: '5', data: { seq: 5 } }, 'event: change\nid: 5\ndata: {"seq":5}\n\n'],
   [{ data: 'two\nlines\r\nand a third' }, 'data: two\ndata: lines\ndata: and a third\n\n'],
   [{ comment: 'hb' }, ': hb\n\n'],
+  [{ retry: 5_000 }, 'retry: 5000\n\n'],
+  [{ retry: 0.5, data: 'soon' }, 'retry: 1\ndata: soon\n\n'],
   [{ event: 'a\nb', data: '' }, 'event: a b\ndata: \n\n'],
 ])('%j is written as the standard says', (event, wire) => {
   expect(encode(event)).toBe(wire);

@@ -9,13 +9,13 @@ export interface EventStream {
   readonly events: AsyncIterable<ServerSentEvent>;
   /** Ends the stream, for example when the server shuts down. */
   readonly signal: AbortSignal;
-  /** What is told to the client when the events fail. */
+  /** Converts a failure of the events to the data that the client gets. */
   readonly failure: (thrown: unknown) => unknown;
 }
 
 /**
- * Writes events until they end, the client goes away or the signal says so; the iterator is always returned. A client
- * that reads slowly slows the iterator down. What the iterator throws becomes the last event, `error`.
+ * Writes events until they end, the client disconnects or the signal is aborted; `return` of the iterator is always called. A
+ * client that reads slowly slows the iterator down. An error of the iterator becomes the last event, `error`.
  */
 export async function sendEvents(
   res: ServerResponse,
@@ -37,14 +37,14 @@ export async function sendEvents(
     clearInterval(beat);
     ending.forget();
     res.end();
-    // Not awaited: a generator that waits inside for its next event returns only after it.
+    // Not awaited: a generator that waits for its next event returns only after that event.
     iterator.return?.().catch(() => {});
   }
 }
 
 /**
- * Waits for something or for the end of the stream, whichever is first. Not `Promise.race`: racing the same promise for
- * every event of a stream that lasts for days keeps all of them in memory.
+ * Waits for a promise or for the end of the stream, whichever comes first. It does not use `Promise.race`: racing the same
+ * promise for every event of a stream that lasts for days keeps all these events in memory.
  */
 function ended(res: ServerResponse, signal: AbortSignal) {
   let over = res.closed || signal.aborted;
@@ -70,10 +70,11 @@ function ended(res: ServerResponse, signal: AbortSignal) {
   };
 }
 
-/** One event on the wire. Line breaks cannot be part of a field: data is split at them, others lose them. */
-export function encode({ event, data, id, comment }: ServerSentEvent): string {
+/** Encodes one event. A field cannot contain line breaks: data is split at them, and the other fields lose them. */
+export function encode({ event, data, id, comment, retry }: ServerSentEvent): string {
   let text = '';
   if (comment !== undefined) text += `: ${oneLine(comment)}\n`;
+  if (retry !== undefined) text += `retry: ${Math.ceil(retry)}\n`;
   if (event !== undefined) text += `event: ${oneLine(event)}\n`;
   if (id !== undefined) text += `id: ${oneLine(id)}\n`;
   if (data !== undefined) {

@@ -1,19 +1,19 @@
 import type { Logger } from 'pino';
-import { Internal, type DomainError } from '../lib/errors.ts';
+import { DomainError, Internal, type ErrorKind } from '../lib/errors.ts';
 import type { Exchange } from './exchange.ts';
 import type { Operation } from './operation.ts';
 import type { Outgoing } from './respond.ts';
 import { asDomainError, statusOf } from './status.ts';
 
-/** Encodes errors to the documented shape of a service. */
+/** Encodes errors in the documented shape of a service. */
 export interface Envelope {
-  /** `operation` is the id of the one that failed, where it is known. */
+  /** `operation` is the id of the operation that failed, when it is known. */
   encodeError(error: DomainError, status: number, operation?: string): unknown;
-  /** The error as people are told it, for operations that document pages. */
+  /** Renders the error as a page for people, for operations that document such pages. */
   errorPage?(error: DomainError, status: number): ErrorPage;
 }
 
-/** A page that says what is wrong, with the headers that it needs. */
+/** A page that describes an error, with the headers that the page needs. */
 export interface ErrorPage {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -23,12 +23,11 @@ export interface ErrorPage {
 export const plainEnvelope: Envelope = { encodeError: ({ message }) => ({ error: message }) };
 
 /**
- * The response to whatever was thrown, in the envelope of the service. Its cause goes to the log under the request id;
- * the text of a 5xx says nothing of it.
+ * The response for any thrown value, in the envelope of the service. The cause goes to the log under the request id; the
+ * message of a 5xx does not reveal it.
  */
 export function failure(thrown: unknown, envelope: Envelope, exchange: Exchange, log: Logger): Outgoing {
-  const error = documented(asDomainError(thrown), exchange.operation);
-  const status = statusOf[error.kind];
+  const { error, status } = documented(asDomainError(thrown), exchange.operation);
   if (status >= 500 || error.cause !== undefined) logCause(error, status, exchange, log);
   const page = isPage(exchange.operation, status) ? envelope.errorPage?.(error, status) : undefined;
   if (page) {
@@ -48,16 +47,42 @@ const isPage = (operation: Operation | undefined, status: number): boolean =>
     (response) => response.status === status && response.contentTypes.includes('text/html'),
   ) ?? false;
 
-/** A store that is away is a 500 where the operation's contract has no 503 for it. */
-function documented(error: DomainError, operation: Operation | undefined): DomainError {
-  const known = operation?.responses.some(({ status }) => status === statusOf[error.kind]) ?? true;
-  return error.kind === 'unavailable' && !known ? Internal(error.cause ?? error) : error;
+/** Failures of the database, for which a service documents either 500 or 503. */
+const ofStore: ReadonlySet<ErrorKind> = new Set(['storeUnavailable', 'storeFull']);
+
+/**
+ * The status that the operation documents for an error. What is unavailable is answered with 500 when the operation documents no 503,
+ * and so is a failure of the database where 503 means something else. A failure of the database keeps its kind then, because an
+ * envelope may have a code for it.
+ */
+function documented(error: DomainError, operation: Operation | undefined): Answered {
+  const status = statusOf[error.kind];
+  if (status !== 503 || operation === undefined) return { error, status };
+  const isOfStore = ofStore.has(error.kind);
+  const answer = (code: number) => operation.responses.find((response) => response.status === code);
+  if (answer(503) && !(isOfStore && operation.storeFailure === 500)) return { error, status };
+  const cause = error.cause ?? error;
+  if (!isOfStore) return { error: Internal(cause), status: 500 };
+  const retryAfter = answer(500)?.headers.includes('Retry-After') ? error.retryAfter : undefined;
+  const options = { cause, ...(retryAfter !== undefined && { retryAfter }) };
+  return { error: new DomainError(error.kind, 'internal error', options), status: 500 };
 }
 
-function logCause(error: DomainError, status: number, { requestId, operation }: Exchange, log: Logger): void {
+interface Answered {
+  readonly error: DomainError;
+  readonly status: number;
+}
+
+function logCause(
+  error: DomainError,
+  status: number,
+  { requestId, traceId, operation }: Exchange,
+  log: Logger,
+): void {
   const level = status === 500 ? 'error' : 'warn';
   const line = {
     requestId,
+    traceId,
     service: operation?.service,
     operation: operation?.id,
     err: error.cause ?? error,
@@ -65,8 +90,20 @@ function logCause(error: DomainError, status: number, { requestId, operation }: 
   log[level](line, error.message);
 }
 
-function headersOf({ kind, retryAfter }: DomainError): Record<string, string> | undefined {
-  if (retryAfter !== undefined) return { 'Retry-After': String(Math.ceil(retryAfter)) };
-  if (kind === 'unauthenticated') return { 'WWW-Authenticate': 'Bearer' };
-  return undefined;
+/** The headers by which an error tells a client what to do next. */
+function headersOf(error: DomainError): Record<string, string> | undefined {
+  if (error.retryAfter !== undefined) return { 'Retry-After': String(Math.ceil(error.retryAfter)) };
+  if (error.challenge !== undefined) return { 'WWW-Authenticate': error.challenge };
+  return headersOfKind[error.kind]?.(error);
 }
+
+const headersOfKind: Partial<Record<ErrorKind, (error: DomainError) => Record<string, string>>> = {
+  unauthenticated: () => ({ 'WWW-Authenticate': 'Bearer' }),
+  // The rest of the body may still arrive, and would be read as the next request.
+  requestTimeout: () => ({ Connection: 'close' }),
+  rangeNotSatisfiable: ({ size }) => ({ 'Content-Range': `bytes */${size}` }),
+  upgradeRequired: ({ protocol = '' }) => ({
+    ...{ Connection: 'Upgrade', Upgrade: protocol },
+    ...(protocol === 'websocket' && { 'Sec-WebSocket-Version': '13' }),
+  }),
+};

@@ -9,43 +9,48 @@ import type { Pages } from './pages.ts';
 import type { Peers } from './peers.ts';
 import { respond } from './respond.ts';
 import type { Runtime } from './runtime.ts';
+import type { Scraper } from './scraper.ts';
 
 export interface FrameOptions {
   readonly runtime: Runtime;
   readonly peers: Peers;
   readonly log: Logger;
   readonly metrics: Metrics;
+  readonly mayScrape: Scraper;
   readonly health: Health;
   readonly pages: Pages;
-  /** Undefined where pages of other origins may not call. */
+  /** Undefined when pages of other origins may not call. */
   readonly cors: Cors | undefined;
 }
 
-/** The Express application around the operations: everything that a request passes, in this order. */
-export function createFrame({ runtime, peers, log, metrics, health, pages, cors }: FrameOptions): Express {
+/** The Express application around the operations: all middleware that a request passes, in this order. */
+export function createFrame(options: FrameOptions): Express {
+  const { runtime, peers, log, metrics, mayScrape, health, pages, cors } = options;
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
   app.set('query parser', false);
 
-  app.use(begin(peers, log)); //               request id and address, one log line at the end
+  app.use(begin(peers, log, metrics)); //               request id and address, one log line at the end
   if (cors) app.use(admit(cors)); //           pages of other origins, before anything is refused
   app.use(runtime.operations); //              the operations of the contract
-  app.use(identify); //                        the request id on everything else
+  app.use(identify); //                        the request id on all other responses
   app.get('/healthz', health.live); //         the process runs
-  app.get('/readyz', health.ready); //         it can answer
-  app.get('/metrics', scrape(metrics)); //     numbers for Prometheus
+  app.get('/readyz', health.ready); //         the process can answer requests
+  app.get('/metrics', scrape(metrics, mayScrape)); //   metrics for Prometheus
   app.use(pages); //                           index, OpenAPI documents, API reference
   app.use(runtime.unknown); //                 404 in the envelope of the service
-  app.use(runtime.failed); //                  what was thrown outside of operations
+  app.use(runtime.failed); //                  errors thrown outside of operations
   return app;
 }
 
-function begin(peers: Peers, log: Logger): RequestHandler {
+function begin(peers: Peers, log: Logger, metrics: Metrics): RequestHandler {
   return (req, res, next) => {
     const exchange = beginExchange(req, res, peers);
     const { method, url } = req;
+    metrics.begin();
     res.once('close', () => {
+      metrics.end();
       exchange.record?.(res.statusCode, performance.now() - exchange.startedAt);
       logRequest(log, res, url.split('?', 1)[0]!, method, exchange);
     });
@@ -65,8 +70,9 @@ const identify: RequestHandler = (_req, res, next) => {
   next();
 };
 
-function scrape(metrics: Metrics): RequestHandler {
-  return async (_req, res) => {
+function scrape(metrics: Metrics, mayScrape: Scraper): RequestHandler {
+  return async (req, res) => {
+    await mayScrape(req, exchangeOf(res));
     res.setHeader('Content-Type', metrics.contentType);
     res.end(await metrics.text());
   };

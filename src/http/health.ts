@@ -5,15 +5,18 @@ export interface Health {
   readonly ready: RequestHandler;
 }
 
-/** Milliseconds after which a database that does not answer counts as away. */
+/** Milliseconds after which a database that does not answer counts as unreachable. */
 const patience = 2_000;
 
-/** `/healthz` says that the process runs; `/readyz` that it can answer: the database is there and no shutdown has begun. */
-export function createHealth(ping: () => Promise<unknown>, ending: AbortSignal): Health {
+/**
+ * `/healthz` reports that the process runs; `/readyz` reports that it can answer requests: the database is reachable, and no
+ * shutdown has begun (`draining` is aborted when one begins).
+ */
+export function createHealth(ping: () => Promise<unknown>, draining: AbortSignal): Health {
   return {
     live: (_req, res) => void res.json({ status: 'ok' }),
     ready: async (_req, res) => {
-      const problem = ending.aborted ? 'shutting down' : await unreachable(ping);
+      const problem = draining.aborted ? 'shutting down' : await unreachable(ping);
       if (problem === undefined) res.json({ status: 'ready' });
       else res.status(503).json({ status: 'not ready', problem });
     },

@@ -1,18 +1,18 @@
 import type { ServerResponse } from 'node:http';
 
-/** A page for people, with all that it may load. */
+/** A page for people, and the policy for what it may load. */
 export interface HtmlPage {
   readonly title: string;
-  /** The Content-Security-Policy besides what holds for every page. */
+  /** Content-Security-Policy directives besides those of every page. */
   readonly policy: readonly string[];
-  /** Markup; texts in it are escaped already. */
+  /** Markup; text in it is already escaped. */
   readonly body: string;
 }
 
-/** Nothing from elsewhere, nothing to elsewhere, in no frame. */
+/** Directives of every page: it loads nothing from other servers and submits no forms. */
 const always = ["default-src 'none'", "img-src 'self' data:", "base-uri 'none'", "form-action 'none'"];
 
-/** Sends a page. Its empty icon keeps browsers from asking for one. */
+/** Sends a page. Its empty icon keeps browsers from requesting a favicon. */
 export function sendHtml(res: ServerResponse, { title, policy, body }: HtmlPage): void {
   res.setHeader('Content-Security-Policy', [...always, "frame-ancestors 'none'", ...policy].join('; '));
   res.setHeader('X-Content-Type-Options', 'nosniff');
@@ -32,10 +32,10 @@ const entities: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Text as it may stand in markup and in the quotes of an attribute. */
+/** Escapes text for markup and for quoted attribute values. */
 export const escapeHtml = (text: string) => text.replaceAll(/[&<>"']/g, (character) => entities[character]!);
 
-/** Markup that is made by `markup` alone, so that nothing reaches a page unescaped. */
+/** Markup that only `markup` creates, so that no text reaches a page unescaped. */
 export class Markup {
   readonly #text: string;
   constructor(text: string) {
@@ -46,10 +46,10 @@ export class Markup {
   }
 }
 
-/** What may stand in a template: text is escaped, markup is not, several stand one after the other, nothing is nothing. */
+/** A value in a template: text is escaped, markup is not, arrays are joined, and undefined, null and false render as nothing. */
 export type Hole = string | number | Markup | readonly Hole[] | undefined | null | false;
 
-/** Makes markup. Attribute values have to stand in double quotes. */
+/** Template tag that creates markup. Attribute values must be in double quotes. */
 export const markup = (parts: TemplateStringsArray, ...holes: readonly Hole[]): Markup =>
   new Markup(parts.reduce((text, part, at) => text + filled(holes[at - 1]) + part));
 

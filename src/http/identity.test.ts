@@ -5,7 +5,7 @@ const thing = '/v1/things/thing_01m7w4n5e0f7drekxj50y51wjg';
 const raw = `sk_live_${'a'.repeat(55)}`;
 type Server = Awaited<ReturnType<typeof demoServer>>;
 
-/** Runs with a server of its own. */
+/** Runs `use` with a server of its own. */
 async function withServer(options: DemoOptions, use: (server: Server) => Promise<void>): Promise<void> {
   const server = await demoServer(options);
   await use(server).finally(() => server.close());
@@ -42,7 +42,23 @@ describe('the root token', () => {
     });
   });
 
+  test('has the scopes that a header leaves it, and no others', async () => {
+    const scoped = async (scopes: string, method: string, path: string, init = {}) => {
+      const { status, message } = await server.send(method, path, {
+        headers: { 'X-Scopes': scopes },
+        ...init,
+      });
+      return [status, message];
+    };
+    expect(await scoped('demo:read other:*', 'GET', thing)).toEqual([200, undefined]);
+    expect(await scoped('demo:read', 'DELETE', thing)).toEqual([403, 'missing scope demo:admin']);
+    expect(await scoped('', 'GET', thing)).toEqual([403, 'missing scope demo:read']);
+    const { text } = await server.send('GET', thing, { headers: { 'X-Scopes': 'demo:read' } });
+    expect(JSON.parse(text)).toMatchObject({ operator: false });
+  });
+
   test.each([
+    ['X-Scopes', 'a\tb'],
     ['X-Tenant-ID', 'a b'],
     ['X-Tenant-ID', 'x'.repeat(65)],
     ['X-App-ID', 'a/b'],
@@ -76,10 +92,10 @@ describe('the root token', () => {
 });
 
 describe('an API key', () => {
-  const verdict = (scopes: string[], tenant = 'acme') => ({
+  const verdict = (scopes: string[], tenant = 'acme', app = 'shop') => ({
     valid: true,
     code: 'VALID',
-    key: { id: 'key_1', tenant_id: tenant, app_id: 'shop' },
+    key: { id: 'key_1', tenant_id: tenant, app_id: app },
     scopes,
     retry_after: null,
   });
@@ -108,7 +124,7 @@ describe('an API key', () => {
   test('has the rights of its scopes and no others', () =>
     withServer({ verdict: verdict(['demo:read', 'other:*']) }, async (own) => {
       const send = (method: string, path: string, init = {}) =>
-        own.send(method, path, { token: raw, ...init });
+        own.send(method, path, { token: raw, headers: { 'X-Scopes': '*' }, ...init });
       expect((await send('POST', '/v1/things/count')).status).toBe(200);
       expect(await send('POST', '/v1/things', { body: { name: 'a' } })).toMatchObject({
         status: 403,
@@ -128,10 +144,19 @@ describe('an API key', () => {
     }),
   );
 
-  test("of the operator's tenant with admin rights is the operator", () =>
-    withServer({ verdict: verdict(['demo:admin', 'demo:read'], 'default') }, async (own) => {
-      expect(await seen(own.send('GET', thing, { token: raw }))).toMatchObject({ operator: true });
-    }));
+  test.each([
+    [true, ['demo:admin', 'demo:read'], 'default', 'default'],
+    [false, ['demo:write', 'demo:read'], 'default', 'default'],
+    [false, ['*'], 'default', 'shop'],
+    [false, ['*'], 'acme', 'default'],
+  ])('is the operator, or not (%s): with %j of tenant %s and app %s', (operator, scopes, tenant, app) =>
+    withServer({ verdict: verdict(scopes, tenant, app), trustedProxy: ['127.0.0.0/8'] }, async (own) => {
+      expect(await seen(own.send('GET', thing, { token: raw }))).toMatchObject({ operator });
+      // Even behind a trusted proxy, no header turns another app's key into an operator's key, or the reverse.
+      const headers = { 'X-App-ID': app === 'default' ? 'shop' : 'default' };
+      expect(await seen(own.send('GET', thing, { token: raw, headers }))).toMatchObject({ app, operator });
+    }),
+  );
 
   test('cannot choose its tenant by a header', () =>
     withServer({ verdict: verdict(['*']) }, async (own) => {
@@ -200,7 +225,7 @@ describe('an operation', () => {
 });
 
 describe('a trusted proxy', () => {
-  test('names tenant and client address for others; from anybody else the headers mean nothing', async () => {
+  test('names the address of the client, and nobody whom the client is not', async () => {
     const verdict = {
       valid: true,
       code: 'VALID',
@@ -208,18 +233,24 @@ describe('a trusted proxy', () => {
       scopes: ['*'],
       retry_after: null,
     };
-    const headers = { 'X-Tenant-ID': 'other', 'X-Forwarded-For': '203.0.113.9, 198.51.100.7' };
+    const headers = {
+      'X-Tenant-ID': 'other',
+      'X-App-ID': 'other',
+      'X-User-ID': 'other',
+      'X-Subject-ID': 'other',
+      'X-Forwarded-For': '203.0.113.9, 198.51.100.7',
+    };
+    const itself = { tenant: 'acme', app: 'shop', actor: 'key_1', userId: null, subjectId: null };
     await withServer({ verdict, trustedProxy: ['127.0.0.0/8'] }, async (own) => {
       expect(await seen(own.send('GET', thing, { token: raw, headers }))).toMatchObject({
-        tenant: 'other',
+        ...itself,
         ip: '198.51.100.7',
-        operator: false,
       });
       expect((await own.send('GET', thing, { token: null, headers })).status).toBe(401);
     });
     await withServer({ verdict, trustedProxy: ['10.0.0.0/8'] }, async (own) => {
       expect(await seen(own.send('GET', thing, { token: raw, headers }))).toMatchObject({
-        tenant: 'acme',
+        ...itself,
         ip: '127.0.0.1',
       });
     });

@@ -1,10 +1,10 @@
 import { escapeHtml, type HtmlPage } from './html.ts';
 
-/** A service in the index: also what programs get as JSON. */
+/** A service in the index, as shown on the page and as returned in JSON. */
 export interface IndexEntry {
   readonly name: string;
   readonly title: string;
-  /** One sentence. */
+  /** A description of one sentence. */
   readonly description: string;
   /** Paths on this server. */
   readonly base: string;
@@ -20,10 +20,10 @@ const style = `
   a { display: inline-block; margin-right: 1rem; padding: .25rem 0 }
 `;
 
-/** A path of the server itself, and what it is called. */
+/** A path of the server itself, and the text of its link. */
 export type OwnLink = readonly [href: string, text: string];
 
-/** What a person sees who opens the server's address: which services are here, and where to read on. */
+/** The page at the server's address: which services run here, and where their documentation is. */
 export function indexPage(services: readonly IndexEntry[], own: readonly OwnLink[]): HtmlPage {
   const articles = services.map(
     ({ name, title, description, base, reference, document }) =>
@@ -41,6 +41,6 @@ export function indexPage(services: readonly IndexEntry[], own: readonly OwnLink
   };
 }
 
-/** `label` is for those who hear links out of their place. */
+/** `label` is for screen readers, which read links out of context. */
 const link = (href: string, text: string, label = text) =>
   `<a href="${escapeHtml(href)}" aria-label="${escapeHtml(label)}">${escapeHtml(text)}</a>`;

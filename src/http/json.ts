@@ -1,17 +1,19 @@
 import { isUtf8 } from 'node:buffer';
 import { Invalid } from '../lib/errors.ts';
+import { jsonObjection } from './json-objection.ts';
+import { scanJson } from './json-scan.ts';
 import { checkJsonText } from './text.ts';
 
-/** Levels of arrays and objects in a body. Contracts stay far below; what recurses over a body relies on it. */
-const deepest = 64;
-
-/** Reads a JSON body. Throws `Invalid` naming what is wrong; no part of the body is repeated in the message. */
-export function parseJson(bytes: Buffer): unknown {
+/** Reads a JSON body. Throws `Invalid`, which names the problem but repeats no value of the body. */
+export function parseJson(bytes: Buffer, most: number): unknown {
   if (!isUtf8(bytes)) throw Invalid('body: must be UTF-8');
+  const { members, riskyNumbers } = scanJson(bytes, most);
   const text = bytes.toString('utf8');
   const value = parse(text);
-  if (isDeeperThan(value, deepest)) throw Invalid(`body: nested deeper than ${deepest} levels`);
   checkJsonText(text, value);
+  // Only a suspicious text is examined closely, because that costs much more than parsing.
+  const objection = riskyNumbers || countMembers(value) < members ? jsonObjection(text) : undefined;
+  if (objection !== undefined) throw Invalid(objection);
   return value;
 }
 
@@ -23,13 +25,11 @@ function parse(text: string): unknown {
   }
 }
 
-/** Whether a value has more levels of arrays and objects than these. The parser itself does not recurse, this does, so far. */
-function isDeeperThan(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  if (levels === 0) return true;
-  if (Array.isArray(value)) return value.some((entry) => isDeeperThan(entry, levels - 1));
-  for (const name in value) {
-    if (isDeeperThan((value as Record<string, unknown>)[name], levels - 1)) return true;
-  }
-  return false;
+/** Counts the members that the parser created. The scan has bounded the depth of this recursion. */
+function countMembers(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  let count = 0;
+  if (Array.isArray(value)) for (const item of value) count += countMembers(item);
+  else for (const name in value) count += 1 + countMembers((value as Record<string, unknown>)[name]);
+  return count;
 }

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { applyLeeway } from './leeway.ts';
 
 test.each([5, 'text', null, undefined, true, []])('a body that is no object is left alone: %j', (body) => {
@@ -41,4 +41,29 @@ test('a default that is given back is a copy: who changes it changes no other re
   const second = { tags: null };
   applyLeeway(leeway, second);
   expect(second).toEqual({ tags: ['a'] });
+});
+
+describe('names that are folded', () => {
+  const leeway = {
+    folded: { nodeid: 'NodeID', tables: 'Tables' },
+    ignored: ['Tables'],
+    members: { Since: { folded: { node: 'node' } } },
+  };
+
+  test.each(['NodeID', 'node_id', 'nodeId', 'NODE_ID', 'nodeid'])('%s is the documented name', (name) => {
+    const body = { [name]: 'a', other_name: 1 };
+    applyLeeway(leeway, body);
+    expect(body).toEqual({ NodeID: 'a', other_name: 1 });
+  });
+
+  test('are folded before anything else is done with them, at every depth', () => {
+    const body = { tables: 1, Since: { NODE: 1 } };
+    applyLeeway(leeway, body);
+    expect(body).toEqual({ Since: { node: 1 } });
+  });
+
+  test('are refused when one is given in two spellings', () => {
+    expect(() => applyLeeway(leeway, { node_id: 'a', nodeId: 'b' })).toThrow('NodeID: given more than once');
+    expect(() => applyLeeway(leeway, { NodeID: 'a', nodeId: 'b' })).toThrow('NodeID: given more than once');
+  });
 });

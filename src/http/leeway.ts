@@ -1,8 +1,10 @@
+import { Invalid } from '../lib/errors.ts';
 import type { Leeway } from './operation.ts';
 
 /**
- * Takes out of a body what it may carry and does not mean: members that only the server sets, so that what was read can
- * be written back, and `null` where that is the same as absence. A `null` that gives a default back becomes the default.
+ * Removes members that a body may carry but that have no effect: members that only the server sets, so that a client can write
+ * back what it read, and `null` where it means absence. A `null` that restores a default becomes the default. Members in a spelling that
+ * the contract folds get their documented names.
  */
 export function applyLeeway(leeway: Leeway, value: unknown): void {
   if (Array.isArray(value)) {
@@ -12,7 +14,11 @@ export function applyLeeway(leeway: Leeway, value: unknown): void {
 
 type Members = Record<string, unknown>;
 
-function applyToMembers({ ignored, restores, nullIsAbsent, members, values }: Leeway, value: Members): void {
+function applyToMembers(
+  { folded, ignored, restores, nullIsAbsent, members, values }: Leeway,
+  value: Members,
+): void {
+  if (folded) restoreSpelling(folded, value);
   if (ignored) for (const name of ignored) delete value[name];
   if (restores) restoreDefaults(restores, value);
   if (nullIsAbsent) for (const name in value) if (value[name] === null) delete value[name];
@@ -20,7 +26,19 @@ function applyToMembers({ ignored, restores, nullIsAbsent, members, values }: Le
   if (values) for (const name in value) applyLeeway(values, value[name]);
 }
 
-/** Every request gets defaults of its own: a handler may change what it was given. */
+/** Gives members their documented names. Throws `Invalid` when two spellings of one name are given. */
+function restoreSpelling(folded: Readonly<Record<string, string>>, value: Members): void {
+  for (const given of Object.keys(value)) {
+    const spelling = given.toLowerCase().replaceAll('_', '');
+    const name = Object.hasOwn(folded, spelling) ? folded[spelling]! : given;
+    if (name === given) continue;
+    if (Object.hasOwn(value, name)) throw Invalid(`${name}: given more than once`);
+    value[name] = value[given];
+    delete value[given];
+  }
+}
+
+/** Copies the defaults for every request, because a handler may change its request. */
 function restoreDefaults(restores: NonNullable<Leeway['restores']>, value: Members): void {
   for (const name in restores) if (value[name] === null) value[name] = structuredClone(restores[name]);
 }

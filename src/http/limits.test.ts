@@ -15,7 +15,7 @@ const limits = {
   connectionsCheckingInterval: 20,
 };
 
-/** Sends the pieces and nothing more. All that came back until the server closed the connection. */
+/** Sends only these pieces, and returns all that the server sent until it closed the connection. */
 async function conversation(handle: RequestListener, ...pieces: string[]): Promise<string> {
   listening = await listen(handle, { host: '127.0.0.1', port: 0 }, limits);
   const socket = connect({ port: listening.port, host: '127.0.0.1', allowHalfOpen: true });

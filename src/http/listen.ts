@@ -1,37 +1,74 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { connectionsWithin, descriptorLimit } from '../db/descriptors.ts';
+import { isPatient } from './body-time.ts';
+import { boundConnections } from './connections.ts';
 import { newRequestId } from './exchange.ts';
+import { noteExpectation } from './expectation.ts';
+import { limitPipelining } from './pipelining.ts';
+import { asksForWebSocket, responseToUpgrade } from './upgrade.ts';
 
 export interface Listening {
   readonly server: Server;
   readonly host: string;
   readonly port: number;
-  /** Stops accepting, lets requests in flight finish for at most `graceMs`, then cuts what is left. */
+  /**
+   * Stops accepting connections, lets requests in flight finish for at most `graceMs`, then cuts the remaining connections. The
+   * responses of these requests announce that the connection closes.
+   */
   readonly close: (graceMs: number) => Promise<void>;
 }
 
-/** The address cannot be had. The message is a sentence for the operator. */
+/** The server cannot listen on the address. The message is a sentence for the operator. */
 export class ListenError extends Error {
   override readonly name = 'ListenError';
 }
 
-/** Limits that keep slow or greedy clients from holding what others need: bytes, and milliseconds. */
+/** Limits that keep slow or greedy clients from holding resources that others need, in bytes and milliseconds. */
 const usualLimits = {
   maxHeaderSize: 32 * 1024,
-  headersTimeout: 15_000,
+  headersTimeout: 12_000,
   requestTimeout: 300_000,
   keepAliveTimeout: 65_000,
-  connectionsCheckingInterval: 5_000,
+  // Together with `headersTimeout`: a client that has sent no complete head is disconnected after at most 15 seconds.
+  connectionsCheckingInterval: 3_000,
 };
 
-/** Listens; rejects with a `ListenError` when the address cannot be had. `port` 0 takes a free one. */
+interface Place {
+  readonly host: string;
+  readonly port: number;
+  /**
+   * Whether connections may be upgraded at this URL. Elsewhere a request for an upgrade is handled as if it were not one. Without this,
+   * the listeners of the server's own event decide.
+   */
+  readonly upgrades?: ((url: string) => boolean) | undefined;
+}
+
+/** Starts to listen; rejects with a `ListenError` when the address is not available. `port` 0 takes a free port. */
 export async function listen(
   handle: RequestListener,
-  { host, port }: { host: string; port: number },
+  { host, port, upgrades }: Place,
   limits: Partial<typeof usualLimits> = {},
 ): Promise<Listening> {
-  const server = createServer({ ...usualLimits, ...limits }, handle);
+  const pipelining = limitPipelining(handle);
+  const upgraded = new Set<Socket>();
+  const server = createServer(
+    { ...usualLimits, ...limits, ...(upgrades && { shouldUpgradeCallback: upgradesAt(upgrades) }) },
+    pipelining.handle,
+  );
+  if (upgrades)
+    server.on('upgrade', (req: IncomingMessage, socket: Socket, head: Buffer) => {
+      upgraded.add(socket);
+      socket.once('close', () => upgraded.delete(socket));
+      const res = responseToUpgrade(req, socket, head);
+      if (res) handle(req, res);
+    });
+  server.on('checkContinue', (req, res) => {
+    noteExpectation(req, res);
+    pipelining.handle(req, res);
+  });
   server.on('clientError', refuse);
+  boundConnections(server, connectionsWithin(descriptorLimit()));
   await new Promise<void>((resolve, reject) => {
     const refused = (error: NodeJS.ErrnoException) => reject(listenError(error, host, port));
     server.once('error', refused);
@@ -41,8 +78,15 @@ export async function listen(
     });
   });
   const address = server.address() as AddressInfo;
-  return { server, host, port: address.port, close: (graceMs) => close(server, graceMs) };
+  const end = (graceMs: number) => {
+    pipelining.end();
+    return close(server, upgraded, graceMs);
+  };
+  return { server, host, port: address.port, close: end };
 }
+
+const upgradesAt = (upgrades: (url: string) => boolean) => (req: IncomingMessage) =>
+  asksForWebSocket(req) && upgrades(req.url ?? '/');
 
 function listenError({ code }: NodeJS.ErrnoException, host: string, port: number): ListenError {
   if (code === 'EADDRINUSE')
@@ -54,17 +98,20 @@ function listenError({ code }: NodeJS.ErrnoException, host: string, port: number
   return new ListenError(`HOST must be an address of this machine, and ${host} is not (${code})`);
 }
 
-/** Rejects when the port is taken: said at once, not after a database was opened and migrated. */
+/** Rejects when the port is taken, so that the operator learns it before a database is opened and migrated. */
 export async function checkPort(address: { host: string; port: number }): Promise<void> {
   const { close } = await listen(() => {}, address);
   await close(0);
 }
 
-async function close(server: Server, graceMs: number): Promise<void> {
+async function close(server: Server, upgraded: ReadonlySet<Socket>, graceMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  // Connections that were busy become idle one by one; each is closed as soon as it has its answer.
+  // Busy connections become idle one by one; each is closed as soon as its response is sent.
   const sweep = setInterval(() => server.closeIdleConnections(), 20);
-  const cut = setTimeout(() => server.closeAllConnections(), graceMs);
+  const cut = setTimeout(() => {
+    server.closeAllConnections();
+    for (const socket of upgraded) socket.destroy();
+  }, graceMs);
   await closed;
   clearInterval(sweep);
   clearTimeout(cut);
@@ -75,8 +122,9 @@ const refusals: Readonly<Record<string, string>> = {
   ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
 };
 
-/** What is not HTTP gets an answer that says so, and no more. */
+/** Answers input that is not valid HTTP with a minimal error response. */
 function refuse(error: Error & { code?: string }, socket: NodeJS.WritableStream & Partial<Socket>): void {
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && isPatient(socket)) return;
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy?.();
     return;

@@ -70,6 +70,9 @@ test('an error is told by its type, code, message, stack and causes, and by noth
 
 test.each([
   [`key ${raw} refused`, 'key [secret] refused'],
+  [`/nowhere/pst_${'aB3'.repeat(18)}x`, '/nowhere/[secret]'],
+  [`/nowhere/prt_${'aB3'.repeat(18)}x/more`, '/nowhere/[secret]/more'],
+  ['/v1/roles/role_01m7w4n5e0f7drekxj50y51wjg', '/v1/roles/role_01m7w4n5e0f7drekxj50y51wjg'],
   ['connect postgres://user:hunter2@db:5432/x failed', 'connect postgres://user:[secret]@db:5432/x failed'],
   ['authorization: Bearer abc.def.ghi', 'authorization: Bearer [secret]'],
   ['role_01m7w4n5e0f7drekxj50y51wjg was not found', 'role_01m7w4n5e0f7drekxj50y51wjg was not found'],

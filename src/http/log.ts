@@ -1,16 +1,17 @@
 import pino, { type DestinationStream, type Logger } from 'pino';
 import type { ServerResponse } from 'node:http';
 import type { Exchange } from './exchange.ts';
+import type { Operation } from './operation.ts';
 
 export interface LogOptions {
   readonly level: string;
-  /** For people at a terminal instead of JSON lines. */
+  /** Whether to write lines for people at a terminal instead of JSON lines. */
   readonly readable: boolean;
-  /** Where the lines go; standard output without it. */
+  /** Where the lines go; standard output by default. */
   readonly destination?: DestinationStream;
 }
 
-/** The log: JSON lines on standard output, or readable ones. No line carries a credential, a body or a query string. */
+/** Creates the log: JSON lines on standard output, or readable lines. No line carries a credential, a body or a query string. */
 export function createLog({ level, readable, destination }: LogOptions): Logger {
   const options = {
     level,
@@ -27,7 +28,7 @@ export function createLog({ level, readable, destination }: LogOptions): Logger 
   return pino({ ...options, transport: pretty });
 }
 
-/** One line per request, written when its answer is out or its client gone. */
+/** Writes one line per request, when its response is sent or its client has disconnected. */
 export function logRequest(
   log: Logger,
   res: ServerResponse,
@@ -35,27 +36,32 @@ export function logRequest(
   method: string,
   exchange: Exchange,
 ): void {
-  const { requestId, startedAt, operation, caller } = exchange;
+  const { requestId, traceId, startedAt, operation, caller } = exchange;
   log.info(
     {
       requestId,
+      traceId,
       method,
-      path: masked(path).slice(0, 512),
+      path: pathOf(path, operation).slice(0, 512),
       operation: operation && `${operation.service}.${operation.resource}.${operation.method}`,
       status: res.statusCode,
       ms: Math.round((performance.now() - startedAt) * 100) / 100,
       tenant: caller?.tenant,
       actor: caller?.actor,
       ip: exchange.ip,
-      aborted: res.writableFinished ? undefined : true,
+      aborted: res.writableFinished || res.statusCode === 101 ? undefined : true,
     },
     'request',
   );
 }
 
+/** In a public operation a path parameter may itself be the credential, so the log has only the parameter's name. */
+const pathOf = (path: string, operation: Operation | undefined): string =>
+  operation?.access === 'public' && operation.path.includes('{') ? operation.path : masked(path);
+
 /**
- * What the log says of an error: its type, code, message, stack and causes. Nothing else: errors of the database carry
- * statements with their values, errors of clients whole requests.
+ * Describes an error for the log: its type, code, message, stack and causes, and nothing else, because database errors carry
+ * statements with their values, and errors of HTTP clients carry whole requests.
  */
 export function describeError(thrown: unknown): unknown {
   if (!(thrown instanceof Error)) return typeof thrown === 'string' ? masked(thrown) : typeof thrown;
@@ -68,8 +74,8 @@ export function describeError(thrown: unknown): unknown {
   };
 }
 
-/** Raw API keys, bearer tokens and passwords in URLs, wherever a text repeats them. */
+/** Matches raw API keys, session tokens, bearer tokens, and passwords in URLs, anywhere in a text. */
 const secrets =
-  /[A-Za-z0-9][A-Za-z0-9_-]{0,64}_[a-z][a-z0-9-]{0,31}_[0-9A-Za-z]{55}|(?<=bearer )\S+|(?<=:\/\/[^/\s:@]*:)[^/\s@]+(?=@)/gi;
+  /[A-Za-z0-9][A-Za-z0-9_-]{0,98}_[0-9A-Za-z]{55}|(?<=bearer )\S+|(?<=:\/\/[^/\s:@]*:)[^/\s@]+(?=@)/gi;
 
 export const masked = (text: string) => (text.length < 16 ? text : text.replaceAll(secrets, '[secret]'));

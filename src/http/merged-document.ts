@@ -1,6 +1,6 @@
-/** Several OpenAPI documents as one, for those who see one gateway: each service under its path, its names under its name. */
+/** Merges several OpenAPI documents into one, for clients of one gateway: each service keeps its path, and its name prefixes its names. */
 
-/** What the merging reads of a document. */
+/** The parts of a document that merging reads. */
 export interface OpenApi {
   readonly openapi: string;
   readonly info: { readonly title: string; readonly version: string; readonly description?: string };
@@ -16,7 +16,7 @@ interface Operation {
   readonly security?: readonly unknown[];
 }
 
-/** A document and where it goes: under the name `authz` and the path `/authz`. */
+/** A document and where it belongs, for example under the name `authz` and the path `/authz`. */
 export interface Part {
   readonly name: string;
   readonly prefix: string;
@@ -44,7 +44,7 @@ export function mergeDocuments(parts: readonly Part[]) {
     tags: parts.flatMap(({ name, document }) =>
       document.tags.map((tag) => ({ ...tag, name: `${name}.${tag.name}` })),
     ),
-    // Viewers that know it show the tags of a service together.
+    // Viewers that support `x-tagGroups` show the tags of a service together.
     'x-tagGroups': parts.map(({ name, document }) => ({
       name: document.info.title,
       tags: document.tags.map((tag) => `${name}.${tag.name}`),
@@ -54,7 +54,7 @@ export function mergeDocuments(parts: readonly Part[]) {
   };
 }
 
-/** The schemes of security keep their names: all services know the same credentials. */
+/** Security schemes keep their names, because all services accept the same credentials. */
 function componentsOf({ name, document }: Part) {
   const kinds = Object.entries(document.components).map(([kind, named]) => {
     if (kind === 'securitySchemes') return [kind, named] as const;
@@ -82,7 +82,7 @@ function pathsOf({ name, prefix, document }: Part) {
   });
 }
 
-/** A copy whose references point to the new names. What only looks like one, as in an example, stays. */
+/** Copies a node and points its references to the new names. Text that only looks like a reference, as in an example, stays. */
 function renamed(node: unknown, name: string, document: OpenApi): unknown {
   if (Array.isArray(node)) return node.map((item) => renamed(item, name, document));
   if (typeof node !== 'object' || node === null) return node;

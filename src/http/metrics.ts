@@ -4,17 +4,35 @@ import type { Operation } from './operation.ts';
 import { metricsOfAll } from './shared-metrics.ts';
 
 export interface Metrics {
-  /** What `/metrics` answers: the numbers of this process, or of all workers together. */
+  /** The text that `/metrics` returns: the metrics of this process, or of all workers together. */
   text(): Promise<string>;
   readonly contentType: string;
-  /** The recorder of an operation, made once. */
+  /** Creates the recorder of an operation, once per operation. */
   recorder(operation: Operation): RecordRequest;
+  /** Counts a request as in flight until `end`. */
+  begin(): void;
+  end(): void;
+}
+
+/** A metric whose values are looked up when the metrics are read. */
+export interface Figure {
+  readonly name: string;
+  readonly help: string;
+  readonly type: 'gauge' | 'counter';
+  /** How to combine the values of several processes; `max` when each process sees the whole. */
+  readonly aggregator: 'sum' | 'max';
+  readonly read: () => readonly FigureValue[] | Promise<readonly FigureValue[]>;
+}
+
+export interface FigureValue {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
 }
 
 /** Counts one answered request: its status and its time in milliseconds. */
 export type RecordRequest = (status: number, milliseconds: number) => void;
 
-/** Upper bounds in seconds; the last bucket takes the rest. */
+/** Upper bounds of the buckets in seconds; one further bucket takes the rest. */
 const bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 interface Cell {
@@ -24,22 +42,31 @@ interface Cell {
 }
 
 /**
- * Requests and their times by operation and status, next to the default metrics of the process. Recording is a few
- * additions; labels are put together when somebody reads the metrics, not for each request.
+ * Counts requests and their times by operation and status, in addition to the default metrics of the process. Recording costs a
+ * few additions; labels are built when the metrics are read, not for each request.
  */
-export function createMetrics(): Metrics {
+export function createMetrics(figures: readonly Figure[] = []): Metrics {
   const registry = new Registry();
   const cells: Cell[] = [];
+  let inFlight = 0;
   registry.registerMetric(histogram(cells));
+  for (const figure of [requestsInFlight(() => inFlight), ...figures])
+    registry.registerMetric(metricOf(figure));
   const own = [processMetrics(), registry];
   return {
     text: cluster.isWorker ? metricsOfAll(own) : () => Registry.merge(own).metrics(),
     contentType: registry.contentType,
     recorder: (operation) => recorder(operation, cells),
+    begin() {
+      inFlight += 1;
+    },
+    end() {
+      inFlight -= 1;
+    },
   };
 }
 
-/** The process is measured once, however many servers run in it. */
+/** The process is measured only once, even when several servers run in it. */
 let measured: Registry | undefined;
 function processMetrics(): Registry {
   if (!measured) collectDefaultMetrics({ register: (measured = new Registry()) });
@@ -63,7 +90,20 @@ function recorder({ service, id }: Operation, cells: Cell[]): RecordRequest {
   };
 }
 
-/** The registry reads a metric by its `get` alone, so one that keeps its own numbers can take part. */
+const requestsInFlight = (read: () => number): Figure => ({
+  name: 'plinth_http_requests_in_flight',
+  help: 'Requests that were not answered yet.',
+  type: 'gauge',
+  aggregator: 'sum',
+  read: () => [{ labels: {}, value: read() }],
+});
+
+function metricOf({ read, ...description }: Figure): Metric<string> {
+  const get = async () => ({ ...description, values: await read() });
+  return { ...description, get, reset() {} } as unknown as Metric<string>;
+}
+
+/** The registry reads a metric only through `get`, so a metric that keeps its own numbers can be registered. */
 function histogram(cells: readonly Cell[]): Metric<string> {
   const name = 'plinth_http_request_duration_seconds';
   const description = {

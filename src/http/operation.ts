@@ -1,14 +1,15 @@
-import type { Leeway, Operation as Documented, Parameter } from '../../generated/operations.ts';
+import type { Leeway, Moments, Operation as Documented, Parameter } from '../../generated/operations.ts';
 
-/** What the runtime reads of an operation of the contract. It takes services of any name, also those that tests make up. */
+/** An operation of the contract, as the runtime reads it. The service may have any name, so that tests can make up services. */
 export type Operation = Omit<Documented, 'service'> & { readonly service: string };
 
 export type { Parameter };
 export type Body = NonNullable<Documented['body']>;
-export type { Leeway };
+export type { Leeway, Moments };
 export type Response = Documented['responses'][number];
+export type PrefixedHeaders = NonNullable<Documented['prefixedHeaders']>;
 
-/** An Ajv standalone function: coerces parameters, fills in defaults and leaves what it found wrong in `errors`. */
+/** An Ajv standalone function: coerces parameters, fills in defaults and stores the problems in `errors`. */
 export interface Validate {
   (data: unknown): boolean;
   errors?: readonly ValidationError[] | null;

@@ -5,10 +5,9 @@ import type { Operation } from './operation.ts';
 type Scope = Pick<Context, 'tenant' | 'app' | 'operator'>;
 
 /**
- * The check of an operation that a tenant or an app which a body or a query names is the caller's own, whether or not
- * the operation means it; only the operator may name others. Said before anything is looked up, so it tells nothing
- * about what exists. A service whose tenants or apps are resources of its own judges
- * `tenant_id` or `app_id` itself.
+ * Builds the check that a tenant or an app named in a body or a query is the caller's own, even when the operation ignores
+ * the member; only the operator may name others. The check runs before any lookup, so it reveals nothing about what exists.
+ * A service whose resources are tenants or apps checks `tenant_id` or `app_id` itself.
  */
 export function scopeCheck({ ownTenants, ownApps }: Pick<Operation, 'ownTenants' | 'ownApps'>) {
   return (caller: Scope, named: unknown): void => {

@@ -1,11 +1,11 @@
-/** The pages for people, as a browser shows them. */
+/** Tests the pages for people in a browser. */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findChromium, launchChromium } from '../testing/chromium.ts';
 import { demoServer } from './fixture/server.ts';
 
 const path = findChromium();
-// Said aloud, because reporters do not say why a test is skipped.
+// Printed, because reporters do not say why a test is skipped.
 if (!path)
   console.warn('src/http/pages.browser.test.ts is skipped: no Chromium on PATH, nor at PLINTH_CHROMIUM');
 
@@ -23,7 +23,7 @@ describe.skipIf(!path)('in Chromium', { timeout: 120_000 }, () => {
     await server.close();
   });
 
-  /** Opens a page as wide as this, and keeps what it complains of and where it goes. */
+  /** Opens a page of this width, and records its complaints and its requests. */
   async function open(where: string, width: number) {
     const page = await browser.newPage({ viewport: { width, height: 900 } });
     const complaints: string[] = [];
@@ -35,7 +35,7 @@ describe.skipIf(!path)('in Chromium', { timeout: 120_000 }, () => {
     page.on('request', (request) => {
       if (/^(https?|wss?):/.test(request.url())) origins.add(new URL(request.url()).origin);
     });
-    // A schema library inside Scalar tries whether it may compile code, and does without when it may not.
+    // A schema library inside Scalar tests whether it may compile code, and works without that when it may not.
     await page.addInitScript(`addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) => {
       if (blockedURI !== 'eval') console.error('refused', violatedDirective, blockedURI);
     })`);
@@ -43,7 +43,7 @@ describe.skipIf(!path)('in Chromium', { timeout: 120_000 }, () => {
     return { page, complaints, origins };
   }
 
-  /** True when nothing makes the page wider than the window. */
+  /** Whether the page is no wider than the window. */
   const fits = (page: Page) =>
     page.evaluate<boolean>('document.documentElement.scrollWidth <= document.documentElement.clientWidth');
 

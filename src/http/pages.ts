@@ -11,12 +11,12 @@ import { mergeDocuments, type OpenApi } from './merged-document.ts';
 export interface Page {
   readonly name: string;
   readonly title: string;
-  /** The path before the contract's paths; empty when the service runs alone. */
+  /** The prefix of the contract's paths; empty when the service runs alone. */
   readonly prefix: string;
   readonly basePath?: BasePath | undefined;
   /** File of its OpenAPI document. */
   readonly document: URL;
-  /** Ids of the operations that are served; all of the document without it. */
+  /** Ids of the operations that are served; by default all operations of the document. */
   readonly operations?: ReadonlySet<string>;
 }
 
@@ -29,8 +29,8 @@ const ownLinks: readonly OwnLink[] = [
 ];
 
 /**
- * For people: an index of the services, and for each its OpenAPI document and its API reference (Scalar, no CDN). Several
- * services have one document together besides.
+ * Serves an index of the services, and for each service its OpenAPI document and its API reference (Scalar, without a CDN).
+ * Unless a service runs alone, there is also one merged document of all services.
  */
 export function createPages(services: readonly Page[], own: readonly OwnLink[] = ownLinks): Pages {
   const router = express.Router();
@@ -56,7 +56,7 @@ export function createPages(services: readonly Page[], own: readonly OwnLink[] =
   return router;
 }
 
-/** The document as the compiler wrote it, as far as it is served, plus where this server has it. */
+/** The compiled document, reduced to the operations that are served, with the paths and the server URL of this server. */
 function documentOf({ document, prefix, basePath, operations }: Page): OpenApi {
   const parsed = JSON.parse(readFileSync(document, 'utf8')) as OpenApi;
   const part = operations ? partOf(parsed, operations) : parsed;
@@ -65,7 +65,7 @@ function documentOf({ document, prefix, basePath, operations }: Page): OpenApi {
   return { ...part, paths: Object.fromEntries(paths), ...servers };
 }
 
-/** What is said of these operations. */
+/** The part of the document that describes these operations. */
 function partOf(document: OpenApi, operations: ReadonlySet<string>): OpenApi {
   const paths = Object.entries(document.paths).flatMap(([path, item]) => {
     const served = Object.entries(item).filter(([, { operationId }]) => operations.has(operationId));
@@ -80,28 +80,32 @@ function entry({ name, title, prefix }: Page, { info }: OpenApi): IndexEntry {
   return {
     name,
     title,
-    description: info.description?.split('\n', 1)[0] ?? '',
+    description: firstSentence(info.description ?? ''),
     base: prefix || '/',
     reference: `${prefix}/docs`,
     document: `${prefix}/openapi.json`,
   };
 }
 
-/** Documents are read when somebody asks, and then kept. */
+/** Returns the first sentence of a description, on one line. */
+const firstSentence = (text: string): string =>
+  text.replaceAll(/\s+/g, ' ').split(/(?<=[.!?]) (?=[A-Z`])/, 1)[0]!;
+
+/** Computes a value on first use and keeps it. */
 function once<Value>(make: () => Value): () => Value {
   let made: { value: Value } | undefined;
   return () => (made ??= { value: make() }).value;
 }
 
-/** The browser bundle of the package; it lies beside the entry that Node resolves. */
+/** The path of the package's browser bundle, in a folder beside the entry that Node resolves. */
 function scalar(): string {
   const entry = createRequire(import.meta.url).resolve('@scalar/api-reference');
   return join(dirname(entry), 'browser', 'standalone.js');
 }
 
 /**
- * Scalar mounts itself on the first element; nothing of it comes from or goes to another server, so what its makers offer
- * there (sharing, deploying, an assistant, their client) is switched off.
+ * Scalar mounts itself on the first element. It loads nothing from other servers and sends nothing to them, so its hosted
+ * features (sharing, deploying, an assistant, an API client) are switched off.
  */
 function referencePage({ title, prefix }: Page): HtmlPage {
   const configuration = {

@@ -1,39 +1,33 @@
-import { BlockList, isIP } from 'node:net';
 import type { IncomingMessage } from 'node:http';
+import { compileRanges, isAddress, unmapped } from '../lib/addresses.ts';
 
 export interface Peers {
-  /** The address a request comes from, and whether its identity headers count. */
-  judge(req: IncomingMessage): { ip: string; trusted: boolean };
+  /** The address that a request comes from. */
+  addressOf(req: IncomingMessage): string;
 }
 
 /**
- * Peers by CIDR (`PLINTH_TRUSTED_PROXY`). What a trusted proxy puts last into `X-Forwarded-For` is the client's address;
- * of several trusted hops the last address that is not one of them.
+ * Trusts peers by CIDR (`PLINTH_TRUSTED_PROXY`). The client's address is the last one in a trusted proxy's `X-Forwarded-For`;
+ * with several trusted hops it is the last address that is not a trusted hop.
  */
 export function trustedPeers(cidrs: readonly string[]): Peers {
-  if (cidrs.length === 0) return { judge: (req) => ({ ip: addressOf(req), trusted: false }) };
-  const list = new BlockList();
-  for (const cidr of cidrs) {
-    const [address = '', bits] = cidr.split('/');
-    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
-    list.addSubnet(address, bits === undefined ? (family === 'ipv6' ? 128 : 32) : Number(bits), family);
-  }
-  const trusts = (address: string) =>
-    isIP(address) !== 0 && list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+  if (cidrs.length === 0) return { addressOf: socketAddress };
+  const isTrusted = compileRanges(cidrs);
   return {
-    judge(req) {
-      const peer = addressOf(req);
-      if (!trusts(peer)) return { ip: peer, trusted: false };
+    addressOf(req) {
+      const peer = socketAddress(req);
+      if (!isTrusted(withoutZone(peer))) return peer;
       const hops = String(req.headers['x-forwarded-for'] ?? '')
         .split(',')
-        .map((hop) => plain(hop.trim()))
-        .filter(isIP);
-      return { ip: hops.findLast((hop) => !trusts(hop)) ?? hops[0] ?? peer, trusted: true };
+        .map((hop) => unmapped(withoutZone(hop.trim())))
+        .filter(isAddress);
+      return hops.findLast((hop) => !isTrusted(hop)) ?? hops[0] ?? peer;
     },
   };
 }
 
-const addressOf = (req: IncomingMessage) => plain(req.socket.remoteAddress ?? '');
+/** An IPv4 address is written as IPv4 even when it comes from a dual-stack socket. */
+const socketAddress = (req: IncomingMessage) => unmapped(req.socket.remoteAddress ?? '');
 
-/** IPv4 as IPv4, also where the socket is a dual-stack one. */
-const plain = (address: string) => (address.startsWith('::ffff:') ? address.slice(7) : address);
+/** A proxy on the same link is seen with the interface through which it is reached, which says nothing about its address. */
+const withoutZone = (address: string) => address.split('%', 1)[0] ?? '';

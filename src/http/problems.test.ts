@@ -12,7 +12,7 @@ const of = (name: string, schema: object, more: object = {}) => ({
   ...more,
 });
 
-/** Schema, value, what is said. */
+/** Schema, value and expected message. */
 const cases: [schema: object, value: unknown, said: string][] = [
   [of('name', text, { required: ['name'] }), {}, 'name: required'],
   [of('name', text, { additionalProperties: false }), { nmae: 1 }, 'nmae: unknown'],

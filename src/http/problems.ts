@@ -1,9 +1,9 @@
 import type { ValidationError } from './operation.ts';
-import { clipped } from './query.ts';
+import { clipped } from './clipped.ts';
 
 /**
- * What a validator found wrong, as `<field>: <problem>`: one sentence for people, the field as they would write it
- * (`checks[2].action`). `whole` names the value itself where no field is at fault, for example `body`.
+ * Describes the errors of a validator as `<field>: <problem>`: one sentence for people, with the field as they would write it
+ * (`checks[2].action`). `whole` names the value itself when no field is at fault, for example `body`.
  */
 export function problem(errors: readonly ValidationError[], whole: string): string {
   const error = mostTelling(errors);
@@ -18,7 +18,7 @@ export function problem(errors: readonly ValidationError[], whole: string): stri
 
 type Params = ValidationError['params'];
 
-/** What is said for each keyword of JSON Schema. */
+/** The message for each keyword of JSON Schema. */
 const sayings: Readonly<Record<string, (params: Params) => string>> = {
   type: ({ type }) => `must be ${oneOf(typesOf(type).map((name) => typeNames[name] ?? name))}`,
   enum: ({ allowedValues }) => `must be ${oneOf(shown(list(allowedValues).map(String)))}`,
@@ -71,8 +71,8 @@ const formatNames: Readonly<Record<string, string>> = {
 };
 
 /**
- * Of a value that may take several forms Ajv reports every form's error, then `anyOf`. When all forms failed by type,
- * the types together say it; otherwise the form that got further says more than the one that failed at once.
+ * For a value that may have several forms, Ajv reports the errors of every form, then `anyOf`. When all forms failed by type,
+ * the message lists all types; otherwise the form that matched further tells more than a form that failed at once.
  */
 function mostTelling(errors: readonly ValidationError[]): ValidationError | undefined {
   const last = errors.at(-1);
@@ -89,7 +89,7 @@ function mostTelling(errors: readonly ValidationError[]): ValidationError | unde
   };
 }
 
-/** `/checks/2/action` as `checks[2].action`. */
+/** Converts `/checks/2/action` to `checks[2].action`. */
 function fieldPath(pointer: string): string {
   if (pointer === '') return '';
   const parts = pointer
@@ -104,7 +104,7 @@ function fieldPath(pointer: string): string {
 
 const member = (path: string, name: string) => (path ? `${path}.${clipped(name)}` : clipped(name));
 
-/** An id's pattern says its prefix; other patterns are said as they are, as long as they are readable. */
+/** For an id's pattern the message names the prefix; other patterns are shown as they are when they are short enough to read. */
 function patternSaying(pattern: string): string {
   const prefix = /^\^([a-z][a-z0-9]*_)\[0-7\]\[[^\]]+\]\{25\}\$$/.exec(pattern)?.[1];
   if (prefix !== undefined) return `must be an id that starts with ${prefix}`;
@@ -116,7 +116,7 @@ function counted(limit: unknown, noun: string): string {
   return `${String(limit)} ${noun === 'entry' ? 'entries' : `${noun}s`}`;
 }
 
-/** A message names the first of many values; the contract has them all. */
+/** A message lists only the first of many values; the contract has them all. */
 const shown = (values: readonly string[]): string[] =>
   values.length <= 20 ? [...values] : [...values.slice(0, 12), `one of ${values.length - 12} others`];
 

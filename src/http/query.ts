@@ -1,12 +1,13 @@
 import { Invalid } from '../lib/errors.ts';
+import { clipped } from './clipped.ts';
 import { pairs } from './form.ts';
 import type { Operation, Parameter } from './operation.ts';
 
 export type Query = Record<string, string | string[]>;
 
 /**
- * The query parser of an operation. A parameter that it does not know or that is given twice is an error that names
- * it: a misspelt filter must not list everything. A tolerant operation leaves out what it does not know.
+ * Builds the query parser of an operation. An unknown or repeated parameter is an error that names it: a misspelt filter must
+ * not list everything. A tolerant operation ignores unknown parameters.
  */
 export function queryReader({ parameters, tolerant }: Operation): (text: string) => Query {
   const known = new Map<string, Parameter>();
@@ -21,15 +22,11 @@ export function queryReader({ parameters, tolerant }: Operation): (text: string)
         throw Invalid(`${clipped(name)}: unknown`);
       }
       const before = query[name];
-      if (parameter.array) query[name] = Array.isArray(before) ? [...before, value] : [value];
+      if (Array.isArray(before)) before.push(value);
+      else if (parameter.array) query[name] = [value];
       else if (before !== undefined) throw Invalid(`${name}: given more than once`);
       else query[name] = value;
     }
     return query;
   };
-}
-
-/** Names that clients make up are repeated in messages, but not at any length. */
-export function clipped(name: string): string {
-  return name.length > 64 ? `${name.slice(0, 63)}…` : name;
 }

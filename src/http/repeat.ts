@@ -8,7 +8,7 @@ import type { Call } from './call.ts';
 import type { Operation } from './operation.ts';
 import type { Headers, Outgoing } from './respond.ts';
 
-/** Carries out one request, or answers what an earlier request with the same `Idempotency-Key` was answered. */
+/** Carries out one request, or repeats the response to an earlier request with the same `Idempotency-Key`. */
 export type Once = (
   req: IncomingMessage,
   call: Call,
@@ -16,13 +16,16 @@ export type Once = (
   carryOut: () => Promise<Shaped>,
 ) => Promise<Shaped>;
 
-/** Whether `Idempotency-Key` means something to an operation: it creates. */
-export const creates = ({ verb, responses }: Operation) =>
-  verb === 'POST' && responses.some(({ status }) => status === 201);
+/**
+ * Whether an operation supports `Idempotency-Key`. The contract says so: of every POST that creates something (201) and can report that
+ * a key was used before (409), and of those with `@repeatable`, which answer with 200 or 202. Where a standard has no such response, as
+ * for a pushed authorization request, a repeated request creates another resource.
+ */
+export const creates = ({ repeatable }: Operation) => repeatable === true;
 
 /**
- * Honours `Idempotency-Key` on an operation that creates. Keys belong to a tenant, an operation and a credential. An answer
- * that says `Cache-Control: no-store` carries a secret: only the id of what was made is remembered.
+ * Honours `Idempotency-Key` on an operation that creates. Keys belong to a tenant, an operation and a credential. A response
+ * with `Cache-Control: no-store` carries a secret, so only the id of the created resource is remembered.
  */
 export function repeatGuard(operation: Operation, idempotency: Idempotency, log: Logger): Once {
   return async (req, call, request, carryOut) => {
@@ -43,7 +46,7 @@ export function repeatGuard(operation: Operation, idempotency: Idempotency, log:
         .catch((error: unknown) => log.warn({ err: error }, 'an idempotency key was not released'));
       throw thrown;
     }
-    // The thing is made: that it cannot be remembered must not turn its answer into an error.
+    // The resource exists: a failure to remember the response must not turn it into an error.
     await remember(claim, shaped.head).catch((error: unknown) =>
       log.warn({ err: error }, 'an answer was not remembered'),
     );
@@ -67,7 +70,7 @@ async function remember(claim: Claim, { status, headers = {}, body }: Outgoing):
   else await claim.keep({ status, headers, body: text });
 }
 
-/** The id in an answer, or in the one resource inside it: `{ raw_key, key: { id } }`. */
+/** The id in a response, or in the one resource inside it: `{ raw_key, key: { id } }`. */
 function madeId(text: string | null): string | undefined {
   const answer: unknown = text === null ? null : JSON.parse(text);
   const candidates = [answer, ...(isRecord(answer) ? Object.values(answer) : [])];

@@ -1,10 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import { DomainError, Invalid, type ErrorKind } from '../lib/errors.ts';
 import { bodyReader, isRaw } from './body.ts';
+import type { BodyTime } from './body-time.ts';
 import type { Context } from './context.ts';
 import { applyLeeway } from './leeway.ts';
-import type { Operation, Validate, Validators } from './operation.ts';
+import { normalMoments } from './moments.ts';
+import type { Moments, Operation, Validate, Validators } from './operation.ts';
 import { scopeCheck } from './own-scope.ts';
+import { prefixedHeaderReader } from './prefixed-headers.ts';
 import { problem } from './problems.ts';
 import { queryReader, type Query } from './query.ts';
 import { checkText } from './text.ts';
@@ -12,52 +15,56 @@ import { checkText } from './text.ts';
 /** A validated request: path, query and header parameters by wire name, the body as `body`. */
 export type Request = Record<string, unknown>;
 
-/** What was on the wire, for the second judge of strict mode. */
+/** The request as it was on the wire, for the second check in strict mode. */
 export interface Wire {
   readonly params: Readonly<Record<string, string>>;
   readonly query: Query;
   readonly body: unknown;
 }
 
+/** The tenant and the app that a request may name. */
+type Scope = Pick<Context, 'tenant' | 'app' | 'operator'>;
+
 export type ReadRequest = (
   req: IncomingMessage,
   params: Readonly<Record<string, string>>,
-  caller: Pick<Context, 'tenant' | 'app' | 'operator'> | undefined,
+  caller: Scope | undefined,
   judge?: (wire: Wire) => Promise<void>,
 ) => Promise<Request>;
 
 /**
- * Reads the requests of one operation: parameters are decoded, checked and coerced, the body is read and checked,
- * read-only members are dropped, defaults are filled in. Throws `Invalid`, naming the field, for the first thing wrong.
+ * Reads the requests of one operation: decodes, checks and coerces parameters, reads and checks the body, drops read-only
+ * members and fills in defaults. Throws `Invalid`, naming the field, for the first problem.
  */
 export function requestReader(operation: Operation, validators: Validators): ReadRequest {
   const readQuery = queryReader(operation);
   const readHeaders = headerReader(operation, validators.header);
-  const readBody = operation.body ? bodyReader(operation.body) : undefined;
+  const prefixed = operation.prefixedHeaders;
+  const readPrefixed = prefixed && prefixedHeaderReader(prefixed);
+  const readBody = operation.body ? bodyReader(operation.body, bodyTime(operation)) : undefined;
   const raw = operation.body !== null && isRaw(operation.body);
-  const leeway = operation.body?.leeway ?? undefined;
-  const checkOwnScope = scopeCheck(operation);
+  const rules = requestRules(operation, validators);
   const read: ReadRequest = async (req, params, caller, judge) => {
     const request: Request = {};
     for (const name in params) {
       checkText(params[name]!, name);
       request[name] = params[name];
     }
-    if (validators.path) validate(validators.path, request, 'path');
+    rules.checkPath(request);
     const query = readQuery(queryOf(req));
-    if (caller) checkOwnScope(caller, query);
+    rules.prepareQuery(query, caller);
     const asked = judge ? { ...query } : query;
-    if (validators.query) validate(validators.query, query, 'query');
+    rules.checkQuery(query);
     Object.assign(request, query);
     if (readHeaders) Object.assign(request, readHeaders(req));
+    if (readPrefixed) request[prefixed.member] = readPrefixed(req);
     const reading = readBody?.(req);
     const body = reading instanceof Promise ? await reading : reading;
-    if (caller) checkOwnScope(caller, body);
-    if (leeway) applyLeeway(leeway, body);
+    rules.prepareBody(body, caller);
     if (raw) request['Content-Type'] = req.headers['content-type'];
     const sent = judge && validators.body ? structuredClone(body) : undefined;
     if (body !== undefined) {
-      if (validators.body) validate(validators.body, body, 'body');
+      rules.checkBody(body);
       request['body'] = body;
     }
     await judge?.({ params, query: asked, body: sent });
@@ -66,7 +73,57 @@ export function requestReader(operation: Operation, validators: Validators): Rea
   return operation.responses.some(({ status }) => status === 400) ? read : tolerant(read);
 }
 
-/** An operation that documents no refusal takes what it cannot read for nothing. */
+/** The time limits of an operation's body; undefined when it has none of its own. */
+function bodyTime({ timeLimits }: Operation): BodyTime | undefined {
+  if (timeLimits === undefined) return undefined;
+  const { body, silence } = timeLimits;
+  return {
+    ...(body !== undefined && { totalMs: body * 1000 }),
+    ...(silence !== undefined && { silenceMs: silence * 1000 }),
+  };
+}
+
+/**
+ * What holds for the values of a request, however they arrived. To prepare is to refuse another's tenant or app, to drop what has
+ * no effect and to bring moments to their normal form; to check is to coerce, to fill in defaults and to throw `Invalid`, naming
+ * the field, for the first problem.
+ */
+export function requestRules(operation: Operation, validators: Validators) {
+  const leeway = operation.body?.leeway ?? undefined;
+  const moments = operation.body?.moments;
+  const momentsOfQuery = queryMoments(operation);
+  const checkOwnScope = scopeCheck(operation);
+  return {
+    checkPath(values: Request): void {
+      if (validators.path) validate(validators.path, values, 'path');
+    },
+    prepareQuery(query: Request, caller: Scope | undefined): void {
+      if (caller) checkOwnScope(caller, query);
+      if (momentsOfQuery) normalMoments(momentsOfQuery, query, '');
+    },
+    checkQuery(query: Request): void {
+      if (validators.query) validate(validators.query, query, 'query');
+    },
+    prepareBody(body: unknown, caller: Scope | undefined): void {
+      if (caller) checkOwnScope(caller, body);
+      if (leeway) applyLeeway(leeway, body);
+      if (moments) normalMoments(moments, body, '');
+    },
+    checkBody(body: unknown): void {
+      if (validators.body) validate(validators.body, body, 'body');
+    },
+  };
+}
+
+/** The moments among the query parameters, described as members of one object; undefined when there are none. */
+function queryMoments({ parameters }: Operation): Moments | undefined {
+  const found = parameters.flatMap((parameter) =>
+    parameter.in === 'query' && parameter.moments ? [[parameter.name, parameter.moments] as const] : [],
+  );
+  return found.length > 0 ? { members: Object.fromEntries(found) } : undefined;
+}
+
+/** An operation that documents no 400 treats a request that it cannot read as empty. */
 const tolerant =
   (read: ReadRequest): ReadRequest =>
   (...given) =>
@@ -86,11 +143,11 @@ function validate(validator: Validate, data: unknown, whole: string): void {
   if (!validator(data)) throw Invalid(problem(validator.errors ?? [], whole));
 }
 
-/** Header parameters are validated under their lower-case names and handed on under their wire names. */
-function headerReader({ parameters }: Operation, validator: Validate | undefined) {
+/** Header parameters are validated under their lower-case names and passed on under their wire names. */
+export function headerReader({ parameters }: Operation, validator: Validate | undefined) {
   const names = parameters.filter((parameter) => parameter.in === 'header').map(({ name }) => name);
   if (names.length === 0 || !validator) return undefined;
-  return (req: IncomingMessage): Request => {
+  return (req: Pick<IncomingMessage, 'headers'>): Request => {
     const found: Request = {};
     for (const name of names) {
       const value = req.headers[name.toLowerCase()];

@@ -2,10 +2,10 @@ import type { ServerResponse } from 'node:http';
 import { once } from 'node:events';
 import type { Exchange } from './exchange.ts';
 
-/** Several values of a name are several lines. */
+/** Response headers; several values of a name are sent as several lines. */
 export type Headers = Readonly<Record<string, string | readonly string[]>>;
 
-/** A whole response, before it is written. */
+/** A complete response before it is written. */
 export interface Outgoing {
   readonly status: number;
   readonly contentType: string | null;
@@ -13,10 +13,10 @@ export interface Outgoing {
   readonly body: string | Uint8Array | undefined;
 }
 
-/** Statuses whose answers have no content at all, so that a length of 0 would be a statement about something else. */
+/** Statuses whose responses never have content; a `Content-Length` of 0 would describe the resource instead. */
 const empty: readonly number[] = [204, 304];
 
-/** Writes a response in one go: no ETag to compute, the length known, the request id on it. */
+/** Writes a response at once, with its length and the request id and without an ETag. */
 export function respond(
   res: ServerResponse,
   { requestId }: Exchange,
@@ -54,17 +54,35 @@ export function respondHead(
   res.flushHeaders();
 }
 
-/** Writes pieces as they come, at the pace of the client. An error cuts the connection: the length was not kept. */
-export async function sendPieces(res: ServerResponse, pieces: AsyncIterable<Uint8Array>): Promise<void> {
+export interface Sending {
+  /** Milliseconds after which a client that takes nothing is cut off. */
+  readonly silenceMs?: number | undefined;
+  /** The text that ends the response after an error of the pieces, which it reports; without it the error is thrown. */
+  readonly lastWords?: ((thrown: unknown) => string) | undefined;
+}
+
+/** Writes pieces as they come, at the pace of the client. An error cuts the connection, because the response is incomplete. */
+export async function sendPieces(
+  res: ServerResponse,
+  pieces: AsyncIterable<Uint8Array>,
+  { silenceMs, lastWords }: Sending = {},
+): Promise<void> {
   const gone = once(res, 'close');
   try {
     for await (const piece of pieces) {
       if (res.closed) break;
-      if (!res.write(piece)) await Promise.race([once(res, 'drain'), gone]);
+      if (res.write(piece)) continue;
+      const cut = silenceMs === undefined ? undefined : setTimeout(() => res.destroy(), silenceMs);
+      await Promise.race([once(res, 'drain'), gone]);
+      clearTimeout(cut);
     }
     res.end();
   } catch (thrown) {
+    if (lastWords && !res.closed) {
+      const sent = new Promise<void>((resolve) => res.write(lastWords(thrown), () => resolve()));
+      await Promise.race([sent, gone]);
+    }
     res.destroy();
-    throw thrown;
+    if (!lastWords) throw thrown;
   }
 }

@@ -1,6 +1,6 @@
 import findMyWay from 'find-my-way';
 
-/** Where a path leads: what was added under it, and the values of its parameters by name. */
+/** The result of a lookup: the target added under the path, and the values of the path parameters by name. */
 export interface Match<Target> {
   readonly target: Target;
   readonly params: Readonly<Record<string, string>>;
@@ -8,22 +8,22 @@ export interface Match<Target> {
 
 export interface PathRouter<Target> {
   /**
-   * The target under `template` (`/v1/roles/{roleId}`; the last parameter, as `{+key}`, may take slashes too), made when
-   * it is new. Throws when the path is known under other parameter names.
+   * Returns the target under `template`, and creates it if it is new. In `/v1/roles/{roleId}` a parameter is one segment; the
+   * last parameter, as `{+key}`, may contain slashes. Throws when the path is known under other parameter names.
    */
   at(template: string, make: () => Target): Target;
   /**
-   * Undefined where nothing matches; `malformed` for a path that is not valid percent-encoded UTF-8. Where a parameter
-   * that takes slashes leaves several readings (`{+key}`, `{+key}/lock`), the longest end whose target `suits` counts,
-   * or the longest when none suits.
+   * Returns undefined when nothing matches, and `malformed` for a path that is not valid percent-encoded UTF-8. When a
+   * parameter with slashes allows several readings (`{+key}`, `{+key}/lock`), the reading with the longest fixed end whose
+   * target `suits` wins, or the one with the longest end when none suits.
    */
   find(url: string, suits?: (target: Target) => boolean): Match<Target> | 'malformed' | undefined;
 }
 
 /**
- * A radix tree of paths, without methods: static segments beat parameters whatever the method, so `DELETE
- * /keys/validate` is a wrong method of a known path and never the id `validate`. The cost of `find` does not depend on
- * the number of paths.
+ * A radix tree of paths, without methods: static segments take precedence over parameters for every method, so `DELETE
+ * /keys/validate` is a wrong method on a known path and never means the id `validate`. The cost of `find` does not depend
+ * on the number of paths.
  */
 export function pathRouter<Target>(): PathRouter<Target> {
   const tree = findMyWay({ maxParamLength: 16_384, querystringParser: () => noQuery, onBadUrl: () => {} });
@@ -53,7 +53,7 @@ export function pathRouter<Target>(): PathRouter<Target> {
     find(url, suits) {
       const found = tree.find('GET', url);
       if (!found) return undefined;
-      // A bad URL is found, but holds nothing.
+      // For a bad URL the tree returns a match without a store.
       const stored = found.store as Stored<Target> | null | undefined;
       if (!stored) return 'malformed';
       const params = found.params as Record<string, string>;
@@ -63,10 +63,10 @@ export function pathRouter<Target>(): PathRouter<Target> {
   };
 }
 
-/** What a node of the tree holds: a target, or the readings of what begins there and takes slashes. */
+/** The content of a tree node: a target, or the readings of a path that continues with slashes. */
 type Stored<Target> = { target: Target } | { readings: Reading<Target>[] };
 
-/** A path that goes on with a parameter that takes slashes, and may end with something fixed. */
+/** A path that continues with a parameter that may contain slashes, and that may have a fixed end. */
 interface Reading<Target> {
   name: string;
   end: string;
@@ -85,5 +85,5 @@ function read<Target>(
   return { target: found.target, params: { ...others, [found.name]: value } };
 }
 
-/** The query is parsed by the operation that matched. */
+/** The router does not parse the query; the matched operation does. */
 const noQuery = Object.freeze({});

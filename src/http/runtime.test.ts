@@ -97,7 +97,7 @@ describe('routing', () => {
 
 describe('the start is refused when', () => {
   const start = (change: (handlers: Record<string, object>) => void) => {
-    const service = demoService({ created: 0, streams: [], gate: undefined, waiting: 0 });
+    const service = demoService({ created: 0, queued: 0, streams: [], gate: undefined, waiting: 0 });
     const handlers: Record<string, object> = { ...service.handlers };
     change(handlers);
     const mounted = {
@@ -111,7 +111,7 @@ describe('the start is refused when', () => {
     const log = pino({ level: 'silent' });
     const options = {
       identify: () => nobody,
-      operatorTenant: 'default',
+      operator: { tenant: 'default', app: 'default' },
       metrics: createMetrics(),
       log,
       idempotency: undefined,
@@ -343,6 +343,17 @@ describe('Idempotency-Key', () => {
       'application/json',
     ]);
     expect(server.state.created).toBe(before);
+  });
+
+  test('counts where the answer is a 202, too: nothing is done twice, and the headers are the same', async () => {
+    const enqueue = () =>
+      server.send('POST', '/v1/things/queue', { headers: { 'idempotency-key': 'queue' } });
+    const before = server.state.queued;
+    const first = await enqueue();
+    const again = await enqueue();
+    const told = ({ status, text, headers }: typeof first) => [status, text, headers.get('x-revision')];
+    expect([told(first), told(again)]).toEqual([told(first), [202, '{"queued":true}', '7']]);
+    expect(server.state.queued).toBe(before + 1);
   });
 
   test('another body is a conflict', async () => {

@@ -3,20 +3,23 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import type { Idempotency } from '../db/idempotency.ts';
 import { DomainError, Internal, Invalid, NotFound } from '../lib/errors.ts';
+import type { Operator } from './access.ts';
 import { type BasePath, servedPath } from './base-path.ts';
 import type { Caller } from './caller.ts';
 import type { Contract } from './contract.ts';
 import { endpoint, type Endpoint } from './endpoint.ts';
 import { exchangeOf, type Exchange } from './exchange.ts';
 import { failure, plainEnvelope, type Envelope } from './failure.ts';
+import { Fairness } from './fairness.ts';
 import type { Metrics } from './metrics.ts';
 import type { Operation, Validators } from './operation.ts';
-import { clipped } from './query.ts';
+import { clipped } from './clipped.ts';
 import { respond } from './respond.ts';
 import { pathRouter } from './router.ts';
 import type { Handler, Service } from './service.ts';
+import { upgrades } from './upgrade.ts';
 
-/** A service with its contract, and the path under which it is reached (`/authz`, or nothing when it runs alone). */
+/** A service with its contract, and the path under which it is mounted (`/authz`, or empty when it runs alone). */
 export interface Mounted {
   readonly name: string;
   readonly prefix: string;
@@ -24,47 +27,55 @@ export interface Mounted {
   readonly service: Service;
   readonly operations: readonly Operation[];
   readonly validators: Readonly<Record<string, Validators>>;
-  /** The second judge, in strict mode. */
+  /** The second check, in strict mode. */
   readonly contract: Contract | undefined;
 }
 
 export interface RuntimeOptions {
   readonly identify: (req: IncomingMessage, exchange: Exchange) => Caller | Promise<Caller>;
-  readonly operatorTenant: string;
+  readonly operator: Operator;
   readonly metrics: Metrics;
   readonly log: Logger;
-  /** Where answers to requests with an `Idempotency-Key` are kept. */
+  /** Keeps the responses to requests with an `Idempotency-Key`. */
   readonly idempotency: Idempotency | undefined;
-  /** Aborted when the server shuts down: event streams end. */
+  /** Whether pages of this origin may open the connection that this URL upgrades; those of the same host may in any case. */
+  readonly admitsOrigin?: (url: string, origin: string) => boolean;
+  /** Aborted when the server shuts down, which ends event streams. */
   readonly ending: AbortSignal;
 }
 
-/** The middleware that answers operations, and the two that answer what is left over. */
+/** The middleware that answers operations, and the two that answer unknown paths and errors. */
 export interface Runtime {
-  /** The methods of a path: those of its operations, `GET` and `HEAD` for any other. */
+  /** The methods of a path: those of its operations, or `GET` and `HEAD` for any other path. */
   methodsOf(url: string): readonly string[];
+  /** Whether an operation at this URL turns connections into another protocol. */
+  upgrades(url: string): boolean;
+  /** The numbers of requests that have a turn and that wait for one. */
+  readonly turns: () => { readonly running: number; readonly waiting: number };
   readonly operations: RequestHandler;
   readonly unknown: RequestHandler;
   readonly failed: ErrorRequestHandler;
 }
 
-/** Serves the operations of all mounted services. Throws when an operation has no handler, or a handler no operation. */
+/** Serves the operations of all mounted services. Throws when an operation has no handler or a handler has no operation. */
 export function createRuntime(services: readonly Mounted[], options: RuntimeOptions): Runtime {
   const router = pathRouter<Methods>();
+  const fairness = new Fairness();
   for (const mounted of services) {
     checkHandlers(mounted);
     for (const operation of mounted.operations) {
-      const answer = endpoint(operation, handlerOf(mounted, operation)!, mounted, options);
-      for (const path of [operation.path, ...(operation.aliases ?? [])])
-        router
-          .at(mounted.prefix + servedPath(path, mounted.basePath), () => new Methods(mounted.service))
-          .add(operation.verb, answer);
+      const answer = endpoint(operation, handlerOf(mounted, operation)!, mounted, options, fairness);
+      for (const path of pathsOf(operation, mounted)) {
+        const methods = router.at(path, () => new Methods(mounted.service));
+        methods.add(operation.verb, answer);
+        if (upgrades(operation)) methods.upgrades = true;
+      }
     }
   }
   const fail = (thrown: unknown, envelope: Envelope, res: ServerResponse) =>
     respond(res, exchangeOf(res), failure(thrown, envelope, exchangeOf(res), options.log));
   const envelopeOf = (url: string): Envelope => ownerOf(url, services)?.service ?? plainEnvelope;
-  /** A path without the name of its service in front is a common slip where several are served. */
+  /** Forgetting the service's name at the start of a path is a common mistake when several services are served. */
   const unknownPath = (url: string): DomainError => {
     const [path = ''] = url.split('?', 1);
     const meant = services.map(({ prefix }) => prefix + path).filter((one) => isFound(router.find(one)));
@@ -73,9 +84,14 @@ export function createRuntime(services: readonly Mounted[], options: RuntimeOpti
   };
 
   return {
+    turns: () => fairness.counts,
     methodsOf(url) {
       const found = router.find(url);
       return isFound(found) ? found.target.names : ['GET', 'HEAD'];
+    },
+    upgrades(url) {
+      const found = router.find(url);
+      return isFound(found) && found.target.upgrades;
     },
     operations(req, res, next) {
       const found = router.find(req.url, (methods) => methods.of(req.method) !== undefined);
@@ -87,8 +103,15 @@ export function createRuntime(services: readonly Mounted[], options: RuntimeOpti
       else found.target.refuse(req, res, fail);
     },
     unknown: (req, res) => fail(unknownPath(req.url), envelopeOf(req.url), res),
-    failed: (error, req, res, _next) => fail(Internal(error), envelopeOf(req.url), res),
+    failed: (error, req, res, _next) =>
+      fail(error instanceof DomainError ? error : Internal(error), envelopeOf(req.url), res),
   };
+}
+
+function pathsOf({ id, path, aliases = [] }: Operation, { prefix, basePath, service }: Mounted): string[] {
+  const elsewhere = service.alsoAt?.[id];
+  const own = [path, ...aliases].map((one) => prefix + servedPath(one, basePath));
+  return elsewhere === undefined ? own : [...own, elsewhere];
 }
 
 const isFound = <Found>(found: Found | 'malformed' | undefined): found is Found =>
@@ -98,6 +121,8 @@ const isFound = <Found>(found: Found | 'malformed' | undefined): found is Found 
 class Methods {
   readonly #endpoints = new Map<string, Endpoint>();
   readonly #envelope: Envelope;
+  /** Whether one of its operations turns connections into another protocol. */
+  upgrades = false;
 
   constructor(envelope: Envelope) {
     this.#envelope = envelope;
@@ -112,7 +137,7 @@ class Methods {
     return verbs.includes('GET') && !verbs.includes('HEAD') ? [...verbs, 'HEAD'] : verbs;
   }
 
-  /** HEAD without an operation of its own is answered as GET; Node leaves the body out. */
+  /** HEAD without an operation of its own is answered like GET; Node omits the body. */
   of(method: string): Endpoint | undefined {
     return this.#endpoints.get(method) ?? (method === 'HEAD' ? this.#endpoints.get('GET') : undefined);
   }
@@ -133,12 +158,12 @@ function ownerOf(url: string, services: readonly Mounted[]): Mounted | undefined
   return services.find(({ prefix }) => prefix === '' || url === prefix || url.startsWith(`${prefix}/`));
 }
 
-function handlerOf({ service }: Mounted, { resource, method }: Operation): Handler | undefined {
+export function handlerOf({ service }: Mounted, { resource, method }: Operation): Handler | undefined {
   const resources = service.handlers[resource];
   return resources && Object.hasOwn(resources, method) ? resources[method] : undefined;
 }
 
-/** The contract and the code name the same operations, or the server does not start. */
+/** Throws at startup unless the contract and the code name the same operations. */
 function checkHandlers(mounted: Mounted): void {
   const missing = mounted.operations
     .filter((operation) => !handlerOf(mounted, operation))

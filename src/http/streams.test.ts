@@ -105,7 +105,7 @@ test('a client that goes away while the handler works harms nothing', () =>
     expect((await server.send('GET', thing)).status).toBe(200);
   }));
 
-/** Opens a stream and collects what comes. */
+/** Opens a stream and collects what it sends. */
 function open(server: Server, path: string) {
   return new Promise<{ res: IncomingMessage; text: () => string; end: Promise<string> }>(
     (resolve, reject) => {

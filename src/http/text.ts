@@ -1,18 +1,19 @@
 import { Invalid } from '../lib/errors.ts';
+import { clipped } from './clipped.ts';
 
 /**
- * What PostgreSQL cannot store or would merge: U+0000 and halves of surrogate pairs. They are refused at the door, so
- * that no service has to think of them.
+ * Refuses characters that PostgreSQL cannot store or would merge: U+0000 and lone surrogates. They are refused on arrival, so
+ * that no service has to handle them.
  */
 export function checkText(text: string, field: string): void {
   if (text.includes('\0')) throw Invalid(`${field}: must not contain U+0000`);
   if (!text.isWellFormed()) throw Invalid(`${field}: must not contain a lone surrogate`);
 }
 
-/** In JSON both can only be written as escapes: most bodies have none, and are not walked. */
+/** In JSON both can only be written as escapes: most bodies have none and need no check of every value. */
 const suspicious = /\\u(?:0000|[dD][89a-fA-F])/;
 
-/** Checks every text and member name of a parsed body against its raw text; the error names the field. */
+/** Checks every string and member name of a parsed body, when its raw text has suspicious escapes; the error names the field. */
 export function checkJsonText(raw: string, value: unknown): void {
   if (!suspicious.test(raw)) return;
   const open: [value: unknown, path: string][] = [[value, '']];
@@ -23,7 +24,7 @@ export function checkJsonText(raw: string, value: unknown): void {
     else if (typeof found === 'object' && found !== null) {
       for (const [name, member] of Object.entries(found)) {
         checkText(name, path ? `${path}: a member name` : 'body: a member name');
-        open.push([member, path ? `${path}.${name}` : name]);
+        open.push([member, path ? `${path}.${clipped(name)}` : clipped(name)]);
       }
     }
   }

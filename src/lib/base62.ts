@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
-/** Base62 with digits before capitals before small letters, as secret strings are written. */
+/** The base62 alphabet for secret strings: digits, then upper-case letters, then lower-case letters. */
 const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** A big-endian number in exactly `length` digits, with zeros in front. */
+/** Writes a number in exactly `length` digits, with leading zeros. */
 export function base62(value: bigint, length: number): string {
   const base = BigInt(digits.length);
   let text = '';
@@ -12,15 +12,15 @@ export function base62(value: bigint, length: number): string {
   return text;
 }
 
-/** Bytes as one big-endian number. 32 bytes fill 43 digits. */
+/** Writes bytes as one big-endian number. 32 bytes fill 43 digits. */
 export const base62Bytes = (bytes: Uint8Array, length: number): string =>
   base62(BigInt(`0x${Buffer.from(bytes).toString('hex')}`), length);
 
-/** Random digits, each as likely as the others. */
+/** Returns random digits, all equally likely. */
 export const randomBase62 = (length: number): string =>
   base62(BigInt(`0x${randomBytes(length + 8).toString('hex')}`) % 62n ** BigInt(length), length);
 
-/** CRC-32 (IEEE) of the text in six digits. Plain arithmetic, because every check of a credential pays for it. */
+/** CRC-32 (IEEE) of the text in six digits. It uses plain arithmetic, because it runs for every check of a credential. */
 export function checkDigits(text: string): string {
   let rest = crc32(text);
   let check = '';

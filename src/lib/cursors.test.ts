@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
-import { decodeCursor, encodeCursor, page } from './cursors.ts';
+import { expect, test } from 'vitest';
+import { decodeCursor, encodeCursor } from './cursors.ts';
 
 const shape = { created_at: 'time', id: 'string' } as const;
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
@@ -43,18 +43,4 @@ test('no text makes decoding fail in another way', () => {
       }
     }),
   );
-});
-
-describe('page', () => {
-  const cursorOf = (row: number) => ({ row });
-  test.each([
-    [[], 2, [], null],
-    [[1, 2], 2, [1, 2], null],
-    [[1, 2, 3], 2, [1, 2], { row: 2 }],
-  ])('of %j with limit %i is %j and then %j', (rows, limit, items, next) => {
-    expect(page<number>(rows, limit, cursorOf)).toEqual({
-      items,
-      next: next === null ? null : encodeCursor(next),
-    });
-  });
 });

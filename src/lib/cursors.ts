@@ -1,38 +1,33 @@
 import { Invalid } from './errors.ts';
 
-/** What a member of a cursor holds. A `time` is an RFC 3339 UTC timestamp as the database module writes them. */
+/** The kind of a cursor's member. A `time` is an RFC 3339 UTC timestamp in the form that the database module writes. */
 type Kind = 'string' | 'number' | 'time';
-type Shape = Record<string, Kind>;
-type Cursor<S extends Shape> = { [Name in keyof S]: S[Name] extends 'number' ? number : string };
+/** The members of a cursor and their kinds. */
+export type Shape = Readonly<Record<string, Kind>>;
+/** The members of a cursor and their values. */
+export type Cursor<S extends Shape> = { [Name in keyof S]: S[Name] extends 'number' ? number : string };
 
 const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?Z$/;
 
-/** The opaque text of a place in a list: base64url of JSON. It is not signed, so it may only hold what is harmless when forged. */
+/** The number of characters that the frame adds to the cursors of a list, so that no other list accepts them. */
+export const boundLength = 8;
+
+/** The most characters of a cursor that a list may write: the contract's 1024, less those that the frame adds. */
+export const longestCursor = 1024 - boundLength;
+
+/** Encodes a position in a list as opaque text: base64url of JSON. It is not signed, so its content must be harmless when forged. */
 export function encodeCursor(place: Record<string, string | number>): string {
   return Buffer.from(JSON.stringify(place)).toString('base64url');
 }
 
 /**
- * The place that `encodeCursor` wrote. Every member of `shape` is present and of its kind, so a forged cursor can choose
- * another place in the caller's own list but cannot make a statement fail. Throws `Invalid('cursor: …')`.
+ * Decodes a position that `encodeCursor` wrote. Every member of `shape` is present and of its kind, so a forged cursor can
+ * choose another position in the caller's own list but cannot make a statement fail. Throws `Invalid('cursor: …')`.
  */
 export function decodeCursor<const S extends Shape>(text: string, shape: S): Cursor<S> {
   const place = parse(text);
   for (const [name, kind] of Object.entries(shape)) if (!isKind(place[name], kind)) throw notACursor();
   return place as Cursor<S>;
-}
-
-/**
- * Cuts what was read with `limit + 1` to one page. `next` is the cursor after its last row, null when nothing follows.
- */
-export function page<Row>(
-  rows: readonly Row[],
-  limit: number,
-  cursorOf: (last: Row) => Record<string, string | number>,
-): { items: Row[]; next: string | null } {
-  const items = rows.slice(0, limit);
-  const last = items.at(-1);
-  return { items, next: rows.length > limit && last !== undefined ? encodeCursor(cursorOf(last)) : null };
 }
 
 function parse(text: string): Record<string, unknown> {
@@ -42,7 +37,7 @@ function parse(text: string): Record<string, unknown> {
     if (typeof place === 'object' && place !== null && !Array.isArray(place))
       return place as Record<string, unknown>;
   } catch {
-    // Falls through: text that is no JSON is no cursor.
+    // Falls through: text that is not JSON is not a cursor.
   }
   throw notACursor();
 }
@@ -53,4 +48,4 @@ function isKind(value: unknown, kind: Kind): boolean {
   return kind === 'string' || (time.test(value) && !Number.isNaN(Date.parse(value)));
 }
 
-const notACursor = () => Invalid('cursor: must be one that this list gave');
+export const notACursor = () => Invalid('cursor: must be one that this list gave');

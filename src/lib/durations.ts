@@ -13,8 +13,8 @@ const whole = /^(?:\d{1,12}(?:\.\d{1,9})?(?:ms|us|µs|ns|h|m|s))+$/;
 const parts = /(\d+(?:\.\d+)?)(ms|us|µs|ns|h|m|s)/g;
 
 /**
- * Milliseconds of a Go-style duration: `720h`, `1h30m`, `1.5s`, `250ms`, `0s`. Durations are never negative and are
- * rounded to the millisecond. Throws `Invalid` that begins with `field`.
+ * Parses a Go-style duration to milliseconds: `720h`, `1h30m`, `1.5s`, `250ms`, `0s`. Durations are never negative and are
+ * rounded to the millisecond. Throws `Invalid` with a message that begins with `field`.
  */
 export function parseDuration(text: string, field = 'duration'): number {
   if (text === '0') return 0;
@@ -27,7 +27,7 @@ export function parseDuration(text: string, field = 'duration'): number {
   return Math.round(milliseconds);
 }
 
-/** The same as Go writes it, without units that are zero: 5400000 is `1h30m`, 1500 is `1.5s`, 250 is `250ms`, 0 is `0s`. */
+/** Formats milliseconds as Go does, but omits zero units: 5400000 is `1h30m`, 1500 is `1.5s`, 250 is `250ms`, 0 is `0s`. */
 export function formatDuration(milliseconds: number): string {
   if (milliseconds < 0 || !Number.isSafeInteger(milliseconds))
     throw new RangeError(`not a duration: ${milliseconds}`);

@@ -10,6 +10,14 @@ test('an id carries its prefix and the millisecond in which it was made', () => 
   expect(idTime('role_01h455vb4pex5vsknk084sn02q')).toBe(0x01890a5dac96);
 });
 
+test('an id can carry another millisecond', () => {
+  const ids = [0, 1, 0x01890a5dac96, 2 ** 48 - 1].map((at) => newId('key', at + 0.5));
+  expect(ids.map(idTime)).toEqual([0, 1, 0x01890a5dac96, 2 ** 48 - 1]);
+  expect(ids.every((id) => isId(id, 'key'))).toBe(true);
+  expect(ids.map((id) => id.slice('key_'.length))).toEqual(ids.map((id) => id.slice('key_'.length)).sort());
+  expect(new Set(Array.from({ length: 1000 }, () => newId('key', 1))).size).toBe(1000);
+});
+
 test('ids are different', () => {
   expect(new Set(Array.from({ length: 1000 }, () => newId('key'))).size).toBe(1000);
 });

@@ -1,130 +1,180 @@
 import { lookup as dnsLookup, type LookupAddress, type LookupOptions } from 'node:dns';
-import { isIP } from 'node:net';
-import { Agent, request, type Dispatcher } from 'undici';
-import { isInNetworks, isPublicAddress } from './addresses.ts';
+import { Readable } from 'node:stream';
+import { Agent, buildConnector, request, type Dispatcher } from 'undici';
+import { redirected, type Hop, type OutboundMethod } from './outbound-redirects.ts';
+import { TargetRefused, targetRules, type OutboundPolicy } from './outbound-targets.ts';
 
-/** Which addresses may be reached at the wish of somebody outside. */
-export interface OutboundPolicy {
-  /** Private and loopback addresses and plain `http`, as on a developer's own machine. */
-  readonly allowPrivate: boolean;
-  /** CIDR ranges that may be reached though they are private. */
-  readonly allowNetworks: readonly string[];
-}
+export { TargetRefused, type OutboundMethod, type OutboundPolicy };
 
 export interface OutboundRequest {
   readonly url: string;
-  readonly method: 'GET' | 'POST';
+  readonly method: OutboundMethod;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string | Uint8Array;
-  /** From the look-up of the name to the last byte of the answer. */
+  /** A body in pieces is sent at the pace at which the other side takes it. */
+  readonly body?: string | Uint8Array | AsyncIterable<Uint8Array>;
+  /** Milliseconds from the DNS lookup to the last byte of the response, redirects included. */
   readonly timeoutMs: number;
-  /** Bytes of the answer's body that are read; the rest is thrown away. */
+  /** Milliseconds without progress in which the head of the response must begin; by default only `timeoutMs` limits them. */
+  readonly headersMs?: number;
+  /** Milliseconds that may pass between two pieces of the response; by default only `timeoutMs` limits them. */
+  readonly silenceMs?: number;
+  /** The most bytes of the response body. */
   readonly maxBytes: number;
+  /** How many redirects to follow, 0 by default. The target of each is judged like the first URL. */
+  readonly redirects?: number;
+  /** Ends the request, and the response while it is read. */
+  readonly signal?: AbortSignal;
 }
 
-export interface OutboundAnswer {
+interface OutboundHead {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+}
+
+export interface OutboundAnswer extends OutboundHead {
   readonly body: Buffer;
 }
 
-/** The address may not be reached. The message says why in words for whoever gave it. */
-export class TargetRefused extends Error {
-  override readonly name = 'TargetRefused';
+export interface OutboundStream extends OutboundHead {
+  /** The body as it arrives, to be read once. Throws `AnswerTooLarge` after `maxBytes`. */
+  readonly body: AsyncIterable<Uint8Array>;
+  /** Drops a body that is not read to its end, and the connection with it. */
+  discard(): void;
 }
 
+/** The response is larger than the request allowed. */
+export class AnswerTooLarge extends Error {
+  override readonly name = 'AnswerTooLarge';
+}
+
+/** Sends requests to addresses that an outside party chose. */
 export interface Outbound {
-  /** What is wrong with a URL before anything is looked up; undefined where nothing is. */
+  /** Returns the problem of a URL, without a DNS lookup; undefined when there is none. */
   judge(url: string): string | undefined;
   /**
-   * Sends a request to an address that somebody outside chose. Redirects are answered, not followed. Throws `TargetRefused`, or what
-   * the network says.
+   * Returns the whole response; the body is cut after `maxBytes`. A redirect that is not followed is the response. Throws
+   * `TargetRefused` or the error of the network.
    */
   send(request: OutboundRequest): Promise<OutboundAnswer>;
+  /** Returns the response as soon as its head has arrived. Throws as `send` does, and so does the reading of the body. */
+  stream(request: OutboundRequest): Promise<OutboundStream>;
   close(): Promise<void>;
 }
 
-type Lookup = (
+export type Lookup = (
   hostname: string,
   options: LookupOptions & { all: true },
   done: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void;
 
+export interface OutboundOptions extends OutboundPolicy {
+  /** Milliseconds in which a connection must be made, DNS lookup and TLS included; 10,000 by default. */
+  readonly connectMs?: number;
+}
+
 /**
- * Requests that cannot be turned against the own network. The name is looked up once, by the connection itself, every address of
- * it is judged, and one that was judged is connected to: a second look-up, which could be told something else, does not happen.
+ * Creates a client whose requests cannot be directed at the server's own network. The connection itself looks up the name once, all
+ * addresses are checked, and it connects to one of them: there is no second lookup that could return another address.
  */
-export function createOutbound(policy: OutboundPolicy, lookup: Lookup = dnsLookup): Outbound {
-  const mayReach = (address: string) =>
-    policy.allowPrivate || isPublicAddress(address) || isInNetworks(address, policy.allowNetworks);
+export function createOutbound(options: OutboundOptions, lookup: Lookup = dnsLookup): Outbound {
+  const { judge, mayReach } = targetRules(options);
 
   const judgedLookup = (
     hostname: string,
-    options: LookupOptions,
+    asked: LookupOptions,
     done: (error: Error | null, address: string | LookupAddress[], family?: number) => void,
   ) =>
-    lookup(hostname, { ...options, all: true }, (error, addresses) => {
+    lookup(hostname, { ...asked, all: true }, (error, addresses) => {
       if (error) return done(error, []);
       const [first] = addresses;
       if (!first || !addresses.every(({ address }) => mayReach(address)))
         return done(new TargetRefused('address not allowed'), []);
-      return options.all ? done(null, addresses) : done(null, first.address, first.family);
+      return asked.all ? done(null, addresses) : done(null, first.address, first.family);
     });
 
+  const connect = buildConnector({ lookup: judgedLookup, timeout: options.connectMs ?? 10_000 });
   const agent = new Agent({
-    // A connection is judged when it is made, so it is not kept for longer than a burst.
+    // Addresses are checked when a connection is opened, so connections are kept only for the length of a burst.
     keepAliveTimeout: 4_000,
-    connect: { lookup: judgedLookup },
+    // The peer is checked once more, because an address in the URL never passes the lookup.
+    connect: (target, done) =>
+      connect(target, (error, socket) => {
+        if (error) return done(error, null);
+        if (socket.remoteAddress !== undefined && mayReach(socket.remoteAddress)) return done(null, socket);
+        socket.destroy();
+        return done(new TargetRefused('address not allowed'), null);
+      }),
     maxHeaderSize: 16 * 1024,
   });
 
-  function judge(text: string): string | undefined {
-    const url = URL.parse(text);
-    if (!url) return 'must be an absolute URL';
-    if (
-      url.protocol !== 'https:' &&
-      !(url.protocol === 'http:' && (policy.allowPrivate || isAllowedHost(url)))
-    )
-      return 'must be an https URL';
-    if (url.username !== '' || url.password !== '') return 'must not carry a user name or password';
-    if (url.hash !== '') return 'must not have a fragment';
-    if (url.port === '0') return 'must not name port 0';
-    const literal = hostAddress(url);
-    if (literal !== undefined && !mayReach(literal)) return 'address not allowed';
-    return undefined;
-  }
-
-  /** Plain `http` may go where the operator said that private addresses may be reached. */
-  function isAllowedHost(url: URL): boolean {
-    const literal = hostAddress(url);
-    return literal !== undefined && isInNetworks(literal, policy.allowNetworks);
+  async function open(asked: OutboundRequest): Promise<Dispatcher.ResponseData> {
+    const { timeoutMs, headersMs = 0, silenceMs = 0, signal } = asked;
+    const late = AbortSignal.timeout(timeoutMs);
+    const limits = {
+      headersTimeout: headersMs,
+      bodyTimeout: silenceMs,
+      signal: signal ? AbortSignal.any([late, signal]) : late,
+    };
+    let hop: Hop = { ...asked, headers: asked.headers ?? {}, body: asked.body };
+    for (let left = asked.redirects ?? 0; ; left--) {
+      const refusal = judge(hop.url);
+      if (refusal !== undefined) throw new TargetRefused(refusal);
+      const { url, method, headers, body } = hop;
+      const answer = await request(url, {
+        method,
+        headers,
+        body: sendable(body),
+        dispatcher: agent,
+        ...limits,
+      });
+      if (left === 0) return answer;
+      const next = redirected(hop, answer.statusCode, answer.headers['location']);
+      if (next === undefined) return answer;
+      drop(answer.body);
+      if (next instanceof TargetRefused) throw next;
+      hop = next;
+    }
   }
 
   return {
     judge,
-    async send({ url, method, headers, body, timeoutMs, maxBytes }) {
-      const refusal = judge(url);
-      if (refusal !== undefined) throw new TargetRefused(refusal);
-      const answer = await request(url, {
-        method,
-        dispatcher: agent,
-        headers: headers ?? {},
-        body: body ?? null,
-        signal: AbortSignal.timeout(timeoutMs),
-      });
-      return { status: answer.statusCode, headers: answer.headers, body: await head(answer.body, maxBytes) };
+    async send(asked) {
+      const { statusCode, headers, body } = await open(asked);
+      return { status: statusCode, headers, body: await head(body, asked.maxBytes) };
+    },
+    async stream(asked) {
+      const { statusCode, headers, body } = await open(asked);
+      const discard = () => drop(body);
+      return { status: statusCode, headers, body: limited(body, asked.maxBytes), discard };
     },
     close: () => agent.destroy(),
   };
 }
 
-/** The address that a URL names instead of a host. The parser has brought every spelling of IPv4 into the usual one. */
-function hostAddress({ hostname }: URL): string | undefined {
-  const host = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
-  return isIP(host) === 0 ? undefined : host;
+/** Pieces are sent through a stream, which ends the iterable when the request fails. */
+const sendable = (body: Hop['body']): string | Uint8Array | Readable | null =>
+  typeof body === 'object' && Symbol.asyncIterator in body
+    ? Readable.from(body, { objectMode: false })
+    : (body ?? null);
+
+/** An error of a body that nobody reads concerns nobody. */
+function drop(body: Dispatcher.ResponseData['body']): void {
+  body.on('error', () => {}).destroy();
 }
 
-/** The first bytes of a body; the connection of a longer one is given up. */
+async function* limited(
+  body: Dispatcher.ResponseData['body'],
+  most: number,
+): AsyncGenerator<Uint8Array, void> {
+  let size = 0;
+  for await (const piece of body as AsyncIterable<Buffer>) {
+    size += piece.length;
+    if (size > most) throw new AnswerTooLarge(`the response is larger than ${most} bytes`);
+    yield piece;
+  }
+}
+
+/** Reads the first bytes of a body; for a longer body the connection is dropped. */
 async function head(body: Dispatcher.ResponseData['body'], most: number): Promise<Buffer> {
   const pieces: Buffer[] = [];
   let size = 0;

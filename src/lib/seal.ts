@@ -7,27 +7,27 @@ import {
   timingSafeEqual,
 } from 'node:crypto';
 
-/** Encrypts what has to be read again, such as TOTP secrets and private keys, before it reaches the database. */
+/** Encrypts data that must be readable again, such as TOTP secrets and private keys, before it reaches the database. */
 export interface Sealer {
-  /** An AES-256-GCM envelope. Each purpose and tenant has a key of its own, so an envelope opens nowhere else. */
+  /** Returns an AES-256-GCM envelope. Each purpose and tenant has its own key, so an envelope opens only there. */
   seal(purpose: string, tenant: string, plain: Uint8Array | string): Buffer;
-  /** What was sealed, also under the previous master key. Throws where the envelope was changed or is another's. */
+  /** Returns the sealed data, also from the previous master key. Throws when the envelope was changed or belongs elsewhere. */
   open(purpose: string, tenant: string, box: Uint8Array): Buffer;
-  /** HMAC-SHA-256 under the purpose's key, for short codes that a plain hash would not hide. */
+  /** HMAC-SHA-256 with the key of the purpose and tenant, for short codes that a plain hash would not hide. */
   mac(purpose: string, tenant: string, text: string): Buffer;
-  /** Whether it is the text's `mac`, also under the previous master key. The time it takes tells nothing of the right one. */
+  /** Whether `mac` is the MAC of the text, also under the previous master key. The timing reveals nothing about the right MAC. */
   verifies(purpose: string, tenant: string, text: string, mac: Uint8Array): boolean;
-  /** By which the master key is known again, and that tells nothing of it. */
+  /** Identifies the master key without revealing anything about it. */
   readonly fingerprint: Buffer;
-  /** The same of the previous master key, where there is one. */
+  /** Identifies the previous master key, if there is one. */
   readonly previousFingerprint: Buffer | undefined;
 }
 
-/** Version, key id (4), nonce (12), tag (16), ciphertext. */
+/** Layout of an envelope in bytes: version (1), key id (4), nonce (12), tag (16), ciphertext. */
 const version = 1;
 const headLength = 1 + 4 + 12 + 16;
 
-/** `master` seals; it and `previous` open and verify. Both are 32 bytes. */
+/** Creates a sealer: `master` seals; both `master` and `previous` open and verify. Both are 32 bytes. */
 export function createSealer(master: Uint8Array, previous?: Uint8Array): Sealer {
   const keys = [master, ...(previous ? [previous] : [])].map(keyRing);
   const macOf = (ring: KeyRing, purpose: string, tenant: string, text: string) =>
@@ -62,7 +62,7 @@ const isSame = (right: Uint8Array, given: Uint8Array): boolean =>
 
 type KeyRing = ReturnType<typeof keyRing>;
 
-/** The keys that follow from one master key. */
+/** The keys that are derived from one master key. */
 function keyRing(master: Uint8Array) {
   if (master.length !== 32) throw new TypeError('a master key has 32 bytes');
   const derive = (info: string, length: number) => Buffer.from(hkdfSync('sha256', master, '', info, length));
@@ -73,7 +73,7 @@ function keyRing(master: Uint8Array) {
     key(purpose: string, tenant: string): Buffer {
       const info = `plinth/seal\0${purpose}\0${tenant}`;
       const found = known.get(info) ?? derive(info, 32);
-      // Tenants can be many; the derivation is cheap.
+      // There can be many tenants, and deriving a key is cheap, so the cache is bounded.
       if (known.size < 10_000) known.set(info, found);
       return found;
     },

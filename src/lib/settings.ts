@@ -1,13 +1,13 @@
 import { formatDuration, parseDuration } from './durations.ts';
 
-/** One named value of the environment: how it is read, what it is when unset, and its bounds in words. */
+/** One named value of the environment: how it is parsed, its default, and its bounds in words. */
 export interface Setting<Value> {
   readonly name: string;
-  /** As it would be written in the environment; also what the documentation prints. */
+  /** The default as it would be written in the environment; the documentation prints it, too. */
   readonly default: string;
-  /** The rule in words, for the sentence that refuses a value: `must be …`. */
+  /** The rule in words, for the error that refuses a value: `must be …`. */
   readonly rule: string;
-  /** Undefined where the text breaks the rule. */
+  /** Returns undefined when the text breaks the rule. */
   parse(text: string): Value | undefined;
 }
 
@@ -16,7 +16,7 @@ export type SettingsOf<Table extends SettingsTable> = {
   readonly [Name in keyof Table]: Table[Name] extends Setting<infer Value> ? Value : never;
 };
 
-/** A value of the environment that the server cannot start with. The message is a sentence that names it. */
+/** A value of the environment with which the server cannot start. The message is a sentence that names it. */
 export class SettingError extends Error {
   override readonly name = 'SettingError';
 }
@@ -56,6 +56,14 @@ export function duration(
     },
   };
 }
+
+/** A text of this form. `rule` describes the form in words. */
+export const text = (name: string, fallback: string, rule: string, form: RegExp): Setting<string> => ({
+  name,
+  default: fallback,
+  rule,
+  parse: (value) => (form.test(value) ? value : undefined),
+});
 
 /** One of the given words. */
 export function choice<const Word extends string>(

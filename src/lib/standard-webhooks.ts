@@ -1,12 +1,12 @@
 import { createHmac, randomBytes } from 'node:crypto';
 
-/** A secret of the Standard Webhooks specification: `whsec_` and the base64 of the key. */
+/** Creates a secret as in the Standard Webhooks specification: `whsec_` and the base64 of the key. */
 export const newWebhookSecret = (): string => `whsec_${randomBytes(24).toString('base64')}`;
 
 /**
- * The headers of a signed delivery (Standard Webhooks 1.0). Each secret adds a signature, so that a receiver who still has the
- * previous one goes on verifying.
- * @param seconds Unix time of this try
+ * The headers of a signed delivery (Standard Webhooks 1.0). Each secret adds a signature, so that a receiver that still has the
+ * previous secret can verify the delivery.
+ * @param seconds Unix time of this attempt
  */
 export function signatureHeaders(
   secrets: readonly string[],

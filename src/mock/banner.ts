@@ -1,6 +1,6 @@
 import { operations, services, type ServiceName } from '../../generated/operations.ts';
 
-/** What a person is told who starts the mock; `remembered` is how many records it remembers, 0 when it keeps nothing. */
+/** Returns the text shown to the person who starts the mock. `remembered` is how many records it remembers, 0 when it keeps nothing. */
 export function banner(url: string, names: readonly ServiceName[], remembered: number): string {
   const width = Math.max(...names.map((name) => name.length));
   const lines = names.map((name) => {
@@ -8,7 +8,7 @@ export function banner(url: string, names: readonly ServiceName[], remembered: n
     return `  ${url}/${name.padEnd(width)}  ${services[name].title}, ${count} operations`;
   });
   const stateful = remembered > 0;
-  const keeps = stateful ? `remembers the last ${remembered.toLocaleString('en')} records` : 'keeps nothing';
+  const keeps = stateful ? `remembers up to ${remembered.toLocaleString('en')} records` : 'keeps nothing';
   return [
     `Plinth mock: answers the examples of the contract, ${keeps}, takes any credentials`,
     ...lines,

@@ -1,9 +1,10 @@
 /**
- * The mock: every service of the contract under the paths of the all-in-one server, answering the examples of the contract.
+ * The mock: every service of the contract under the paths of the all-in-one server, answering with the examples of the
+ * contract.
  *
- * Requests are read and refused exactly as by the real server, with the same readers and validators; what a valid request is
- * answered comes from Prism. Nothing is stored: a created role is the role of the examples, and so is the one that is read.
- * A stateful mock remembers what is made, changed and deleted as far as the contract says what that means.
+ * The mock reads and rejects requests exactly like the real server, with the same readers and validators. The answers to valid
+ * requests come from Prism. Nothing is stored: a created role is the role of the examples, and so is any role that is read. A
+ * stateful mock remembers what is created, changed and deleted, as far as the contract defines the effect.
  */
 import express from 'express';
 import { randomUUID } from 'node:crypto';
@@ -16,33 +17,39 @@ import { pathRouter } from '../http/router.ts';
 import { asDomainError, statusOf } from '../http/status.ts';
 import { DomainError, Invalid, NotFound, Unauthenticated } from '../lib/errors.ts';
 import { banner } from './banner.ts';
-import { fileOf } from './document.ts';
-import { upgrader } from './feed.ts';
-import { Memory } from './memory.ts';
+import { fileOf } from './contract/document.ts';
+import { upgrader } from './answers/feed.ts';
+import { Memory } from './memory/memory.ts';
 import { mockService, type MockedOperation, type MockedService } from './service.ts';
-import { write, type Outgoing } from './outgoing.ts';
+import { write, type Outgoing } from './answers/outgoing.ts';
 
-/** Records that a stateful mock remembers. */
-const most = 10_000;
+/** Limits of a stateful mock's memory. */
+const most = {
+  all: 50_000,
+  tenant: 5_000,
+  // Bytes that were uploaded: for one content, and for all contents of a tenant.
+  content: 8 * 1024 * 1024,
+  contents: 64 * 1024 * 1024,
+};
 
 export interface MockOptions {
   port: number;
   host: string;
-  /** Names of the services to mock; all of the contract without it. */
+  /** Names of the services to mock; all services of the contract by default. */
   services?: readonly string[] | undefined;
-  /** Remembers what is created, changed and deleted until it ends. */
+  /** Remembers what is created, changed and deleted until the mock ends. */
   stateful?: boolean | undefined;
-  /** Gets the banner; the console without it. */
+  /** Receives the banner; the console by default. */
   log?: { info(text: string): void } | undefined;
 }
 
 export interface Mock {
-  /** Without a slash at the end. */
+  /** Without a trailing slash. */
   readonly url: string;
   close(): Promise<void>;
 }
 
-/** Starts the mock; port 0 takes a free one. Rejects for a service that the contract does not have. */
+/** Starts the mock. Port 0 takes a free port. Rejects for a service that is not in the contract. */
 export async function startMock({
   port,
   host,
@@ -52,13 +59,19 @@ export async function startMock({
 }: MockOptions): Promise<Mock> {
   const names = (chosen ?? Object.keys(services)).map(serviceName);
   const memory = stateful ? new Memory(most) : undefined;
-  const mocked = names.map((name) => mockService(name, memory));
-  const listening = await listen(answerer(mocked), { host, port });
+  // Answers contain the address of the mock, which is known only once it listens. No request arrives before this function ends.
+  const late: { answer?: ReturnType<typeof answerer> } = {};
+  const listening = await listen((req, res) => late.answer?.(req, res), { host, port });
   const url = `http://${host.includes(':') ? `[${host}]` : host}:${listening.port}`;
+  const mocked = names.map((name) => mockService(name, memory, reachable(url)));
+  late.answer = answerer(mocked);
   listening.server.on('upgrade', upgrader(mocked));
-  log.info(banner(url, names, stateful ? most : 0));
+  log.info(banner(url, names, stateful ? most.all : 0));
   return { url, close: () => listening.close(0) };
 }
+
+/** Returns an address at which programs on this machine reach a server that listens on every address. */
+const reachable = (url: string) => url.replace(/\/\/(0\.0\.0\.0|\[::\]):/, '//localhost:');
 
 function serviceName(name: string): ServiceName {
   const known = Object.keys(services) as ServiceName[];
@@ -67,7 +80,7 @@ function serviceName(name: string): ServiceName {
   return found;
 }
 
-/** Answers requests to all services. Never rejects: what goes wrong inside is a 500 that names it, since it is a mock. */
+/** Answers requests to all services. Never rejects: an internal failure becomes a 500 that names its cause, since this is a mock. */
 function answerer(mocked: readonly MockedService[]) {
   const routes = pathRouter<Map<string, MockedOperation>>();
   for (const { name, operations: own } of mocked) {
@@ -79,7 +92,7 @@ function answerer(mocked: readonly MockedService[]) {
   async function answer(req: IncomingMessage, found: ReturnType<typeof routes.find>): Promise<Outgoing> {
     if (found === 'malformed') throw Invalid('path: malformed percent-encoding');
     if (!found) throw NotFound('path');
-    // Node leaves the body out of what answers a HEAD.
+    // Node omits the body from the answer to a HEAD request.
     const operation =
       found.target.get(req.method ?? 'GET') ?? (req.method === 'HEAD' ? found.target.get('GET') : undefined);
     if (!operation) throw new DomainError('methodNotAllowed', 'method not allowed');
@@ -88,7 +101,7 @@ function answerer(mocked: readonly MockedService[]) {
   }
 
   const pages = pagesOf(mocked);
-  // A mock holds nothing that is worth protecting.
+  // A mock holds nothing worth protecting.
   const cors = createCors({ origins: ['*'], operations, methodsOf, alsoAllowed: ['Prefer'] });
   function methodsOf(url: string): string[] {
     const found = routes.find(url);
@@ -112,7 +125,7 @@ function answerer(mocked: readonly MockedService[]) {
   };
 }
 
-/** What the real server shows people: the index, and of each service its OpenAPI document and its reference. */
+/** The pages that the real server shows people: the index, and for each service its OpenAPI document and its reference. */
 function pagesOf(mocked: readonly MockedService[]) {
   const shown = mocked.map(({ name }) => ({
     name,
@@ -129,7 +142,7 @@ function pagesOf(mocked: readonly MockedService[]) {
 const hasCredentials = ({ headers }: IncomingMessage) =>
   headers.authorization !== undefined || headers['x-api-key'] !== undefined;
 
-/** A failure in the envelope of the service that the path belongs to. */
+/** Returns a failure in the envelope of the service to which the path belongs. */
 function refusal(thrown: unknown, req: IncomingMessage, mocked: readonly MockedService[]): Outgoing {
   const error = asDomainError(thrown);
   const status = statusOf[error.kind];

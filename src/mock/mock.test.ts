@@ -34,6 +34,21 @@ describe('the answers of the mock', () => {
     });
   });
 
+  it('name the address of the mock where they name that of the service', async () => {
+    const metadata = await (await send('/auth/v1/auth/.well-known/openid-configuration')).text();
+    expect(JSON.parse(metadata)).toMatchObject({
+      issuer: `${mock.url}/auth/v1/auth`,
+      jwks_uri: `${mock.url}/auth/v1/auth/.well-known/jwks.json`,
+    });
+    const path = '/auth/v1/auth/oauth2/authorize?client_id=client_01m7w6qgepfq9s8vanppxya2w6';
+    const response = await send(path, {
+      redirect: 'manual',
+      headers: { ...credentials, prefer: 'code=303' },
+    });
+    const told = `${metadata} ${decodeURIComponent(response.headers.get('location') ?? '')}`;
+    expect(told).not.toContain(':4000');
+  });
+
   it('carry the documented headers and a request id', async () => {
     const response = await post('/authz/v1/roles', { name: 'Editor' });
     expect(response.status).toBe(201);
@@ -60,6 +75,22 @@ describe('the answers of the mock', () => {
     expect(await response.text()).toMatch(
       /^event: change\nid: 1\ndata: \{"seq":\d+,"kind":"key","id":"key_\w+"\}\n\n$/,
     );
+  });
+
+  it('tell in a stream one story with one end, and another end on request', async () => {
+    const told = async (prefer: string) => {
+      const response = await send('/agents/agentsvc/agents/support/stream', {
+        method: 'POST',
+        headers: { ...json, prefer },
+        body: JSON.stringify({ input: 'Where is my order?' }),
+      });
+      return [...(await response.text()).matchAll(/^event: (.*)$/gm)].map(([, event]) => event);
+    };
+    const begin = ['run_started', 'step', 'token', 'token', 'usage'];
+    expect(await told('')).toEqual([...begin, 'done']);
+    expect(await told('example=error')).toEqual([...begin, 'error']);
+    expect(await told('example=paused')).toEqual([...begin, 'paused']);
+    expect(await told('example=step')).toEqual(['run_started', 'step']);
   });
 
   it('are bytes that programs can open where they are files', async () => {
@@ -96,7 +127,10 @@ describe('the answers of the mock', () => {
 
   it('lead elsewhere where they are redirects', async () => {
     const path = '/auth/v1/auth/oauth2/authorize?client_id=client_01m7w6qgepfq9s8vanppxya2w6';
-    const response = await send(path, { redirect: 'manual' });
+    const response = await send(path, {
+      redirect: 'manual',
+      headers: { ...credentials, prefer: 'code=303' },
+    });
     expect(response.status).toBe(303);
     expect(response.headers.get('location')).toMatch(/^(https?:\/)?\//);
   });
@@ -367,7 +401,7 @@ describe('the start', () => {
     const log = { info: (text: string) => told.push(text) };
     const one = await startMock({ port: 0, host: '127.0.0.1', services: ['keys'], stateful: true, log });
     await one.close();
-    expect(told.join('\n')).toMatch(/remembers the last 10,000 records.*X-Tenant-ID/s);
+    expect(told.join('\n')).toMatch(/remembers up to 50,000 records.*X-Tenant-ID/s);
   });
 
   it('mocks only the services that are asked for', async () => {

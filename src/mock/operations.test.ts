@@ -1,10 +1,10 @@
-/** Every operation of the contract, by the request of its examples. */
+/** Tests every operation of the contract with the request from its examples. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { breaches } from '../../contract-tests/conformance.ts';
 import { nameOf } from '../../contract-tests/contract.ts';
 import { exampleRequest } from '../../contract-tests/requests.ts';
 import { operations, services, type Operation, type ServiceName } from '../../generated/operations.ts';
-import { exampleOfMedia, operationOf, readDocument } from './document.ts';
+import { exampleOfMedia, operationOf, readDocument } from './contract/document.ts';
 import { startMock, type Mock } from './index.ts';
 
 let mock: Mock;
@@ -19,7 +19,10 @@ const names = Object.keys(services) as ServiceName[];
 
 describe.each(names)('%s', { timeout: 60_000 }, (service) => {
   const own = operations.filter((operation) => operation.service === service);
-  const document = readDocument(service);
+  let document: ReturnType<typeof readDocument>;
+  beforeAll(() => {
+    document = readDocument(service, mock.url);
+  });
 
   it('answers each operation as documented, with its example', async () => {
     const wrong: string[] = [];
@@ -46,9 +49,19 @@ describe.each(names)('%s', { timeout: 60_000 }, (service) => {
     const wrong: string[] = [];
     for (const operation of own) {
       const response = await send(stateful, operation, { 'x-tenant-id': operation.id });
-      // The example of a request makes again what the examples have already.
+      // The example request creates what already exists among the examples.
       const taken = operation.verb === 'POST' ? [409] : [];
       wrong.push(...(await faults(operation, response, [...successesOf(operation), ...taken])));
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  it('refuses each operation without credentials as documented', async () => {
+    const wrong: string[] = [];
+    for (const operation of own.filter(({ access }) => access !== 'public')) {
+      const { path, init } = exampleRequest(operation);
+      const response = await fetch(`${mock.url}${path}`, { ...init, redirect: 'manual' });
+      wrong.push(...(await faults(operation, response, [401])));
     }
     expect(wrong).toEqual([]);
   });
@@ -58,7 +71,7 @@ describe.each(names)('%s', { timeout: 60_000 }, (service) => {
     return [`${nameOf(operation)}: answered ${response.status}: ${await response.text()}`];
   }
 
-  /** What of a JSON answer is not the example in the document. */
+  /** Returns the parts of a JSON answer that differ from the document's example. */
   async function madeUp(operation: Operation, response: Response): Promise<string[]> {
     if (response.bodyUsed || response.headers.get('content-type') !== 'application/json') return [];
     const { content } = operationOf(document, operation.id).responses[response.status] ?? {};
@@ -70,7 +83,7 @@ describe.each(names)('%s', { timeout: 60_000 }, (service) => {
 
 const statusesOf = ({ responses }: Operation) => [...new Set(responses.map(({ status }) => status))];
 
-/** A plain request to a WebSocket is told to upgrade. */
+/** A plain request to a WebSocket is answered with 426. */
 function successesOf(operation: Operation): number[] {
   const found = statusesOf(operation).filter((status) => status < 400);
   return found.includes(101) ? [426] : found;

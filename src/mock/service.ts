@@ -1,46 +1,50 @@
+import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { operations, type Operation, type ServiceName } from '../../generated/operations.ts';
 import type { Validators } from '../http/operation.ts';
 import { requestReader, type ReadRequest } from '../http/request.ts';
-import { operationOf, readDocument, type Document } from './document.ts';
-import { envelopes } from './envelope.ts';
-import { contentTypeFor } from './negotiation.ts';
-import type { Outgoing } from './outgoing.ts';
-import { preference } from './preference.ts';
-import type { Answers } from './prism.ts';
-import { eventStream, plainBody } from './raw.ts';
-import { remembering, type Remember } from './remembering.ts';
-import type { Memory } from './memory.ts';
+import { operationOf, readDocument, type Document } from './contract/document.ts';
+import { envelopes } from './answers/envelope.ts';
+import { contentTypeFor } from './answers/negotiation.ts';
+import { makingUp } from './made-up/made-up.ts';
+import type { Outgoing } from './answers/outgoing.ts';
+import { preference } from './answers/preference.ts';
+import type { Answers } from './answers/prism.ts';
+import { eventStream, plainBody } from './answers/raw.ts';
+import { isBytes, received } from './memory/contents.ts';
+import type { Memory } from './memory/memory.ts';
+import { remembering, type Remember } from './memory/remembering.ts';
 
 /** One service of the mock. */
 export interface MockedService {
   readonly name: ServiceName;
   readonly document: Document;
   readonly operations: readonly MockedOperation[];
-  /** The documented body of a failure, with this message. */
+  /** Returns the documented body of a failure, with this message. */
   envelope(status: number, message: string): unknown;
 }
 
 export interface MockedOperation {
   readonly verb: string;
-  /** Its path, and the other one that means the same. */
+  /** Its path, and its alias if it has one. */
   readonly paths: readonly string[];
-  /** True when it needs no credentials. */
+  /** Whether the operation needs no credentials. */
   readonly public: boolean;
-  /** Reads the request, throws a `DomainError` for what is wrong with it, and answers an example. */
+  /** Reads the request and answers it. @throws DomainError for an invalid request */
   answer(req: IncomingMessage, params: Readonly<Record<string, string>>): Promise<Outgoing>;
 }
 
-/** What takes long to prepare and is prepared when the first request of a service comes. */
+/** Parts that take long to prepare and are prepared on the first request of a service. */
 interface Prepared {
   readonly answers: Answers;
+  readonly madeUp: ReturnType<typeof makingUp>;
   readonly readerOf: (operation: Operation) => ReadRequest;
   readonly remember: Remember | undefined;
 }
 
-/** The mock of one service from its document and its part of the operations table. With a memory it remembers what is sent. */
-export function mockService(name: ServiceName, memory: Memory | undefined): MockedService {
-  const document = readDocument(name);
+/** Creates the mock of one service from its document and its part of the operations table. With a memory, it remembers what is sent. */
+export function mockService(name: ServiceName, memory: Memory | undefined, address: string): MockedService {
+  const document = readDocument(name, address);
   const own = operations.filter(({ service }) => service === name);
   const prepared = once(() => prepare(name, document, own, memory));
   return {
@@ -65,38 +69,62 @@ async function prepare(
   own: readonly Operation[],
   memory: Memory | undefined,
 ): Promise<Prepared> {
-  const { prismAnswers } = await import('./prism.ts');
+  const { prismAnswers } = await import('./answers/prism.ts');
   const { validators } = (await import(`../../generated/${name}/validators.js`)) as {
     validators: Readonly<Record<string, Validators>>;
   };
   const readers = new Map(
-    own.map((operation) => [operation.id, requestReader(operation, validators[operation.id] ?? {})]),
+    own.map((operation) => [
+      operation.id,
+      requestReader(keepable(operation, memory), validators[operation.id] ?? {}),
+    ]),
   );
   return {
     answers: await prismAnswers(document),
+    madeUp: makingUp(document),
     readerOf: ({ id }) => readers.get(id)!,
     remember: memory && remembering(name, document, own, memory),
   };
 }
 
+/** Limits an upload to the number of bytes that the memory keeps. */
+function keepable(operation: Operation, memory: Memory | undefined): Operation {
+  const { body } = operation;
+  if (!memory || !body || body.contentTypes.includes('application/json')) return operation;
+  return { ...operation, body: { ...body, limit: Math.min(body.limit, memory.largest) } };
+}
+
 async function answer(
   document: Document,
   operation: Operation,
-  { answers, readerOf, remember }: Prepared,
+  { answers, madeUp, readerOf, remember }: Prepared,
   req: IncomingMessage,
   params: Readonly<Record<string, string>>,
 ): Promise<Outgoing> {
   const request = await readerOf(operation)(req, params, undefined);
-  await drained(request['body']);
+  const { body: sent } = request;
+  const arrived = isBytes(sent) && remember ? await received(sent, operation, req.headers) : undefined;
+  // The bytes have to be read even if nothing uses them.
+  if (isBytes(sent) && !arrived) for await (const _ of sent) continue;
   const wish = preference(req.headers);
   const remembered =
     wish.code === undefined && wish.exampleKey === undefined && !wish.dynamic
-      ? remember?.(operation, request, tenantOf(req))
+      ? remember?.(operation, request, arrived, tenantOf(req), clientOf(req))
       : undefined;
   const status = wish.code ?? remembered?.status ?? usualStatus(operation, req);
   const types = Object.keys(operationOf(document, operation.id).responses[status]?.content ?? {});
   const contentType = contentTypeFor(types, req.headers.accept, params) ?? null;
-  const outgoing = await answers(operation, { ...wish, code: status }, contentType);
+  const isStream = contentType === 'text/event-stream';
+  // The examples of a stream are its events, which Prism does not know.
+  const { exampleKey, ...others } = wish;
+  const wanted = { ...(isStream ? others : wish), code: status, dynamic: false };
+  // An undocumented answer is rejected before anything is made up.
+  const example = await answers(operation, wanted, contentType);
+  const isMadeUp = wish.dynamic && !isRaw(contentType) && example.body !== undefined;
+  const made = isMadeUp
+    ? await madeUp({ operation, preference: { ...wanted, dynamic: true }, contentType })
+    : undefined;
+  const outgoing = made ? { ...made, headers: example.headers } : example;
   if (remembered?.body !== undefined && !isRaw(contentType))
     return {
       ...outgoing,
@@ -104,28 +132,40 @@ async function answer(
       headers: remembered.headers(outgoing.headers),
       body: JSON.stringify(remembered.body),
     };
+  if (remembered?.content) {
+    const { bytes, type } = remembered.content;
+    return {
+      ...outgoing,
+      contentType: types.includes('*/*') || operation.verb === 'HEAD' ? type : contentType,
+      headers: remembered.headers(outgoing.headers),
+      body: operation.verb === 'HEAD' ? undefined : bytes,
+    };
+  }
+  if (remembered && isEmpty(remembered.status, operation))
+    return { ...outgoing, headers: remembered.headers(outgoing.headers) };
   if (!isRaw(contentType)) return request['cursor'] === undefined ? outgoing : lastPage(outgoing);
-  const body =
-    contentType === 'text/event-stream'
-      ? eventStream(document, operation.id)
-      : plainBody(document, operation.id, status, contentType);
-  return { ...outgoing, contentType: sent(contentType), body };
+  const body = isStream
+    ? (remembered?.retold ?? String)(eventStream(document, operation.id, exampleKey))
+    : plainBody(document, operation.id, status, contentType);
+  return { ...outgoing, contentType: served(contentType), body };
 }
 
-/** The first documented success; who asks for a WebSocket without upgrading the connection is told to. */
+/** Returns the first documented success. A request to a WebSocket without an upgrade gets 426. */
 function usualStatus({ responses }: Operation, { headers }: IncomingMessage): number {
   const first = Math.min(...responses.map(({ status }) => status));
   return first === 101 && headers.upgrade === undefined ? 426 : first;
 }
 
-/** What Prism cannot serve: streams of events and anything that is neither JSON nor nothing. */
+const isEmpty = (status: number, { verb }: Operation) => verb === 'HEAD' || status === 304 || status === 416;
+
+/** Whether Prism cannot serve a content type: event streams, and any other type that is not JSON. */
 const isRaw = (contentType: string | null): contentType is string =>
   contentType !== null && !/^application\/([a-z.-]+\+)?json$/.test(contentType);
 
-/** Bytes of any type are sent as such. */
-const sent = (contentType: string) => (contentType === '*/*' ? 'application/octet-stream' : contentType);
+/** Serves any type as plain bytes. */
+const served = (contentType: string) => (contentType === '*/*' ? 'application/octet-stream' : contentType);
 
-/** Every list of the mock has two pages, so that clients can be tried that walk to the end: nothing leads on from the second. */
+/** Every list of the mock has two pages, so that clients can test reading to the end: the second page has no next one. */
 function lastPage({ headers, body, ...rest }: Outgoing): Outgoing {
   const { 'X-Next-Cursor': _more, ...others } = headers;
   const ended = (name: string, value: unknown): unknown => {
@@ -139,17 +179,17 @@ function lastPage({ headers, body, ...rest }: Outgoing): Outgoing {
   };
 }
 
-/** Whose records are meant; undefined where the request does not say. */
+/** Returns the tenant whose records are meant, or undefined when the request does not name one. */
 function tenantOf({ headers }: IncomingMessage): string | undefined {
   const tenant = headers['x-tenant-id'];
   return typeof tenant === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(tenant) ? tenant : undefined;
 }
 
-/** A body that is neither JSON nor a form arrives as a stream, which has to be read even if nobody wants it. */
-async function drained(body: unknown): Promise<void> {
-  if (typeof body !== 'object' || body === null || !(Symbol.asyncIterator in body)) return;
-  for await (const _piece of body as AsyncIterable<Uint8Array>);
-}
+/** Identifies the client as well as a mock can: by credentials and address. */
+const clientOf = ({ headers, socket }: IncomingMessage): string =>
+  createHash('sha256')
+    .update(JSON.stringify([headers.authorization, headers['x-api-key'], socket.remoteAddress]))
+    .digest('base64');
 
 function once<Value>(make: () => Value): () => Value {
   let made: { value: Value } | undefined;

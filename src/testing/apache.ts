@@ -8,26 +8,26 @@ import { join } from 'node:path';
 const program = '/usr/sbin/apache2';
 const modules = '/usr/lib/apache2/modules';
 
-/** Whether Debian's Apache is on this machine with all of these modules. */
+/** Whether Debian's Apache is installed with all of these modules. */
 export const findApache = (names: readonly string[]): boolean =>
   [program, ...names.map((name) => `${modules}/mod_${name}.so`)].every((path) => existsSync(path));
 
 export interface Apache {
-  /** Without a slash at its end. */
+  /** The server's URL, without a trailing slash. */
   readonly url: string;
-  /** What it noted as errors so far. */
+  /** The content of the error log so far. */
   errors(): Promise<string>;
   close(): Promise<void>;
 }
 
-/** Starts Apache on the port with these modules and directives, and waits until it listens. Rejects with its errors when it ends first. */
+/** Starts Apache on the port with these modules and directives, and waits until it listens. Rejects with its errors if it ends first. */
 export async function startApache(
   port: number,
   names: readonly string[],
   directives: readonly string[],
 ): Promise<Apache> {
   const folder = await mkdtemp(join(tmpdir(), 'plinth-apache-'));
-  // Started by root it serves as another user, who has to get in.
+  // When root starts Apache, it serves as another user, who needs access to the folder.
   await chmod(folder, 0o755);
   const log = join(folder, 'error.log');
   const configuration = [

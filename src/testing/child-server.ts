@@ -9,26 +9,34 @@ export interface ChildServer {
   readonly url: string;
   readonly rootToken: string;
   readonly pid: number;
-  /** What it wrote so far. */
+  /** The output of the process so far. */
   readonly stdout: () => string;
   readonly stderr: () => string;
   request(method: string, path: string, options?: TestRequest): Promise<TestResponse>;
-  /** Sends the signal (`SIGTERM` without one) and waits for the end. Resolves with the exit code, null after a `SIGKILL`. */
+  /** Sends the signal (by default `SIGTERM`) and waits for the end. Resolves with the exit code, or null after a `SIGKILL`. */
   kill(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
 export interface ChildServerOptions {
   services: readonly string[];
-  /** Added to an environment that has nothing of this process but its PATH. Name `DATABASE_URL` or a data directory. */
+  /** Added to an environment that inherits only PATH from this process. Set `DATABASE_URL` or a data directory. */
   env?: Readonly<Record<string, string>>;
+  /** How many files and sockets the process may have open. */
+  descriptors?: number;
 }
 
-/** Starts `src/main.ts serve` on a free port and waits until it is ready. Rejects with what it wrote when it ends first. */
-export async function childServer({ services, env = {} }: ChildServerOptions): Promise<ChildServer> {
+/** Starts `src/main.ts serve` on a free port and waits until it is ready. Rejects with its output if it ends first. */
+export async function childServer({
+  services,
+  env = {},
+  descriptors,
+}: ChildServerOptions): Promise<ChildServer> {
   const port = await freePort();
   const rootToken = env['PLINTH_ROOT_TOKEN'] ?? randomBytes(24).toString('base64url');
   const main = new URL('../main.ts', import.meta.url).pathname;
-  const child = spawn(process.execPath, [main, 'serve', ...services, '--port', String(port)], {
+  const limit = descriptors === undefined ? '' : `ulimit -n ${descriptors}; `;
+  const words = [process.execPath, main, 'serve', ...services, '--port', String(port)];
+  const child = spawn('sh', ['-c', `${limit}exec "$0" "$@"`, ...words], {
     env: { PATH: process.env['PATH'], PLINTH_ROOT_TOKEN: rootToken, PLINTH_CONTRACT: 'strict', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -13,7 +13,7 @@ const flags = [
   '--disable-sync',
 ];
 
-/** The Chromium of this machine: `PLINTH_CHROMIUM`, else the first of the usual names on the path. */
+/** The path of Chromium: `PLINTH_CHROMIUM`, else the first of the usual names on PATH. */
 export function findChromium(): string | undefined {
   const { PLINTH_CHROMIUM: given, PATH = '' } = process.env;
   const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { cp, mkdir, readdir, rename, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { inject } from 'vitest';
 import { pino } from 'pino';
@@ -10,31 +10,42 @@ import { createPool, type Pool } from '../db/sql.ts';
 import { inDatabase } from './postgres.ts';
 
 export interface TestDatabase extends Database {
-  /** What `openDatabase` was given: enough to open the same database again, in this process or another. */
+  /** The options of `openDatabase`: enough to open the same database again, in this process or another. */
   readonly options: { readonly url: string | undefined; readonly dataDir: string };
-  /** Closes and opens it again, as a restart of the server would; the old handle is dead. */
+  /** Closes the database and opens it again, as a restart of the server would; the old handle becomes unusable. */
   reopen(): Promise<TestDatabase>;
-  /** Closes it and removes the database and its files. */
+  /** Closes the database and removes it with its files. */
   close(): Promise<void>;
 }
 
 export interface TestDatabaseOptions {
-  /** The services whose migrations it has; the shared ones are always there. */
+  /** The services whose migrations to apply; the shared migrations are always applied. */
   services?: readonly string[];
-  /** Migrations that are no service's, for tests of the machinery itself. */
+  /** Migrations that belong to no service, for tests of the migration code itself. */
   migrations?: readonly Migrations[];
   log?: Parameters<typeof openDatabase>[0]['log'];
 }
 
 /**
- * A fresh, migrated database on the engine of the vitest project, made from a template that the run builds once. Close it in
- * `afterAll`; what is left open is removed at the end of the run.
+ * Creates a migrated database on the engine of the vitest project, from a template that the run builds once. Close it in
+ * `afterAll`; databases that are left open are removed at the end of the run.
  */
 export async function testDatabase(options: TestDatabaseOptions = {}): Promise<TestDatabase> {
   const log = options.log ?? pino({ level: 'silent' });
   const sets = [...(options.services ?? []).map(migrationsOf), ...(options.migrations ?? [])];
   const place = inject('engine') === 'postgres' ? await onServer(sets) : await inFolder(sets);
   return open(place, log);
+}
+
+/**
+ * The compiled engine of PGlite. Node compiles a module once for all threads while somebody holds it; otherwise every test file would
+ * compile nine megabytes again, which takes longer than most of its tests.
+ */
+const compiledEngine = inject('engine') === 'pglite' ? WebAssembly.compile(await engineFile()) : undefined;
+
+function engineFile(): Promise<Buffer<ArrayBuffer>> {
+  const entry = createRequire(import.meta.url).resolve('@electric-sql/pglite');
+  return readFile(join(entry, '../pglite.wasm'));
 }
 
 interface Place {
@@ -61,10 +72,19 @@ async function open(place: Place, log: NonNullable<TestDatabaseOptions['log']>):
 }
 
 async function inFolder(sets: readonly Migrations[]): Promise<Place> {
-  const template = await folderTemplate(sets);
+  await compiledEngine;
+  const dataDir = await copyOf(await folderTemplate(sets));
+  return { url: undefined, dataDir, remove: () => rm(dataDir, { recursive: true, force: true }) };
+}
+
+/** Creates a data directory whose database has the tables of these services, for a server that a test starts itself. */
+export const migratedFolder = async (services: readonly string[]): Promise<string> =>
+  copyOf(await folderTemplate(services.map(migrationsOf)));
+
+async function copyOf(template: string): Promise<string> {
   const dataDir = join(runFolder(), randomBytes(6).toString('hex'));
   await cp(template, dataDir, { recursive: true });
-  return { url: undefined, dataDir, remove: () => rm(dataDir, { recursive: true, force: true }) };
+  return dataDir;
 }
 
 async function onServer(sets: readonly Migrations[]): Promise<Place> {
@@ -82,12 +102,14 @@ async function onServer(sets: readonly Migrations[]): Promise<Place> {
   return { url: inDatabase(inject('databaseUrl'), name), dataDir, remove };
 }
 
-/** Two workers may build the same template at once: the first to put it in place wins, the other throws its own away. */
+/** Two workers may build the same template at once: the first to put it in place wins, the other discards its copy. */
 async function folderTemplate(sets: readonly Migrations[]): Promise<string> {
   const template = join(runFolder(), `template_${await digest(sets)}`);
   const exists = (await readdir(runFolder())).some((name) => template.endsWith(name));
   if (exists) return template;
   const draft = `${template}_${randomBytes(4).toString('hex')}`;
+  // Creating an empty database takes longer than the migrations.
+  if (sets.length > 0) await cp(await folderTemplate([]), draft, { recursive: true });
   await build({ url: undefined, dataDir: draft }, sets);
   await rename(draft, template).catch(() => rm(draft, { recursive: true, force: true }));
   return template;
@@ -127,11 +149,11 @@ async function digest(sets: readonly Migrations[]): Promise<string> {
 }
 
 async function withServer<T>(use: (pool: Pool) => Promise<T>): Promise<T> {
-  const pool = createPool({ max: 1, fetch_types: false }, inject('databaseUrl'));
+  const pool = createPool({ max: 1 }, inject('databaseUrl'));
   return use(pool).finally(() => pool.end());
 }
 
-const runFolder = () => join(tmpdir(), inject('run'));
+const runFolder = () => inject('folder');
 
 const migrationsOf = (name: string): Migrations => ({
   name,

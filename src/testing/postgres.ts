@@ -3,13 +3,13 @@ import { createPool } from '../db/sql.ts';
 const loopback = 'postgres://postgres@127.0.0.1:5432/postgres';
 
 /**
- * The PostgreSQL that tests may make databases in: TEST_DATABASE_URL, which then has to answer, or the one on the loopback port,
- * if there is one that lets us in.
+ * The PostgreSQL server in which tests may create databases: TEST_DATABASE_URL, which must answer if it is set, or the server on the
+ * loopback port, if there is one that accepts the connection.
  */
 export async function findPostgres(): Promise<string | undefined> {
   const named = process.env['TEST_DATABASE_URL'];
   const url = named || loopback;
-  const pool = createPool({ max: 1, connect_timeout: 3, fetch_types: false }, url);
+  const pool = createPool({ max: 1, connect_timeout: 3 }, url);
   try {
     await pool`select 1`;
     return url;
@@ -21,7 +21,7 @@ export async function findPostgres(): Promise<string | undefined> {
   }
 }
 
-/** The same server, another database. */
+/** The URL of another database on the same server. */
 export function inDatabase(url: string, name: string): string {
   const other = new URL(url);
   other.pathname = `/${name}`;

@@ -1,34 +1,41 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 export interface Proxy {
-  /** The URL of the target, by way of the proxy. */
+  /** The URL of the target, through the proxy. */
   readonly url: string;
-  /** Cuts all connections and refuses new ones, as a server that was stopped. */
+  /** Cuts all connections and refuses new ones, like a stopped server. */
   cut(): Promise<void>;
-  /** Passes nothing on any more but keeps every connection open, as a server that hangs. */
+  /** Forwards nothing any more but keeps every connection open, like a server that hangs. */
   freeze(): void;
-  /** Works again. */
+  /** Forwards nothing any more on one of the connections, as if a firewall had dropped its state. */
+  freezeOne(): void;
+  /** Drops all connections and accepts and forwards new ones again. */
   restore(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Stands between a client and the database server, to take the server away from it. */
+/** Starts a proxy between a client and the database server that can make the server unreachable. */
 export async function proxyTo(url: string): Promise<Proxy> {
   const target = new URL(url);
   const sockets = new Set<Socket>();
+  const clients = new Set<Socket>();
+  const forgotten = new Set<Socket>();
   let frozen = false;
 
   const server = createServer((client) => {
+    clients.add(client);
     const upstream = connect(Number(target.port || 5432), target.hostname);
     for (const [from, to] of [
       [client, upstream],
       [upstream, client],
     ] as const) {
       sockets.add(from);
-      from.on('data', (data) => (frozen ? undefined : to.write(data)));
+      from.on('data', (data) => (frozen || forgotten.has(client) ? undefined : to.write(data)));
       from.on('error', () => {});
       from.on('close', () => {
         sockets.delete(from);
+        forgotten.delete(client);
+        clients.delete(client);
         to.destroy();
       });
     }
@@ -49,6 +56,10 @@ export async function proxyTo(url: string): Promise<Proxy> {
     url: through.href,
     cut: close,
     freeze: () => void (frozen = true),
+    freezeOne() {
+      const [client] = clients;
+      if (client !== undefined) forgotten.add(client);
+    },
     async restore() {
       frozen = false;
       drop();

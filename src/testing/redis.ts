@@ -2,10 +2,10 @@ import { connect } from 'node:net';
 
 const [host, port] = ['127.0.0.1', 6379];
 
-/** Where development machines have a Redis. */
+/** The URL of Redis on development machines. */
 export const redisUrl = `redis://${host}:${port}`;
 
-/** Whether a Redis answers there. */
+/** Whether Redis answers at that URL. */
 export function redisAnswers(): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, host, () => socket.write('PING\r\n'));

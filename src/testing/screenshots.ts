@@ -3,11 +3,11 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Browser } from 'playwright-core';
-import { journeyPlace, journeys } from '../services/auth/testing-journeys.ts';
+import { journeyPlace, journeys } from '../services/auth/testing/journeys.ts';
 import { childServer } from './child-server.ts';
 import { findChromium, launchChromium } from './chromium.ts';
 
-/** Without branding, and with one that is as different as can be. */
+/** One look without branding, and one whose branding is as different as possible. */
 const looks: Readonly<Record<string, object | undefined>> = {
   plain: undefined,
   branded: {
@@ -30,10 +30,14 @@ try {
   await browser.close();
 }
 
-/** A server of its own for each look. */
+/** Takes the screenshots of one look, on a server of its own. */
 async function takeAll(browser: Browser, look: string): Promise<void> {
   const data = await mkdtemp(join(tmpdir(), 'plinth-screenshots-'));
-  const env = { PLINTH_DATA_DIR: data, PLINTH_AUTH_ARGON2: 'm=7168,t=1,p=1' };
+  const env = {
+    PLINTH_DATA_DIR: data,
+    PLINTH_AUTH_ARGON2: 'm=7168,t=1,p=1',
+    PLINTH_AUTH_CLIENT_REGISTRATION: 'open',
+  };
   const server = await childServer({ services: ['auth'], env });
   try {
     const place = await journeyPlace(server, looks[look]);

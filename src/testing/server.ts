@@ -3,6 +3,7 @@ import { pino } from 'pino';
 
 import { createApp, loadServices, type ServedName, type App } from '../app.ts';
 import { listen, type Listening } from '../http/listen.ts';
+import type { ServiceModule } from '../http/service.ts';
 import { createSealer } from '../lib/seal.ts';
 import { readSettings } from '../lib/settings.ts';
 import { testDatabase, type TestDatabase } from './database.ts';
@@ -10,15 +11,15 @@ import { testDatabase, type TestDatabase } from './database.ts';
 export { childServer, type ChildServer } from './child-server.ts';
 
 export interface TestServer {
-  /** Without a slash at its end. Services lie under `/<service>`. */
+  /** The server's URL, without a trailing slash. Services are at `/<service>`. */
   readonly url: string;
   readonly rootToken: string;
   readonly db: TestDatabase;
   /** Sends a request as root, or with another credential or none. */
   request(method: string, path: string, options?: TestRequest): Promise<TestResponse>;
-  /** Ends the server and starts it again on the same database, at a new address. */
+  /** Stops the server and starts it again on the same database, at a new address. */
   restart(): Promise<void>;
-  /** Ends the server and removes its database. Throws when strict mode saw the server break its contract. */
+  /** Stops the server and removes its database. Throws when strict mode saw the server break its contract. */
   close(): Promise<void>;
 }
 
@@ -26,18 +27,18 @@ export interface TestRequest {
   /** Sent as JSON; text and bytes are sent as they are. */
   body?: unknown;
   headers?: Record<string, string>;
-  /** The root token without it; null sends no credential. */
+  /** The Bearer token; by default the root token, null sends no credential. */
   token?: string | null;
   /** An API key in `X-API-Key`, instead of a token. */
   apiKey?: string;
-  /** `X-Tenant-ID`. */
+  /** The `X-Tenant-ID` header. */
   tenant?: string;
 }
 
 export interface TestResponse {
   readonly status: number;
   readonly headers: Headers;
-  /** Parsed where it is JSON, else the text; undefined when empty. */
+  /** The parsed body when it is JSON, else the text; undefined when it is empty. */
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests look into bodies of every shape
   readonly body: any;
   readonly text: string;
@@ -45,22 +46,26 @@ export interface TestResponse {
 
 export interface TestServerOptions {
   services: readonly ServedName[];
-  /** As `NODE_ENV=production` says. */
+  /** Modules that a test makes up, under names that the contract knows. Their migrations are not applied. */
+  modules?: readonly ServiceModule[];
+  /** Whether a second check validates requests and responses; true by default. */
+  strict?: boolean;
+  /** Whether the server behaves as with `NODE_ENV=production`. */
   production?: boolean;
-  /** Whether addresses that users give may be private ones; they may, without it. */
+  /** Whether addresses that users provide may be private; true by default. */
   allowPrivateTargets?: boolean;
-  /** Settings of the services, by the names of the environment. */
+  /** Settings of the services, by the names of their environment variables. */
   env?: Readonly<Record<string, string>>;
-  /** Log lines, for tests that look at them. */
+  /** Receives the log lines, for tests that inspect them. */
   log?: { write(line: string): void };
   trustedProxy?: readonly string[];
   /** Origins whose pages may call. */
   corsOrigins?: readonly string[];
-  /** Where services run that this server needs and does not serve. */
+  /** Where services run that this server needs but does not serve. */
   remotes?: Readonly<Record<string, { url: string; token: string }>>;
 }
 
-/** A server in this process on a free port, in strict contract mode, with a fresh database. */
+/** Starts a server in this process on a free port, in strict contract mode by default, with a fresh database. */
 export async function testServer(options: TestServerOptions): Promise<TestServer> {
   const rootToken = randomBytes(24).toString('base64url');
   let db = await testDatabase({ services: options.services });
@@ -89,7 +94,7 @@ export async function testServer(options: TestServerOptions): Promise<TestServer
   };
 }
 
-/** The same for all servers of a test run, so that a server can be started again on its database, and tests can read what is sealed. */
+/** The same key for all servers of a test run, so that a server can restart on its database, and tests can read sealed data. */
 export const masterKey = Buffer.alloc(32, 7);
 export const testSealer = createSealer(masterKey);
 
@@ -98,26 +103,29 @@ async function run(
   rootToken: string,
   {
     services,
+    modules = [],
     env = {},
     log,
     trustedProxy = [],
     corsOrigins = [],
     remotes = {},
+    strict = true,
     production = false,
     allowPrivateTargets = true,
   }: TestServerOptions,
 ) {
   const app = await createApp({
     db,
-    modules: await loadServices(services),
+    modules: [...(await loadServices(services)), ...modules],
     config: {
       rootToken,
-      operatorTenant: 'default',
+      operator: { tenant: 'default', app: 'default' },
       trustedProxy,
       corsOrigins,
       anonymousRoot: false,
-      strict: true,
+      strict,
       production,
+      publicUrl: 'http://127.0.0.1:4000',
       allowPrivateTargets,
       sealer: testSealer,
       remotes,
@@ -139,7 +147,7 @@ async function end(app: App, listening: Listening): Promise<void> {
     throw new Error(`the contract was broken: ${app.breaches.map(({ message }) => message).join('; ')}`);
 }
 
-/** Sends one request and reads the whole answer. */
+/** Sends one request and reads the whole response. */
 export async function send(
   url: string,
   method: string,

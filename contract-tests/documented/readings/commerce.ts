@@ -38,7 +38,7 @@ export const commerce: readonly Reading[] = [
     document: 'commerce',
     letter: 'B',
     base: '',
-    // A repeated idempotency key answers 200, as the chapters on events and errors say.
+    // A repeated idempotency key gives a 200, according to the chapters on events and errors.
     responses: { 'POST /events': '201; 200' },
   },
   {

@@ -1,33 +1,33 @@
 import createTransport from 'openapi-fetch';
-import { deadline, type Deadline } from './deadline.ts';
+import { deadline, orAborted, type Deadline } from './deadline.ts';
 import { aborted, PlinthError, requestIdOf, responseError } from './errors.ts';
 import type { Target } from './operation.ts';
 import type { PlacedRequest } from './request.ts';
 import { uploadOf } from './uploads.ts';
 
-/** A request that is ready to be sent, as often as it takes. */
+/** A request that is ready to be sent, several times if necessary. */
 export interface ReadyRequest extends PlacedRequest {
   readonly target: Target;
   readonly baseUrl: string;
-  /** All of them, in place of the request's own. */
+  /** All headers of the request, in place of its own. */
   readonly allHeaders: Headers;
   readonly fetch: (request: Request) => Promise<Response>;
-  /** Milliseconds for one try. */
+  /** Milliseconds per attempt. */
   readonly timeout: number;
   readonly signal: AbortSignal | undefined;
 }
 
-/** What one try came to. Where the body is read later, the deadline goes on, without its time. */
+/** The result of one attempt. When the body is read later, the deadline continues without its timeout. */
 export interface Attempt {
   readonly data: unknown;
   readonly response: Response;
   readonly requestId: string | undefined;
   readonly deadline: Deadline;
-  /** The error that something thrown while reading the body stands for. */
-  failure(thrown: unknown): PlinthError;
+  /** Converts an error thrown while reading the body. */
+  readonly failure: (thrown: unknown) => PlinthError;
 }
 
-/** What openapi-fetch has to know of an operation; the generated interfaces know the rest. */
+/** The parts of an operation that openapi-fetch needs. The generated interfaces describe the rest. */
 interface AnyOperation {
   requestBody?: { content: { '*/*': unknown } };
   responses: { default: { content: { '*/*': unknown } } };
@@ -35,7 +35,7 @@ interface AnyOperation {
 type Verb = Lowercase<Target['operation']['verb']>;
 const transport = /* @__PURE__ */ createTransport<Record<string, Record<Verb, AnyOperation>>>();
 
-/** One try, as far as the end of the headers or, where the answer is JSON, of the body. */
+/** Makes one attempt, up to the end of the headers or, for a JSON answer, of the body. */
 export async function attempt(request: ReadyRequest): Promise<Attempt> {
   const { name, operation } = request.target;
   const limit = deadline(request.timeout, request.signal);
@@ -44,10 +44,9 @@ export async function attempt(request: ReadyRequest): Promise<Attempt> {
   const upload = uploadOf(request.body);
   let sent = false;
   try {
-    const { error, data, response } = await transport.request(
-      operation.verb.toLowerCase() as Verb,
-      request.path,
-      {
+    const { error, data, response } = await orAborted(
+      limit.signal,
+      transport.request(operation.verb.toLowerCase() as Verb, request.path, {
         baseUrl: request.baseUrl,
         fetch: (input) => {
           sent = true;
@@ -59,20 +58,29 @@ export async function attempt(request: ReadyRequest): Promise<Attempt> {
         bodySerializer: (body: unknown) => body,
         parseAs: later ? 'stream' : 'json',
         signal: limit.signal,
-        // A redirect could carry an API key to another host, and no operation answers JSON through one.
+        // A redirect could send an API key to another host, and no operation answers JSON through a redirect.
         redirect: 'manual',
         ...(upload.body instanceof ReadableStream && { duplex: 'half' }),
-      },
+      }),
     );
     const answered = response.ok || response.status === 304 || (later && response.status < 400);
     if (!answered) throw responseError(name, response, error);
+    if (!later && data === undefined && !operation.empty?.includes(response.status))
+      throw new PlinthError({
+        kind: 'protocol',
+        operation: name,
+        message: `${name}: the answer has no body, and JSON was due`,
+        status: response.status,
+        requestId: requestIdOf(response),
+        headers: response.headers,
+      });
     if (later) limit.pause();
     else limit.end();
     return { data, response, requestId: requestIdOf(response), deadline: limit, failure };
   } catch (thrown) {
     limit.end();
     upload.drop();
-    // What could not even be sent is the caller's mistake, and stays the error that it is.
+    // An error before the request was sent is the caller's mistake and is rethrown unchanged.
     throw sent || limit.reason() !== undefined ? failure(thrown) : thrown;
   }
 }
@@ -83,7 +91,7 @@ const messages = {
   connection: 'no connection to the server, or it was lost',
 };
 
-/** The error for what was thrown while a request was under way, by what had ended it. */
+/** Returns the error for an exception during a request, depending on what ended the request. */
 function failureOf(operation: string, reason: 'timeout' | 'abort' | undefined, cause: unknown): PlinthError {
   if (cause instanceof PlinthError) return cause;
   if (reason === 'abort') return aborted(operation, cause);

@@ -1,29 +1,30 @@
 import type { Raw } from './answer.ts';
 import { attempt, type Attempt, type ReadyRequest } from './attempt.ts';
+import { download } from './download.ts';
 import { aborted } from './errors.ts';
 import type { RequestMembers, Target } from './operation.ts';
-import { optionHeaders, type ClientOptions, type RequestOptions } from './options.ts';
+import { onBehalfHeaders, type ClientOptions, type OnBehalf, type RequestOptions } from './options.ts';
 import { placeRequest, type PlacedRequest } from './request.ts';
 import { delayBefore, isRepeatable, isTransient, sleep } from './retries.ts';
 
-/** A connection to the platform; the services take it: `authz(createClient({ … }))`. */
+/** A connection to the platform, which the services take: `authz(createClient({ … }))`. */
 export interface Client {
-  /** Calls an operation, again where that is safe and may help. The methods of the services do nothing else. */
+  /** Calls an operation, and repeats the call where that is safe and may help. The methods of the services only call this. */
   send<Data>(target: Target, request: RequestMembers, options?: RequestOptions): Promise<Raw<Data>>;
-  /** The same for an operation whose body is read later. */
+  /** Does the same for an operation whose body is read later. */
   open(target: Target, request: RequestMembers, options?: RequestOptions): Promise<Attempt>;
 }
 
 const defaultTimeout = 30_000;
 const defaultRetries = 2;
 
-/** Makes a client; nothing is sent yet. */
+/** Creates a client without sending anything. */
 export function createClient(options: ClientOptions): Client {
   const { timeout = defaultTimeout, retries = defaultRetries } = options;
   const fetch = options.fetch ?? ((request: Request) => globalThis.fetch(request));
   const serviceUrls: Readonly<Record<string, string | undefined>> = options.serviceUrls ?? {};
   const baseUrl = options.baseUrl.replace(/\/+$/, '');
-  const ownHeaders = credentials(options);
+  const ownHeaders = clientHeaders(options);
 
   async function open(target: Target, request: RequestMembers, call: RequestOptions = {}): Promise<Attempt> {
     const placed = placeRequest(target.operation, request);
@@ -42,14 +43,16 @@ export function createClient(options: ClientOptions): Client {
   return {
     open,
     async send<Data>(target: Target, request: RequestMembers, call?: RequestOptions) {
-      const { data, response, requestId } = await open(target, request, call);
-      // The contract says what the data is; the server is held to it by its own tests.
-      return { data: (target.operation.unread ? response : data) as Data, response, requestId };
+      const attempt = await open(target, request, call);
+      const { requestId } = attempt;
+      const response = target.operation.unread ? download(attempt) : attempt.response;
+      // The contract defines the data's type. The server's own tests ensure that it keeps the contract.
+      return { data: (target.operation.unread ? response : attempt.data) as Data, response, requestId };
     },
   };
 }
 
-/** Tries until it succeeds, fails for good or has been repeated that often. */
+/** Repeats attempts until one succeeds, one fails permanently or the retries are used up. */
 async function repeated(request: ReadyRequest, retries: number): Promise<Attempt> {
   const { target, allHeaders, body, signal } = request;
   const repeatable = isRepeatable(target.operation, allHeaders, body);
@@ -67,14 +70,24 @@ async function repeated(request: ReadyRequest, retries: number): Promise<Attempt
   }
 }
 
-function credentials({ token, apiKey, headers }: ClientOptions): Headers {
+/** The headers of every request: the caller's credentials, and on whose behalf the call is made. */
+function clientHeaders(options: ClientOptions): Headers {
+  const { token, apiKey, headers } = options;
   const all = new Headers(headers);
   if (token) all.set('Authorization', `Bearer ${token}`);
   if (apiKey) all.set('X-API-Key', apiKey);
+  setOnBehalf(all, options);
   return all;
 }
 
-/** Later ones beat earlier ones: the client's, the request's own, the call's. */
+function setOnBehalf(headers: Headers, options: OnBehalf): void {
+  for (const [option, header] of Object.entries(onBehalfHeaders)) {
+    const value = options[option as keyof OnBehalf];
+    if (value !== undefined) headers.set(header, value);
+  }
+}
+
+/** Later headers override earlier ones: the client's, the request's own, the call's. */
 function requestHeaders(
   { operation }: Target,
   placed: PlacedRequest,
@@ -87,10 +100,15 @@ function requestHeaders(
     operation.events ? 'text/event-stream' : operation.unread ? '*/*' : 'application/json',
   );
   for (const [name, value] of Object.entries(placed.headers)) headers.set(name, value);
-  for (const [option, header] of Object.entries(optionHeaders)) {
-    const value = call[option as keyof typeof optionHeaders];
-    if (value !== undefined) headers.set(header, value);
-  }
+  setOnBehalf(headers, call);
+  if (call.idempotencyKey !== undefined) headers.set('Idempotency-Key', call.idempotencyKey);
   for (const [name, value] of Object.entries(call.headers ?? {})) headers.set(name, value);
+  if (operation.creates && !headers.has('Idempotency-Key')) headers.set('Idempotency-Key', newKey());
   return headers;
 }
+
+/** `crypto.randomUUID` is missing on pages that were not loaded over TLS. */
+const newKey = () =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join(
+    '',
+  );

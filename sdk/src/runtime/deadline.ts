@@ -1,16 +1,16 @@
-/** The longest that timers of all platforms can wait. */
+/** The longest delay that timers support on every platform. */
 const longest = 2 ** 31 - 1;
 
-/** What ends a try: its time is over, or its caller gave up. */
+/** Ends an attempt: when its time is over, or when its caller aborts. */
 export interface Deadline {
   readonly signal: AbortSignal;
-  /** Which of the two happened. */
+  /** Which of the two ended the attempt. */
   reason(): 'timeout' | 'abort' | undefined;
-  /** Gives the full time again. */
+  /** Restarts the full timeout. */
   restart(): void;
-  /** The time does not matter any more; the caller may still give up. */
+  /** Stops the timeout. The caller may still abort. */
   pause(): void;
-  /** Forgets both. */
+  /** Stops the timeout and ignores the caller's signal. */
   end(): void;
 }
 
@@ -36,4 +36,17 @@ export function deadline(milliseconds: number, caller: AbortSignal | undefined):
       caller?.removeEventListener('abort', abort);
     },
   };
+}
+
+/**
+ * Returns the result of `work`, or rejects as soon as the signal aborts. The platform's own fetch holds its request weakly: if
+ * the request is collected while a body is read, an abort does not reach the body, and its reader would wait for ever.
+ */
+export function orAborted<Result>(signal: AbortSignal, work: Promise<Result>): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason as Error);
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort, { once: true });
+    void work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
 }

@@ -3,11 +3,11 @@ import type { Answer, EventStream } from './answer.ts';
 /**
  * Why a call failed:
  * - `response`: the server answered with an error; `status`, `code` and `body` say which;
- * - `connection`: no whole answer arrived;
+ * - `connection`: no complete answer arrived;
  * - `timeout`: no answer arrived in time;
  * - `abort`: the caller's signal ended it; `cause` is the signal's reason;
  * - `stream`: the server ended an event stream with an error;
- * - `protocol`: what arrived is not what the contract says, such as a proxy's page in place of JSON.
+ * - `protocol`: the answer does not match the contract, such as a proxy's page in place of JSON.
  */
 export type FailureKind = 'response' | 'connection' | 'timeout' | 'abort' | 'stream' | 'protocol';
 
@@ -21,25 +21,28 @@ interface Failure<Body> {
   readonly body?: Body;
   readonly requestId?: string | undefined;
   readonly retryAfter?: number | undefined;
+  readonly headers?: Headers | undefined;
   readonly cause?: unknown;
 }
 
-/** What every failed call throws, whatever the service's envelope. It carries nothing of the request. */
+/** The error that every failed call throws, whatever the service's envelope. It contains nothing of the request. */
 export class PlinthError<Body = unknown> extends Error {
   override readonly name = 'PlinthError';
   readonly kind: FailureKind;
   /** The method that was called: `authz.roles.create`. */
   readonly operation: string;
-  /** The HTTP status; 0 where no answer arrived. */
+  /** The HTTP status, or 0 when no answer arrived. */
   readonly status: number;
-  /** The envelope's code; the status where the envelope has none, the kind where there is no envelope. */
+  /** The envelope's code; without one, the status; without an envelope, the kind. */
   readonly code: string | number;
-  /** The body as it arrived: the service's envelope, or text where it is not JSON. */
+  /** The body as it arrived: the service's envelope, or text when it is not JSON. */
   readonly body: Body | undefined;
-  /** The server's log has the cause under this id. */
+  /** The id under which the server's log has the cause. */
   readonly requestId: string | undefined;
-  /** Seconds after which the server expects a repeat to succeed. */
+  /** Seconds after which the server expects a retry to succeed. */
   readonly retryAfter: number | undefined;
+  /** The headers of the answer, or undefined when none arrived. */
+  declare readonly headers: Headers | undefined;
 
   constructor({
     kind,
@@ -50,6 +53,7 @@ export class PlinthError<Body = unknown> extends Error {
     body,
     requestId,
     retryAfter,
+    headers,
     cause,
   }: Failure<Body>) {
     super(message, cause === undefined ? undefined : { cause });
@@ -60,33 +64,35 @@ export class PlinthError<Body = unknown> extends Error {
     this.body = body;
     this.requestId = requestId;
     this.retryAfter = retryAfter;
+    // Not enumerable, so that a copy of the error's members can be sent to a page or written as JSON.
+    Object.defineProperty(this, 'headers', { value: headers });
   }
 }
 
-/** An error whose body is the one that the operation documents. */
+/** An error with the body that the operation documents. */
 export interface DocumentedError<Body> extends PlinthError<Body> {
   readonly body: Body;
 }
 
 type Method<Body> = (request: never, options?: never) => Answer<unknown, Body> | EventStream<unknown, Body>;
 
-/** Whether something caught is an error of this client. */
+/** Whether a caught value is an error of this client. */
 export function isPlinthError(thrown: unknown): thrown is PlinthError;
 /**
- * Whether something caught is an error that `method` documents, which says what its body is:
+ * Whether a caught value is an error that `method` documents, which determines the type of its body:
  * `isPlinthError(thrown, plinth.authz.decisions.enforce)`.
  */
 export function isPlinthError<Body>(thrown: unknown, method: Method<Body>): thrown is DocumentedError<Body>;
 export function isPlinthError(thrown: unknown, method?: Method<unknown>): boolean {
-  // By name, so that an error of another copy of this package is recognised too.
+  // Compares the name, so that it also recognises an error of another copy of this package.
   if (!(thrown instanceof Error) || thrown.name !== 'PlinthError') return false;
-  // A number where it is given to `filter`.
+  // `filter` passes a number as the second argument.
   if (typeof method !== 'function') return true;
   const { operation, body } = thrown as PlinthError;
   return operation === method.name && typeof body === 'object' && body !== null;
 }
 
-/** The error that a response stands for. */
+/** Returns the error for a response. */
 export function responseError(operation: string, response: Response, body: unknown): PlinthError {
   const { message, code } = readEnvelope(body);
   return new PlinthError({
@@ -98,14 +104,15 @@ export function responseError(operation: string, response: Response, body: unkno
     body: body === '' ? undefined : body,
     requestId: requestIdOf(response),
     retryAfter: retryAfterOf(response),
+    headers: response.headers,
   });
 }
 
-/** Browsers hide where a redirect that is not followed leads to, and its status. */
+/** Browsers hide the status and the target of a redirect that is not followed. */
 const statusLine = ({ status, statusText }: Response) =>
   status === 0 ? 'a redirect, which is not followed' : `HTTP ${status} ${statusText}`.trimEnd();
 
-/** The error of a call that its caller gave up. */
+/** Returns the error of a call that its caller aborted. */
 export const aborted = (operation: string, cause: unknown): PlinthError =>
   new PlinthError({ kind: 'abort', operation, message: `${operation}: aborted`, cause });
 
@@ -117,7 +124,7 @@ interface Envelope {
   readonly code?: string | number;
 }
 
-/** The services' envelopes: `{error, code?}`, `{error: {message, code}}` and `{message}`. */
+/** Reads the services' envelopes: `{error, code?}`, `{error: {message, code}}` and `{message}`. */
 export function readEnvelope(body: unknown): Envelope {
   if (!isObject(body)) return {};
   const { error = body, code } = body;
@@ -135,7 +142,7 @@ const codeOf = (code: unknown): Envelope =>
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** `Retry-After` in seconds, whichever of its two forms was sent. */
+/** Returns `Retry-After` in seconds, from either of its two forms. */
 function retryAfterOf(response: Response): number | undefined {
   const text = response.headers.get('Retry-After')?.trim();
   if (!text) return undefined;

@@ -1,21 +1,21 @@
-/** An event as it stands on the wire. */
+/** An event in its wire form. */
 export interface WireEvent {
   readonly event: string;
   readonly data: string;
-  /** The last id that the stream gave, with this event or before. */
+  /** The last id in the stream, from this event or an earlier one. */
   readonly id: string | undefined;
 }
 
 export interface EventParser {
-  /** The events that this piece of the stream completes. */
+  /** Returns the events that this piece of the stream completes. */
   push(text: string): WireEvent[];
-  /** Milliseconds that the server wants between the end of the stream and the next connection. */
+  /** Milliseconds that the server requests between the end of the stream and the next connection. */
   readonly retry: number | undefined;
 }
 
 /**
- * Reads `text/event-stream` as the HTML standard defines it, however the text is cut into pieces. Comments keep the
- * connection alive and are passed over; an event that the end of the stream cuts off never happened.
+ * Reads `text/event-stream` as the HTML standard defines it, however the text is split into pieces. Comments keep the
+ * connection alive and are skipped. An event cut off by the end of the stream is dropped.
  */
 export function eventParser(): EventParser {
   let rest = '';
@@ -44,7 +44,7 @@ export function eventParser(): EventParser {
 
   return {
     push(piece) {
-      // The two halves of a line break may come in two pieces.
+      // The two characters of a line break may arrive in two pieces.
       const text = afterReturn && piece.startsWith('\n') ? piece.slice(1) : piece;
       if (piece !== '') afterReturn = piece.endsWith('\r');
       const [first = '', ...others] = text.split(/\r\n|\r|\n/);

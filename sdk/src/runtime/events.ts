@@ -1,5 +1,6 @@
 import type { EventStream, Raw, RecordedStream } from './answer.ts';
 import type { Attempt } from './attempt.ts';
+import { orAborted } from './deadline.ts';
 import { aborted, PlinthError, readEnvelope, requestIdOf } from './errors.ts';
 import { eventParser, type EventParser, type WireEvent } from './event-parser.ts';
 import type { Target } from './operation.ts';
@@ -16,7 +17,7 @@ interface ServerEvent {
 
 type Connect = (lastEventId: string | undefined) => Promise<Attempt>;
 
-/** Connects when somebody begins to read. A second loop connects anew. */
+/** Connects when a reader begins. A second loop connects again. */
 export class ServerEvents<Event> implements EventStream<Event> {
   readonly #target: Target;
   readonly #connect: Connect;
@@ -63,7 +64,7 @@ export class ServerEvents<Event> implements EventStream<Event> {
   }
 }
 
-/** Asks for the events so far only when somebody awaits them. */
+/** Requests the events so far only when they are awaited. */
 export class RecordedEvents<Event, Data> extends ServerEvents<Event> implements RecordedStream<Event, Data> {
   readonly #ask: () => PromiseLike<Data>;
 
@@ -80,7 +81,7 @@ export class RecordedEvents<Event, Data> extends ServerEvents<Event> implements 
   }
 }
 
-/** A page or JSON would be read as a stream without events. */
+/** Rejects a page or JSON, which would be read as a stream without events. */
 function refuseOthers({ name }: Target, { response, requestId, deadline }: Attempt): void {
   if (response.status === 204 || /^text\/event-stream\b/i.test(response.headers.get('Content-Type') ?? ''))
     return;
@@ -92,14 +93,15 @@ function refuseOthers({ name }: Target, { response, requestId, deadline }: Attem
     message: `${name}: the answer is not an event stream`,
     status: response.status,
     requestId,
+    headers: response.headers,
   });
 }
 
-/** Whether the connection went away under the stream, which a new one may mend. */
+/** Whether the connection was lost during the stream, in which case a new connection may help. */
 const isCut = (thrown: unknown) =>
   thrown instanceof PlinthError && (thrown.kind === 'connection' || thrown.kind === 'timeout');
 
-/** Silence for longer than the timeout is a lost connection, since the server sends comments when it has nothing to say. */
+/** Reads the events of a connection. Silence for longer than the timeout is a lost connection, since an idle server sends comments. */
 async function* wireEvents(opened: Attempt, parser: EventParser): AsyncGenerator<WireEvent, void> {
   const { response, deadline } = opened;
   const reader = response.body?.getReader();
@@ -107,7 +109,7 @@ async function* wireEvents(opened: Attempt, parser: EventParser): AsyncGenerator
   try {
     while (reader) {
       deadline.restart();
-      const { done, value } = await reader.read();
+      const { done, value } = await orAborted(deadline.signal, reader.read());
       deadline.pause();
       if (done) return;
       yield* parser.push(decoder.decode(value, { stream: true }));
@@ -116,12 +118,12 @@ async function* wireEvents(opened: Attempt, parser: EventParser): AsyncGenerator
     throw opened.failure(thrown);
   } finally {
     deadline.end();
-    // Not awaited: whoever leaves the loop does not have to wait for the connection to close.
+    // Not awaited: leaving the loop does not wait for the connection to close.
     reader?.cancel().catch(() => {});
   }
 }
 
-/** Undefined for events of a newer server, for which this client has no type. */
+/** Returns undefined for events of a newer server, for which this client has no type. */
 function typedEvent(
   { name, operation }: Target,
   { response }: Attempt,

@@ -1,6 +1,6 @@
 import type { Client } from './client.ts';
 
-/** An object whose members are made of a client when they are first asked for. */
+/** Returns an object whose members are created from a client on first use. */
 export function lazily<Members extends object>(
   client: Client,
   makers: { readonly [Name in keyof Members]: (client: Client) => Members[Name] },

@@ -4,7 +4,7 @@ import type { RequestMembers, Target } from './operation.ts';
 
 type AskPage<Page> = (request: RequestMembers) => Promise<Raw<Page>>;
 
-/** A list whose first page is asked for at once and whose other pages follow as they are walked into. */
+/** A list whose first page is requested at once. Its other pages are requested when the loop reaches them. */
 export class PagedList<Item, Page> extends AnswerPromise<Page> implements List<Item, unknown, Page> {
   readonly #target: Target;
   readonly #request: RequestMembers;
@@ -40,7 +40,7 @@ export class PagedList<Item, Page> extends AnswerPromise<Page> implements List<I
     }
   }
 
-  /** The items of a page that has arrived are no longer wanted either. */
+  /** After an abort, the remaining items of a page that has arrived are not delivered either. */
   #throwIfAborted(): void {
     if (this.#signal?.aborted) throw aborted(this.#target.name, this.#signal.reason);
   }
@@ -59,7 +59,7 @@ function cursorOf({ operation }: Target, { data, response }: Raw<unknown>): unkn
     : memberOf(data, operation.cursor);
 }
 
-/** The request for the page after one without a cursor; undefined after the last. */
+/** Returns the request for the page after one without a cursor, or undefined after the last page. */
 function nextByOffset(
   { operation }: Target,
   request: RequestMembers,
@@ -74,13 +74,13 @@ function nextByOffset(
   return follow ? after(request, { offset: Number(request['offset'] ?? 0) + length }) : undefined;
 }
 
-/** The same filters at another place. */
+/** Returns the same filters with another position. */
 const after = ({ offset: _, ...filters }: RequestMembers, place: RequestMembers): RequestMembers => ({
   ...filters,
   ...place,
 });
 
-/** What is at a path such as `pagination.has_more`. */
+/** Returns the value at a path such as `pagination.has_more`. */
 const memberOf = (value: unknown, path: string): unknown =>
   path
     .split('.')

@@ -1,26 +1,24 @@
 import type { Plinth } from '../services/index.ts';
 
-/** How a client reaches the platform. */
-export type ClientOptions = Connection & Credentials;
+/** The options by which a client reaches the platform. */
+export type ClientOptions = Connection & Credentials & OnBehalf;
 
 interface Connection {
-  /** Where the all-in-one server listens, such as `http://127.0.0.1:4000`; each service is below it, under its name. */
+  /** The address of the all-in-one server, such as `http://127.0.0.1:4000`. Each service is below it, under its name. */
   readonly baseUrl: string;
   /** Services that run alone, each with its own base URL: `{ authz: 'https://authz.internal' }`. */
   readonly serviceUrls?: { readonly [Service in keyof Plinth]?: string | undefined } | undefined;
-  /** What sends the requests; the platform's `fetch` when absent. */
+  /** Sends the requests. Defaults to the platform's `fetch`. */
   readonly fetch?: ((request: Request) => Promise<Response>) | undefined;
-  /**
-   * Milliseconds for each try, 30,000 when absent; `Infinity` for none. An event stream may be silent for as long.
-   */
+  /** Milliseconds per attempt, 30,000 by default; `Infinity` for no limit. An event stream may be silent for as long. */
   readonly timeout?: number | undefined;
-  /** How often a call that may safely be repeated is tried again, 2 when absent. */
+  /** How often a call that is safe to repeat is retried, 2 by default. */
   readonly retries?: number | undefined;
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Who is calling: one of the two, or neither for public operations. */
+/** The caller's credentials: one of the two, or neither for public operations. */
 type Credentials =
   | {
       /** A root, session or access token. */
@@ -33,18 +31,8 @@ type Credentials =
       readonly token?: undefined;
     };
 
-/** What may be said about a single call; it beats what the client was made with. */
-export interface RequestOptions {
-  /** Ends the call, also between two tries and in the middle of a list or an event stream. */
-  readonly signal?: AbortSignal | undefined;
-  /** Milliseconds for each try; `Infinity` for none. */
-  readonly timeout?: number | undefined;
-  /** How often to try again. */
-  readonly retries?: number | undefined;
-  /** Sent besides the client's own. */
-  readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** 1 to 255 visible ASCII characters: makes a creating call safe to repeat, by you and by the client. */
-  readonly idempotencyKey?: string | undefined;
+/** On whose behalf root acts, for every call of a client or for a single call. */
+export interface OnBehalf {
   /** Root only: the tenant to act in. */
   readonly tenant?: string | undefined;
   /** Root only: the app to act through. */
@@ -55,18 +43,34 @@ export interface RequestOptions {
   readonly subject?: string | undefined;
 }
 
-/** What may be said about an event stream. */
+/** Options of a single call. They override the client's options. */
+export interface RequestOptions extends OnBehalf {
+  /** Ends the call, even between two attempts and in the middle of a list or an event stream. */
+  readonly signal?: AbortSignal | undefined;
+  /** Milliseconds per attempt; `Infinity` for no limit. */
+  readonly timeout?: number | undefined;
+  /** How often to retry. */
+  readonly retries?: number | undefined;
+  /** Sent in addition to the client's headers. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /**
+   * 1 to 255 visible ASCII characters: makes a creating call safe to repeat, by you and by the client. Without it, the client
+   * generates one for each creating call, so that the client can retry that call.
+   */
+  readonly idempotencyKey?: string | undefined;
+}
+
+/** Options of an event stream. */
 export interface EventOptions extends RequestOptions {
   /**
-   * Whether to ask again, from the last event on, whenever the stream ends or breaks; false when absent. It then lasts
-   * until the loop is left, the signal aborts, the server answers 204 or a call fails after all its tries.
+   * Whether to reconnect after the last received event whenever the stream ends or breaks; false by default. The stream then
+   * lasts until the loop is left, the signal aborts, the server answers 204 or a call fails after all its retries.
    */
   readonly reconnect?: boolean | undefined;
 }
 
-/** The header of each option that is one. */
-export const optionHeaders = {
-  idempotencyKey: 'Idempotency-Key',
+/** The header of each option that says on whose behalf root acts. */
+export const onBehalfHeaders = {
   tenant: 'X-Tenant-ID',
   app: 'X-App-ID',
   user: 'X-User-ID',

@@ -1,16 +1,17 @@
 import type { Operation, RequestMembers } from './operation.ts';
+import type { Sendable } from './uploads.ts';
 
 /** A request with its members in their places. */
 export interface PlacedRequest {
   readonly path: string;
   readonly query: Readonly<Record<string, unknown>>;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: BodyInit | AsyncIterable<Uint8Array> | undefined;
+  readonly body: Sendable | AsyncIterable<Uint8Array> | undefined;
 }
 
 /**
- * Puts each member of a request where the operation wants it. Throws a TypeError that names a path parameter which is
- * missing or which no URL can carry.
+ * Puts each member of a request where the operation expects it.
+ * @throws TypeError naming a path parameter that is missing or that no URL can carry
  */
 export function placeRequest(operation: Operation, request: RequestMembers): PlacedRequest {
   const { body, ...parameters } = request;
@@ -25,6 +26,11 @@ export function placeRequest(operation: Operation, request: RequestMembers): Pla
     const value = textOf(parameters[name]);
     if (value !== undefined) headers[name] = value;
   }
+  for (const [member, prefix] of Object.entries(operation.prefixed ?? {})) {
+    delete query[member];
+    for (const [name, value] of Object.entries(parameters[member] ?? {}))
+      headers[prefix + name] = headerText(String(value));
+  }
   for (const name of operation.joined ?? []) {
     const value: unknown = query[name];
     if (Array.isArray(value)) query[name] = value.length > 0 ? value.join(',') : undefined;
@@ -34,7 +40,7 @@ export function placeRequest(operation: Operation, request: RequestMembers): Pla
   return { path, query, headers, body: encodeBody(operation.body, body) };
 }
 
-/** URLs drop empty, `.` and `..` segments, encoded or not: such an id would address another resource. */
+/** Encodes one segment. URLs drop empty, `.` and `..` segments, encoded or not, so such an id would address another resource. */
 function encodeSegment(name: string, value: unknown): string {
   const text = textOf(value) ?? '';
   if (text === '' || text === '.' || text === '..') {
@@ -43,14 +49,14 @@ function encodeSegment(name: string, value: unknown): string {
   return encodeURIComponent(text);
 }
 
-/** Slashes stay as they are, except where that would make a segment which URLs drop. */
+/** Encodes a path and keeps its slashes, unless that would create a segment that URLs drop. */
 function encodePath(name: string, value: unknown): string {
   const encoded = encodeSegment(name, value);
   const droppable = encoded.split('%2F').some((segment) => /^\.{0,2}$/.test(segment));
   return droppable ? encoded : encoded.replaceAll('%2F', '/');
 }
 
-function encodeBody(contentType: string, body: unknown): BodyInit {
+function encodeBody(contentType: string, body: unknown): Sendable {
   if (/[/+]json$/.test(contentType)) return JSON.stringify(body);
   if (contentType === 'application/x-www-form-urlencoded' && !(body instanceof URLSearchParams)) {
     const members = Object.entries(body as RequestMembers).flatMap(([name, value]) => {
@@ -59,10 +65,14 @@ function encodeBody(contentType: string, body: unknown): BodyInit {
     });
     return new URLSearchParams(members);
   }
-  return body as BodyInit;
+  return body as Sendable;
 }
 
-/** How a parameter is written; undefined for one that is not given. */
+/** Encodes what a header cannot carry, and what would be read as such an encoding (RFC 8187, section 3.2.1). */
+const headerText = (text: string): string =>
+  /^[!-~]([ -~]*[!-~])?$/.test(text) && !/^utf-8''/i.test(text) ? text : `utf-8''${encodeURIComponent(text)}`;
+
+/** Returns the text of a parameter, or undefined when it is absent. */
 function textOf(value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined;
   return typeof value === 'string' ? value : JSON.stringify(value);

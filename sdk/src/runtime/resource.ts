@@ -6,8 +6,8 @@ import type { Operation, RequestMembers, Target } from './operation.ts';
 import type { EventOptions } from './options.ts';
 
 /**
- * The methods of a resource from its operations. `name` is how callers reach it: `authz.roles`. The generator writes
- * interface and operations from the same contract, which is why the one stands for the other here.
+ * Creates the methods of a resource from its operations. `name` is how callers reach the resource: `authz.roles`. The cast is
+ * safe because the generator writes interface and operations from the same contract.
  */
 export function resource<Methods extends object>(
   client: Client,
@@ -40,7 +40,7 @@ function stream(client: Client, target: Target, request: RequestMembers, options
   const connect = (lastEventId: string | undefined) =>
     client.open(target, request, lastEventId === undefined ? options : resumed(options, lastEventId));
   const { events: _, recorded, ...asJson } = target.operation;
-  // What a POST begins would begin again.
+  // Reconnecting a POST would repeat its effect.
   const reconnect = options?.reconnect === true && asJson.verb === 'GET';
   if (!recorded) return new ServerEvents(target, connect, reconnect, options?.signal);
   const ask = () => new AnswerPromise(client.send({ ...target, operation: asJson }, request, options));

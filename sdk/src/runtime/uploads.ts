@@ -1,30 +1,29 @@
 /**
- * What an upload may be given as. Streams and iterables are read once, and as fast as they are sent; in Node a file is one:
- * `createReadStream(path)`.
+ * The forms in which an upload may be given. Streams and iterables are read once, and as fast as they are sent. In Node a file
+ * is one: `createReadStream(path)`.
  */
 export type RawBody =
-  | Blob
-  | ArrayBuffer
-  | ArrayBufferView<ArrayBuffer>
-  | string
-  | ReadableStream<Uint8Array>
-  | AsyncIterable<Uint8Array>;
+  Blob | ArrayBuffer | ArrayBufferView | string | ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>;
 
-/** Whether a body is gone once it was sent, so that it cannot be sent again. */
+/** The forms that can be sent unchanged. Not the platform's `BodyInit`, a type that only browsers declare. */
+export type Sendable =
+  Exclude<RawBody, AsyncIterable<Uint8Array>> | ReadableStream<Uint8Array> | URLSearchParams;
+
+/** Whether a body is consumed when it is sent, so that it cannot be sent again. */
 export const isReadOnce = (body: unknown): boolean => body instanceof ReadableStream || isIterable(body);
 
 const isIterable = (body: unknown): body is AsyncIterable<Uint8Array> =>
   typeof body === 'object' && body !== null && Symbol.asyncIterator in body;
 
-/** A body on its way. */
+/** A body being sent. */
 export interface Upload {
-  readonly body: BodyInit | undefined;
-  /** Lets go of what is still being read, since nobody wants the rest. */
+  readonly body: Sendable | undefined;
+  /** Stops reading the rest of the body, which is no longer needed. */
   drop(): void;
 }
 
-/** Only streams can be sent piece by piece on every platform. */
-export function uploadOf(body: BodyInit | AsyncIterable<Uint8Array> | undefined): Upload {
+/** Converts an iterable to a stream: only streams can be sent piece by piece on every platform. */
+export function uploadOf(body: Sendable | AsyncIterable<Uint8Array> | undefined): Upload {
   if (body instanceof ReadableStream || !isIterable(body)) return { body, drop() {} };
   const iterator = body[Symbol.asyncIterator]();
   const end = async () => void (await iterator.return?.());
@@ -36,6 +35,6 @@ export function uploadOf(body: BodyInit | AsyncIterable<Uint8Array> | undefined)
     },
     cancel: end,
   });
-  // What goes wrong while letting go is not what the call failed by.
+  // A failure of the cleanup is not the cause of the call's failure.
   return { body: stream, drop: () => void end().catch(() => {}) };
 }

@@ -54,92 +54,103 @@ export type {
 /** All services of the platform. */
 export interface Plinth {
   /**
-   * Keeps agents and their building blocks, runs them durably against language models and tools, and stops for human
-   * approval. All data belongs to the caller's tenant and app; agents and blocks are referred to by name. A run works on a
-   * snapshot: later changes touch later runs only.
+   * Stores agents and their building blocks, runs them durably against language models and tools, and
+   * stops for human approval. All data belongs to the caller's tenant and app; agents and blocks are
+   * referred to by name. A run uses a snapshot: later changes affect only later runs.
    */
   readonly agents: AgentsService;
   /**
-   * Keeps what happened so that changing, dropping or inventing an event shows, and still lets a person be forgotten and old
-   * data expire. Events belong to the caller's tenant and app. The operator, who holds `audit:admin` in the operator's
-   * tenant, reads all tenants of the app and may name one where an operation takes `tenant_id`.
+   * Records events so that changing, dropping or inventing an event is detected, while persons can
+   * still be erased and old data can expire. Events belong to the caller's tenant and app. The
+   * operator, who holds `audit:admin` in the operator's own app, reads all tenants of the app and may
+   * name one where an operation accepts `tenant_id`.
    */
   readonly audit: AuditService;
   /**
-   * Accounts, sessions, second factors, roles and organizations of the users of one or more apps, and an OAuth 2.0 and
-   * OpenID Connect provider. Nothing crosses an app. Secrets are shown once, when they are made.
+   * Accounts, sessions, second factors, roles and organizations of the users of one or more apps, and
+   * an OAuth 2.0 and OpenID Connect provider. Data is never shared between apps. Secrets are shown
+   * only once, when they are created.
    */
   readonly auth: AuthService;
   /**
-   * Answers whether a subject may perform an action on a resource, from roles, relations and policies, and manages them.
-   * A decision is: explicit deny, else any allow, else deny. All data belongs to the caller's tenant.
+   * Decides whether a subject may perform an action on a resource, based on roles, relations and
+   * policies, and manages these. An explicit deny takes precedence over any allow; without an allow,
+   * the decision is deny. All data belongs to the caller's tenant.
    */
   readonly authz: AuthzService;
   /**
-   * Turns what a tenant uses into what it owes, and what it pays into what it may use: plans, subscriptions, usage
-   * metering, entitlements, invoices, payments and customers. Every acknowledged usage event is counted exactly once, and
-   * every unit of money is billed exactly once. Plans, coupons and tax rates belong to the app; everything else belongs to
-   * the tenant, and the operator sees all tenants of the app. Times are UTC, ranges of time include their start and not
-   * their end.
+   * Bills tenants for what they use and grants what they pay for: plans, subscriptions, usage
+   * metering, entitlements, invoices, payments and customers. Every acknowledged usage event is
+   * counted exactly once, and every unit of money is billed exactly once. Plans, coupons and tax
+   * rates belong to the app; everything else belongs to the tenant, and the operator sees all tenants
+   * of the app. Times are UTC; time ranges include their start and exclude their end.
    */
   readonly billing: BillingService;
   /**
-   * Runs deployable instances for tenants and carries traffic to them through the gateway: deployments by strategy, releases
-   * and rollbacks, health checks, telemetry, domains with certificates, secrets, quotas. Everything belongs to a tenant of
-   * this service, the one whose `id` or `external_id` is the tenant of the caller's credentials; the first write makes it.
-   * The operator, who holds `control:admin` in the operator's tenant, sees and acts across tenants by id.
+   * Runs deployable instances for tenants and routes traffic to them through the gateway: deployments
+   * by strategy, releases and rollbacks, health checks, telemetry, domains with certificates,
+   * secrets, quotas. Every record belongs to a tenant of this service whose `id` or `external_id` is
+   * the tenant of the caller's credentials; the first write creates that tenant. The operator, who
+   * holds `control:admin` in the operator's own app, sees and acts across tenants by id.
    */
   readonly control: ControlService;
   /**
    * Administers the routing gateway: routes and their targets, discovery of services, the merged OpenAPI document,
    * statistics, configuration, certificates. The routing table belongs to the deployment, not to a tenant: only credentials
-   * of the operator's tenant are answered, all others get 403. Traffic itself passes on the gateway's own port.
+   * of the operator's own app are answered, all others get 403. Traffic itself passes on the gateway's own port.
    */
   readonly gateway: GatewayService;
   /**
-   * Runs work in the background: jobs in queues, schedules that create them, and workflows whose steps are never executed again
-   * once they are recorded. A job is executed at least once or is seen to have failed; one that failed for good is kept as a dead
-   * letter and can be replayed. Workers of any language take jobs by a lease, which ends unless they renew it.
-   * Records belong to the caller's tenant (`scope_org_id`) and app (`scope_app_id`). The operator, who holds `jobs:admin` in the
-   * operator's tenant, sees and works on those of all tenants of the app, also those of the platform's own tenant `system`.
+   * Runs work in the background: jobs in queues, schedules that create jobs, and workflows whose
+   * steps are never executed again once they are recorded. A job is executed at least once or is
+   * known to have failed; a job that failed permanently is kept as a dead letter and can be replayed.
+   * Workers in any language take jobs by a lease, which ends unless they renew it. Records belong to
+   * the caller's tenant (`scope_org_id`) and app (`scope_app_id`). The operator, who holds
+   * `jobs:admin` in the operator's own app, sees and changes the records of all tenants of the app,
+   * including those of the platform's own tenant `system`.
    */
   readonly jobs: JobsService;
   /**
-   * Issues API keys, answers in one call whether a request that carries one may pass, and accounts for every use.
-   * All data belongs to the caller's tenant. Raw keys are shown once, when they are made.
+   * Issues API keys, decides in one call whether a request with a key may pass, and records every
+   * use. All data belongs to the caller's tenant. Raw keys are shown only once, when they are
+   * created.
    */
   readonly keys: KeysService;
   /**
-   * Takes documents in, cuts them into chunks, embeds and stores them, and answers queries with scored chunks whose place in
-   * the source is exact. All data belongs to the caller's tenant and app.
+   * Ingests documents, splits them into chunks, embeds and stores them, and answers queries with
+   * scored chunks whose position in the source is exact. All data belongs to the caller's tenant and
+   * app.
    */
   readonly retrieval: RetrievalService;
   /**
-   * Scans text on its way into or out of a language model or any other consumer, decides `allow`, `flag`, `redact` or
-   * `block`, records the result, and manages the rules. Rules belong to the app and are shared by its tenants; scans,
-   * vault tokens and assignments of policies belong to the tenant.
+   * Scans text on its way into or out of a language model or any other consumer, decides `allow`,
+   * `flag`, `redact` or `block`, records the result, and manages the rules. Rules belong to the app
+   * and are shared by its tenants; scans, vault tokens and policy assignments belong to the tenant.
    */
   readonly safety: SafetyService;
   /**
-   * Keeps content of any kind over plain HTTP: as objects under keys in buckets, whole or uploaded in parts, and as
-   * content-addressed entries whose address is the SHA-256 of what they hold. A write is acknowledged when its bytes are
-   * durable; what is read is compared with its checksum before it is sent. All data belongs to the caller's tenant.
+   * Stores content of any kind over plain HTTP: as objects under keys in buckets, uploaded whole or
+   * in parts, and as content-addressed entries whose address is the SHA-256 of their content. A write
+   * is acknowledged when its bytes are durable; content is verified against its checksum before it is
+   * sent. All data belongs to the caller's tenant.
    */
   readonly storage: StorageService;
   /**
-   * Keeps the same records on many devices and servers that are often offline: every node writes locally, pushes what it
-   * changed, pulls what others changed, and all end in the same state, whatever the order, repetition or delay. Fields
-   * are registers, counters or sets that merge without conflicts, ordered by hybrid logical clocks. The data set is that
-   * of the caller's tenant and app. The members of pull, push and presence bodies and of clock readings are also
-   * understood in other cases and with underscores; answers have the one spelling that is written here.
+   * Synchronizes records between many devices and servers that are often offline: every node writes
+   * locally, pushes its changes and pulls those of others, and all nodes reach the same state,
+   * regardless of order, repetition or delay. Fields are registers, counters or sets that merge
+   * without conflicts, ordered by hybrid logical clocks. The data set is that of the caller's tenant
+   * and app. The members of pull, push and presence bodies and of clock readings are also accepted in
+   * other cases and with underscores; responses use only the spelling given here.
    */
   readonly sync: SyncService;
   /**
-   * Takes an event once and hands it, signed, to every endpoint that subscribed to it, until the endpoint has taken it or its
-   * attempts are used up. Delivery is at least once: the header `webhook-id` is the same in every attempt, so that a receiver
-   * can make it exactly once. What could not be delivered is kept as a dead letter and can be replayed.
-   * Records belong to the caller's tenant and app. The operator, who holds `webhooks:admin` in the operator's tenant, reads and
-   * writes those of all tenants of the app and may name one wherever there is a `tenant_id`.
+   * Accepts an event once and delivers it, signed, to every endpoint that subscribes to it, until the
+   * endpoint accepts it or no attempts are left. Delivery is at least once: the header `webhook-id`
+   * is the same in every attempt, so that a receiver can process the event exactly once. Failed
+   * deliveries are kept as dead letters and can be replayed. Records belong to the caller's tenant
+   * and app. The operator, who holds `webhooks:admin` in the operator's tenant, reads and writes the
+   * records of all tenants of the app and may name one wherever there is a `tenant_id`.
    */
   readonly webhooks: WebhooksService;
 }

@@ -10,7 +10,7 @@ import {
 } from '@typespec/compiler';
 import { isOurs, withoutNull } from './scope.js';
 
-/** The first of a member and its scalars, outwards in, that a bound is written on. */
+/** Whether a bound is set on a member, on its scalar or on a base scalar. */
 function said(read, program, property, type) {
   for (let at = type; at; at = at.baseScalar) if (read(program, at) !== undefined) return true;
   return read(program, property) !== undefined;
@@ -20,7 +20,7 @@ function root(scalar) {
   return scalar.baseScalar ? root(scalar.baseScalar) : scalar.name;
 }
 
-/** Mocks answer -2147483648 and fuzzers send gigabytes where nothing says otherwise. */
+/** Every value has bounds: without them mocks answer -2147483648 and fuzzers send gigabytes. */
 export const boundedRule = createRule({
   name: 'bounded',
   severity: 'warning',

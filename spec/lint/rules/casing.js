@@ -6,7 +6,7 @@ const snake = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/;
 const camel = /^[a-z][A-Za-z0-9]*$/;
 const pascal = /^[A-Z][A-Za-z0-9]*$/;
 
-/** One spelling for each kind of name, the one that the documents use. */
+/** Each kind of name has one spelling, the one that the documents use. */
 export const casingRule = createRule({
   name: 'casing',
   severity: 'warning',
@@ -38,7 +38,7 @@ export const casingRule = createRule({
   },
 });
 
-/** Headers and bodies have names of their own on the wire, or none. */
+/** Headers and bodies have their own names on the wire, or none. */
 function isMetadata(property) {
   return property.decorators.some(({ decorator }) =>
     ['$header', '$body', '$bodyRoot', '$statusCode'].includes(decorator.name),

@@ -1,7 +1,7 @@
 import { createRule, getDoc } from '@typespec/compiler';
 import { isDeclared, isOurs } from './scope.js';
 
-/** Every declaration is documented: the texts are the public reference, the SDK's hover and the mock's page. */
+/** Every declaration is documented: the texts appear in the public reference, the SDK's hover texts and the mock's page. */
 export const documentedRule = createRule({
   name: 'documented',
   severity: 'warning',
@@ -29,7 +29,7 @@ export const documentedRule = createRule({
   },
 });
 
-/** A parameter needs no words of its own where its type has them: `@path roleId: RoleId`. */
+/** Whether a parameter needs no description because its type has one: `@path roleId: RoleId`. */
 function explainedByType(program, property) {
   const isParameter = property.model?.name === '';
   return isParameter && Boolean(property.type.name) && Boolean(getDoc(program, property.type));

@@ -3,7 +3,7 @@ import { isDeclared, isOurs } from './scope.js';
 
 const readsByItself = new Set(['boolean', 'bytes']);
 
-/** What mocks answer, what the reference shows and what the contract tests send. */
+/** Examples are what mocks answer, what the reference shows and what the contract tests send. */
 export const exampleRule = createRule({
   name: 'example',
   severity: 'warning',
@@ -32,7 +32,7 @@ export const exampleRule = createRule({
   },
 });
 
-/** A response around a body, or parameters to spread, is no schema of its own. */
+/** Whether a model only wraps a body as a response, or holds parameters to spread. It is then not a schema. */
 function isEnvelope(model) {
   return [...model.properties.values()].some((property) =>
     property.decorators.some(({ decorator }) =>

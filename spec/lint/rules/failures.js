@@ -5,7 +5,7 @@ import { isOurs } from './scope.js';
 const always = [400, 401, 403];
 const withBody = [413, 415];
 
-/** An operation that forgets how it fails leaves its callers to find out. */
+/** Every operation documents its failures, so that callers need not discover them. */
 export const failuresRule = createRule({
   name: 'failures',
   severity: 'warning',

@@ -2,7 +2,7 @@ import { createRule, getMaxValue, isArrayModelType } from '@typespec/compiler';
 import { getHttpOperation } from '@typespec/http';
 import { isOurs } from './scope.js';
 
-/** No list without an end. */
+/** Every list has a limit. */
 export const listLimitRule = createRule({
   name: 'list-limit',
   severity: 'warning',

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createPlinth } from '../../../sdk/src/index.ts';
 import { testServer, type TestServer } from '../../testing/server.ts';
-import { newEmail } from './testing.ts';
+import { newEmail } from './testing/index.ts';
 
 let server: TestServer;
 

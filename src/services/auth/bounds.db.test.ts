@@ -1,7 +1,7 @@
-/** What requests may carry at most: where the bound is, and that nothing of what is beyond is stored. */
+/** The limits of requests: where they are, and that nothing beyond them is stored. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { testServer, type TestServer } from '../../testing/server.ts';
-import { newEmail, newSlug, tools } from './testing.ts';
+import { newEmail, newSlug, tools } from './testing/index.ts';
 
 const password = 'correct horse battery staple';
 

@@ -10,8 +10,8 @@ import {
   type ErrorKind,
 } from '../../lib/errors.ts';
 
-/** The codes of the service's envelope, one for each kind of failure. */
-const codes: Record<ErrorKind, string> = {
+/** The codes in the service's error envelope, one for each kind of failure that its contract documents. */
+const codes: Partial<Record<ErrorKind, string>> = {
   invalid: 'BAD_REQUEST',
   unauthenticated: 'UNAUTHORIZED',
   forbidden: 'FORBIDDEN',
@@ -26,42 +26,55 @@ const codes: Record<ErrorKind, string> = {
   internal: 'INTERNAL_ERROR',
 };
 
-/** The envelope of the service: a message that is safe to show, a code, and where it says more a reason for programs. */
+/** The error envelope of the service: a message that is safe to show, a code, and for some errors a machine-readable reason. */
 export const encodeError = (error: DomainError) => ({
   error: error.message,
-  code: codes[error.kind],
+  code: codes[error.kind] ?? 'INTERNAL_ERROR',
   ...error.details,
 });
 
 const because = (reason: ErrorReason) => ({ details: { reason } });
 
-/** Names every field of `metadata` that is not as the app's form asks. */
+/** Names every field of `metadata` that violates the app's form. */
 export const FormInvalid = (details: readonly ErrorDetail[]) =>
   Invalid(`${details[0]?.field ?? 'metadata'}: ${details[0]?.message ?? 'invalid'}`, {
     details: { reason: 'form_invalid' satisfies ErrorReason, details },
   });
 export const WeakPassword = (problem: string, field = 'password') =>
   Invalid(`${field}: ${problem}`, because('weak_password'));
-/** A one-time token that is unknown, used, replaced or expired; which of them is not said. */
+/** A one-time token is unknown, used, replaced or expired; the error does not say which. */
 export const InvalidToken = () => Invalid('token: invalid or expired', because('invalid_token'));
 export const RoleCycle = () => Invalid('parent_id: cycle', because('role_cycle'));
-/** Nobody learns whether it was the account, the password, the code or the token. */
+/** The error does not say whether the account, the password, the code or the token was wrong. */
 export const InvalidCredentials = () => Unauthenticated('invalid credentials');
-/** The refresh token was spent before. */
+/** The refresh token was already used. */
 export const RefreshReused = () => Unauthenticated('invalid credentials', because('refresh_reused'));
 export const UserBanned = () => Forbidden('user is banned', because('user_banned'));
 export const EmailNotVerified = () => Forbidden('email is not verified', because('email_not_verified'));
 export const SignupDisabled = () => Forbidden('sign-up is disabled', because('signup_disabled'));
-export const MissingScope = (scope: string) =>
-  Forbidden(`missing scope ${scope}`, because('insufficient_scope'));
+/** `scheme` is set when the caller is an OAuth client, which reads the challenge header (RFC 6750, section 3.1). */
+export const MissingScope = (scope: string, scheme?: 'Bearer' | 'DPoP') =>
+  Forbidden(`missing scope ${scope}`, {
+    ...because('insufficient_scope'),
+    ...(scheme && { challenge: `${scheme} error="insufficient_scope", scope="${scope}"` }),
+  });
 export const InsufficientRole = (role: string) =>
   Forbidden(`needs the role ${role} in the organization`, because('insufficient_role'));
-/** Whose address the invitation is for is not said. */
+/** Nobody becomes a member without their consent. */
+export const ByInvitation = (orgId: string) =>
+  Forbidden(
+    `members come by invitation: see POST /organizations/${orgId}/invitations`,
+    because('insufficient_scope'),
+  );
+/** The error does not reveal the address that the invitation is for. */
 export const OtherAddress = () => Forbidden('the invitation is for another address');
 export const InvitationDecided = (status: string) => Conflict(`invitation already ${status}`);
 export const LastOwner = () => Conflict('last owner of the organization');
 export const GrantExceedsCaller = (scope: string) =>
   Forbidden(`cannot give ${scope}, which the caller does not hold`, because('grant_exceeds_caller'));
+/** The caller must not change, end or take over a target that holds more than the caller does. */
+export const HoldsMore = (what: 'user' | 'role' | 'client' | 'app', scope: string) =>
+  Forbidden(`the ${what} holds ${scope}, which the caller does not`, because('grant_exceeds_caller'));
 export const Impersonated = () => Forbidden('not while impersonating', because('impersonated'));
 export const NotFresh = () =>
   Forbidden('needs a recent sign-in: see POST /me/reauthenticate', because('reauthentication_required'));
@@ -75,7 +88,7 @@ export const TooManyAttempts = (retryAfter: number) =>
 
 export const TextsNotConfigured = () => Invalid('sms is not configured');
 
-/** What the violation of a constraint means to the caller. */
+/** The error that the caller receives when a constraint is violated. */
 export const constraints: Constraints = {
   apps_slug: () => Conflict('slug already taken'),
   users_email: () => Conflict('email already taken'),

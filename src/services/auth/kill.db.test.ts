@@ -1,6 +1,6 @@
 /**
- * `kill -9` in the middle of sign-ups, refreshes and password resets: what was acknowledged is there afterwards, what was not can be
- * done again, and no token is good twice.
+ * `kill -9` in the middle of sign-ups, refreshes and password resets: acknowledged changes persist, others can be repeated, and
+ * no token is valid twice.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { type ChildServer, childServer } from '../../testing/child-server.ts';
 import { testDatabase, type TestDatabase } from '../../testing/database.ts';
-import { newEmail } from './testing.ts';
-import { messagesTo } from './testing-messages.store.ts';
+import { newEmail } from './testing/index.ts';
+import { messagesTo } from './testing/messages.store.ts';
 
 const services = ['auth', 'keys'];
 const password = 'correct horse battery staple';
@@ -28,7 +28,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** On the embedded database only the server can look into it, and tokens of messages stay unread. */
+/** Only the server can read the embedded database, so there the tokens in messages stay unread. */
 const readable = inject('engine') === 'postgres';
 
 const start = () =>
@@ -43,7 +43,7 @@ const start = () =>
     },
   });
 
-/** One account as its owner saw it: what was acknowledged, and what was asked for and not answered. */
+/** One account as its owner saw it: what was acknowledged, and what was requested without a response. */
 interface Account {
   readonly email: string;
   refreshToken?: string;
@@ -55,7 +55,7 @@ interface Account {
 
 const post = (path: string, body: object, headers: Record<string, string> = {}) =>
   server!.request('POST', `/auth/v1/auth${path}`, { token: null, body, headers });
-/** Undefined when the server is gone. */
+/** Returns undefined when the server is gone. */
 const answered = (path: string, body: object, headers?: Record<string, string>) =>
   post(path, body, headers).catch(() => undefined);
 const signin = async (email: string, password: string) =>
@@ -130,7 +130,7 @@ test('what was acknowledged survives kill -9, and nothing is good twice', { time
 async function check({ email, refreshToken, spent, asked, resetToken, reset }: Account): Promise<void> {
   if (reset === undefined) {
     expect(await signin(email, password)).toBe(200);
-    // The same request again is answered, whether or not it was carried out before.
+    // A repeat of the same request gets a response, whether or not it was carried out before.
     const again = await refresh(asked ?? { token: refreshToken!, key: 'new' });
     expect(again.status).toBe(200);
     for (const token of [...spent, asked?.token ?? refreshToken!])

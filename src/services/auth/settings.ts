@@ -1,13 +1,7 @@
-import ipaddr from 'ipaddr.js';
+import { canonicalRange } from '../../lib/addresses.ts';
 import { redisUrl } from '../../db/redis.ts';
-import { choice, duration, integer, type Setting } from '../../lib/settings.ts';
-
-const text = (name: string, fallback: string, rule: string, form: RegExp): Setting<string> => ({
-  name,
-  default: fallback,
-  rule,
-  parse: (value) => (form.test(value) ? value : undefined),
-});
+import { choice, duration, integer, text, type Setting } from '../../lib/settings.ts';
+import { messageSettings } from '../../notify/settings.ts';
 
 /** Memory (KiB), passes and lanes of argon2id. */
 export interface HashCost {
@@ -31,21 +25,36 @@ const hashCost: Setting<HashCost> = {
 const allowNetworks: Setting<readonly string[]> = {
   name: 'PLINTH_AUTH_ALLOW_NETWORKS',
   default: '',
-  rule: 'at most 100 CIDR ranges, separated by commas',
+  rule: 'at most 100 addresses and CIDR ranges, separated by commas',
   parse(value) {
     const ranges = value
       .split(',')
       .map((range) => range.trim())
       .filter((range) => range !== '');
-    return ranges.length <= 100 && ranges.every((range) => ipaddr.isValidCIDR(range)) ? ranges : undefined;
+    return ranges.length <= 100 && ranges.every((range) => canonicalRange(range) !== undefined)
+      ? ranges
+      : undefined;
   },
 };
 
-/** What the service reads from the environment. Durations are milliseconds. */
+const resourceUrls: Setting<readonly string[]> = {
+  name: 'PLINTH_AUTH_RESOURCE_URLS',
+  default: '',
+  rule: 'at most 100 http:// or https:// URLs without a query, separated by commas',
+  parse(value) {
+    const urls = value
+      .split(',')
+      .map((url) => url.trim().replace(/\/+$/, ''))
+      .filter((url) => url !== '');
+    return urls.length <= 100 && urls.every((url) => /^https?:\/\/[^\s?#]+$/.test(url)) ? urls : undefined;
+  },
+};
+
+/** The settings that the service reads from the environment. Durations are in milliseconds. */
 export const settings = {
   /**
-   * Where the paths of the service begin. The SDK, and servers that ask this one (`PLINTH_AUTH_URL`), call the default: they
-   * need a proxy before another one, or the SDK a `fetch` that puts it into the address.
+   * Prefix of the service's paths. The SDK and servers that ask this one (`PLINTH_AUTH_URL`) call the default, so another prefix
+   * needs a proxy in front, or for the SDK a `fetch` that rewrites the URL.
    */
   basePath: text(
     'PLINTH_AUTH_BASE_PATH',
@@ -53,31 +62,34 @@ export const settings = {
     'a path like /v1/auth, without a slash at its end',
     /^(\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*){1,8}$/,
   ),
-  /** The public address of the service, without a slash at its end; unset it is where the server listens. */
+  /** The public address of the service, without a trailing slash; when unset, it is derived from the server's address. */
   issuer: text('PLINTH_AUTH_ISSUER', '', 'an http:// or https:// URL', /^(https?:\/\/[^\s?#]+)?$/),
-  /** What the platform's own services are called in access tokens. */
+  /** The audience that access tokens name for the platform's own services. */
   audience: text('PLINTH_AUTH_AUDIENCE', 'urn:plinth:api', 'an absolute URI', /^[a-z][a-z0-9+.-]*:[^\s#]+$/i),
-  host: text('HOST', '127.0.0.1', 'a host name or an address', /^\S+$/),
-  port: integer('PORT', 4000, { min: 0, max: 65_535 }),
+  /** Public base URLs of the platform's services, besides the issuer's: DPoP proofs name them. */
+  resourceUrls,
   hashCost,
   /** Per-IP limits; the throttle of an account is always on. `auto` is `on` in production. */
   rateLimit: choice('PLINTH_AUTH_RATE_LIMIT', 'auto', ['auto', 'on', 'off']),
-  /** Where all processes count requests by address together; unset, each counts alone. */
+  /** The Redis in which all processes count requests by address together; when unset, each process counts on its own. */
   redisUrl,
-  /** Principals that are kept in memory at most. */
+  /** Maximum number of principals kept in memory. */
   cache: integer('PLINTH_AUTH_CACHE', 50_000, { min: 0, max: 1_000_000 }),
-  /** How recent a sign-in has to be for what ends or changes an account; 0 asks for a session only. */
+  /**
+   * Whether programs may register themselves as OAuth clients: never (`off`), with a credential that has the scope `auth:write`
+   * as their initial access token (`token`), or without any credential (`open`).
+   */
+  clientRegistration: choice('PLINTH_AUTH_CLIENT_REGISTRATION', 'off', ['off', 'token', 'open']),
+  /** How recent a sign-in must be before an account can be changed or ended; 0 requires only a session. */
   fresh: duration('PLINTH_AUTH_FRESH', '0s', { min: '0s', max: '24h' }),
-  /** The name beside the account in authenticator apps. */
+  /** The name that authenticator apps show beside the account. */
   totpName: text('PLINTH_AUTH_TOTP_NAME', 'Plinth', '1-64 characters without a colon', /^[^:\p{Cc}]{1,64}$/u),
-  /** `auto` is `smtp` where PLINTH_AUTH_SMTP_URL is set, else `outbox` outside production. */
-  mail: choice('PLINTH_AUTH_MAIL', 'auto', ['auto', 'outbox', 'smtp']),
-  smtpUrl: text('PLINTH_AUTH_SMTP_URL', '', 'an smtp:// or smtps:// URL', /^(smtps?:\/\/\S+)?$/),
-  mailFrom: text('PLINTH_AUTH_MAIL_FROM', 'Plinth <no-reply@localhost>', 'an address', /^[^\r\n]{3,320}$/),
-  /** `auto` is `http` where PLINTH_AUTH_SMS_URL is set, else `outbox` outside production. */
-  sms: choice('PLINTH_AUTH_SMS', 'auto', ['auto', 'outbox', 'http']),
-  smsUrl: text('PLINTH_AUTH_SMS_URL', '', 'an http:// or https:// URL', /^(https?:\/\/\S+)?$/),
-  /** CIDR ranges that webhooks may reach though they are private. */
+  /**
+   * How messages leave and how many, such as PLINTH_AUTH_SMTP_URL and PLINTH_AUTH_MAILS_PER_ADDRESS. Limits by network apply when PLINTH_AUTH_RATE_LIMIT does. The limit of mails per address is
+   * over no longer a time than a reset token is valid, so anyone who exhausts it for others leaves them a link that works. Invitations
+   * are counted against the account that sends them.
+   */
+  ...messageSettings('PLINTH_AUTH'),
+  /** CIDR ranges that webhooks may reach although they are private. */
   allowNetworks,
-  smsSecret: text('PLINTH_AUTH_SMS_SECRET', '', 'whsec_ and base64', /^(whsec_[A-Za-z0-9+/]+=*)?$/),
 };

@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { pruneOnce } from '../../db/outbox-pruning.ts';
+import { runSweep } from '../../db/sweeps.ts';
+import { newId } from '../../lib/ids.ts';
 import { testServer, type TestServer } from '../../testing/server.ts';
-import { sweep } from './sweep.ts';
-import { newPhone, tools } from './testing.ts';
+import { isDelivered } from './webhooks/deliveries.store.ts';
+import { remainsSweep } from './sweep.ts';
+import { newPhone, tools } from './testing/index.ts';
 
 let server: TestServer;
 let api: ReturnType<typeof tools>;
@@ -11,13 +15,17 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
+const sweep = ({ batch }: { batch?: number } = {}) => {
+  const declared = remainsSweep(server.db);
+  return runSweep({ ...declared, batch: batch ?? declared.batch });
+};
 const refresh = (refresh_token: string) =>
   api.send('POST', '/refresh', { token: null, body: { refresh_token } });
 const sessionsOf = (userId: string) => server.db.sql`
   select revoked_at is not null as ended, num_nonnulls(token_hash, refresh_hash, retry_key, retry_box) as secrets,
     (select count(*)::int from auth.spent_refresh where session_id = sessions.id) as spent
   from auth.sessions where user_id = ${userId}`;
-/** As if the user's sessions had ended so long ago. */
+/** Sets the end of the user's sessions to `days` days ago. */
 const endedBefore = (userId: string, days: number) =>
   server.db.sql`
     update auth.sessions
@@ -25,7 +33,7 @@ const endedBefore = (userId: string, days: number) =>
       revoked_at = case when revoked_at is not null then now() - ${days} * interval '1 day' end
     where user_id = ${userId}`;
 
-/** A session that was refreshed so often, and still goes on. */
+/** A session that was refreshed this many times, and is still live. */
 async function refreshed(times: number) {
   const { user, ...tokens } = await api.signUp();
   let { refresh_token } = tokens;
@@ -35,7 +43,7 @@ async function refreshed(times: number) {
 
 it('leaves sessions that go on alone, with the tokens that they spent', async () => {
   const { user, refresh_token } = await refreshed(2);
-  await sweep(server.db);
+  await sweep();
   expect(await sessionsOf(user.id)).toEqual([{ ended: false, secrets: 2, spent: 2 }]);
   await refresh(refresh_token);
 });
@@ -43,10 +51,10 @@ it('leaves sessions that go on alone, with the tokens that they spent', async ()
 it('takes what is secret from a session that expired, and keeps it for 30 days', async () => {
   const { user } = await refreshed(3);
   await endedBefore(user.id, 29);
-  await sweep(server.db, { batch: 2 });
+  await sweep({ batch: 2 });
   expect(await sessionsOf(user.id)).toMatchObject([{ ended: true, secrets: 0 }]);
   await endedBefore(user.id, 31);
-  await sweep(server.db);
+  await sweep();
   expect(await sessionsOf(user.id)).toEqual([]);
   expect(
     await server.db.sql`
@@ -57,12 +65,12 @@ it('takes what is secret from a session that expired, and keeps it for 30 days',
 it('forgets the tokens that a session spent once it has ended', async () => {
   const { user, refresh_token } = await refreshed(5);
   await api.send('POST', `/users/${user.id}/signout-all`);
-  await sweep(server.db, { batch: 2 });
+  await sweep({ batch: 2 });
   expect(await sessionsOf(user.id)).toEqual([{ ended: true, secrets: 0, spent: 0 }]);
   expect((await api.refusal('POST', '/refresh', { token: null, body: { refresh_token } }))[0]).toBe(401);
 });
 
-it('deletes failures, tokens, challenges, unverified factors, counts of texts, messages and what OAuth kept when they are over', async () => {
+it('deletes failures, tokens, challenges, unverified factors, counts of texts, messages and what OAuth kept or was to tell when they are over', async () => {
   const { user, session_token } = await api.signUp();
   const phone = newPhone();
   await api.send('POST', '/mfa/enroll', { token: session_token, body: { method: 'sms', phone } });
@@ -78,14 +86,20 @@ it('deletes failures, tokens, challenges, unverified factors, counts of texts, m
     insert into auth.oidc (model, id_hash, payload, expires_at)
     values ('Interaction', ${Buffer.alloc(32, 1)}, ${{}}::jsonb, now() + interval '5 minutes'),
       ('Interaction', ${Buffer.alloc(32, 2)}, ${{}}::jsonb, now() + interval '5 minutes')`;
+  await sql`
+    insert into auth.logouts (tenant_id, client_id, sid, user_id)
+    values ('default', 'client_gone', 'one', ${user.id}), ('default', 'client_gone', 'two', ${user.id})`;
+  await sql`insert into auth.device_tries (network, tries) values (${Buffer.alloc(32, 1)}, 3)`;
   const tables = [
     ['throttles', 'last_at', '1 hour'],
     ['one_time', 'expires_at', '0'],
     ['challenges', 'expires_at', '0'],
     ['enrollments', 'created_at', '1 hour'],
-    ['text_sends', 'updated_at', '1 day'],
+    ['quotas', 'ends_at', '0'],
     ['messages', 'created_at', '7 days'],
     ['oidc', 'expires_at', '0'],
+    ['logouts', 'created_at', '3 days'],
+    ['device_tries', 'since', '10 minutes'],
   ] as const;
   const counts = async () => {
     const rows = tables.map(
@@ -103,9 +117,34 @@ it('deletes failures, tokens, challenges, unverified factors, counts of texts, m
   await age('1 minute');
   const before = await counts();
   expect(before.every((count) => count > 0)).toBe(true);
-  await sweep(server.db);
+  await sweep();
   expect(await counts()).toEqual(before);
   await age('-1 second');
-  await sweep(server.db, { batch: 1 });
+  await sweep({ batch: 1 });
   expect(await counts()).toEqual(tables.map(() => 0));
+});
+
+it('drops events after a week, unless a delivery is kept that an erasure finds through them', async () => {
+  const { user } = await api.signUp();
+  const { sql } = server.db;
+  const webhook = newId('whk');
+  await sql`
+    insert into auth.webhooks (id, tenant_id, app_id, url, events, secret_box)
+    values (${webhook}, 'default', 'default', 'https://example.com', '{*}', ${Buffer.alloc(1)})`;
+  await sql`
+    insert into auth.deliveries (id, tenant_id, webhook_id, event_id, event, body, state)
+    select ${newId('whd')}, 'default', ${webhook}, id, type, '{}', 'delivered'
+    from auth.outbox where data ->> 'user_id' = ${user.id} and type = 'user.created'`;
+  const eventsOf = async () => {
+    const rows = await sql`select type from auth.outbox where data ->> 'user_id' = ${user.id} order by seq`;
+    return rows.map(({ type }) => type);
+  };
+  const all = await eventsOf();
+  expect(all.length).toBeGreaterThan(1);
+  const prune = () => pruneOnce({ db: server.db, service: 'auth', needed: isDelivered });
+  await prune();
+  expect(await eventsOf()).toEqual(all);
+  await sql`update auth.outbox set time = now() - interval '8 days'`;
+  await prune();
+  expect(await eventsOf()).toEqual(['user.created']);
 });

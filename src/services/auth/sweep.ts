@@ -1,43 +1,43 @@
 import type { Database } from '../../db/index.ts';
-import { periodic } from '../../db/periodic.ts';
-import { challengeStore } from './challenges.store.ts';
-import type { Deps } from './deps.ts';
-import { endedSessionStore } from './ended-sessions.store.ts';
-import { enrollmentStore } from './enrollments.store.ts';
-import { messageStore } from './messages.store.ts';
-import { oidcStore } from './oidc.store.ts';
-import { oneTimeStore } from './one-time.store.ts';
-import { longestQuotaSeconds } from './text-quota.ts';
-import { textSendStore } from './text-sends.store.ts';
-import { throttleStore } from './throttles.store.ts';
-
-/** Records of one statement. */
-const mostAtOnce = 1_000;
-
-/** Deletes what counts no more, every ten minutes. */
-export const startSweep = ({ db, log }: Pick<Deps, 'db' | 'log'>): { stop(): Promise<void> } =>
-  periodic({ db, log, name: 'auth.sweep', everyMs: 10 * 60_000, run: (signal) => sweep(db, { signal }) });
+import { quotas } from '../../db/quotas.ts';
+import type { Sweep } from '../../db/sweeps.ts';
+import { messageStore } from '../../notify/messages.store.ts';
+import { challengeStore } from './signin/challenges.store.ts';
+import { throttles } from './factors/trials.ts';
+import { deliveryStore } from './webhooks/deliveries.store.ts';
+import { deviceGrantStore } from './oauth/device-grant.store.ts';
+import { endedSessionStore } from './sessions/ended-sessions.store.ts';
+import { enrollmentStore } from './factors/enrollments.store.ts';
+import { logoutStore } from './oauth/backchannel-logout.store.ts';
+import { messageTable } from './messages/messages.store.ts';
+import { oidcStore } from './directory/oidc.store.ts';
+import { oneTimeStore } from './directory/one-time.store.ts';
+import { noticeSeconds } from './directory/account-changes.ts';
+import { securityNoticeStore } from './sessions/security-notices.store.ts';
 
 /**
- * Deletes failures of long ago, tokens and challenges that expired, factors that nobody verified, counts of texts, messages of last
- * week, what the OAuth provider kept until now, what is secret of sessions that ended, and those sessions after 30 days. It may be
- * cut off anywhere, and repeated.
+ * Deletes old failures, expired tokens and challenges, unverified factors, counts of messages and notices, messages older than a
+ * week, expired records of the OAuth provider, logout notifications that clients did not accept within days, the secrets of ended
+ * sessions, and those sessions after 30 days.
  */
-export async function sweep(
-  db: Pick<Database, 'sql'>,
-  { signal, batch = mostAtOnce }: { signal?: AbortSignal; batch?: number } = {},
-): Promise<void> {
-  const steps = [
-    () => throttleStore(db.sql).forget(batch),
-    () => oneTimeStore(db.sql).forget(batch),
-    () => challengeStore(db.sql).forget(batch),
-    () => enrollmentStore(db.sql).forget(batch),
-    () => textSendStore(db.sql).forget(batch, longestQuotaSeconds),
-    () => messageStore(db.sql).prune(batch),
-    () => oidcStore(db.sql).forget(batch),
-    () => endedSessionStore(db.sql).endExpired(batch),
-    () => endedSessionStore(db.sql).forgetSpent(batch),
-    () => endedSessionStore(db.sql).prune(batch),
-  ];
-  for (const step of steps) while (!signal?.aborted && (await step()) === batch);
-}
+export const remainsSweep = ({ sql }: Pick<Database, 'sql'>): Sweep => ({
+  name: 'auth.sweep',
+  everyMs: 10 * 60_000,
+  batch: 1_000,
+  steps: [
+    (batch) => throttles.sweep(sql, batch),
+    (batch) => oneTimeStore(sql).forget(batch),
+    (batch) => challengeStore(sql).forget(batch),
+    (batch) => enrollmentStore(sql).forget(batch),
+    (batch) => quotas('auth').sweep(sql, batch),
+    (batch) => securityNoticeStore(sql).forget(batch, noticeSeconds),
+    (batch) => messageStore(sql, messageTable).prune(batch),
+    (batch) => oidcStore(sql).forget(batch),
+    (batch) => logoutStore(sql).forget(batch),
+    (batch) => deviceGrantStore(sql).forget(batch),
+    (batch) => endedSessionStore(sql).endExpired(batch),
+    (batch) => endedSessionStore(sql).forgetSpent(batch),
+    (batch) => endedSessionStore(sql).prune(batch),
+    (batch) => deliveryStore(sql).prune(batch),
+  ],
+});

@@ -1,8 +1,9 @@
 import type { Assignment } from '../../../generated/authz/types.ts';
 import type { Sql } from '../../db/index.ts';
+import { followsPrevious, onePage, type PlaceIn, type Window } from '../../db/lists.ts';
 import { NotFound } from '../../lib/errors.ts';
 import type { AssignmentFact } from './engine/types.ts';
-import { EXAMINED, type IdWindow } from './lists.ts';
+import { mostExamined, type newestIdFirst } from './lists.ts';
 
 export type NewAssignment = Omit<Assignment, 'role_slug' | 'created_at'>;
 
@@ -14,10 +15,10 @@ export interface AssignmentFilter {
   readonly resource_id?: string | undefined;
 }
 
-/** What names an assignment to a model. */
-export type AssignmentKey = Pick<Assignment, 'id' | 'subject_kind' | 'subject_id'>;
+/** The fields by which a model identifies an assignment. */
+type AssignmentKey = Pick<Assignment, 'id' | 'subject_kind' | 'subject_id'>;
 
-/** Every statement about assignments. Expired ones, and those of roles that are gone, count as absent. */
+/** Every statement about assignments. Expired assignments, and those of deleted roles, count as absent. */
 export const assignmentStore = (sql: Sql) => ({
   async get(tenant: string, id: string): Promise<Assignment> {
     const [assignment] = await sql<Assignment[]>`
@@ -29,10 +30,11 @@ export const assignmentStore = (sql: Sql) => ({
     return assignment;
   },
 
-  /** Newest first. Looks at no more than `EXAMINED` rows: what it did not get to is behind `resumeBefore`. */
+  /** Returns assignments newest first and examines at most `mostExamined` rows. `lastExamined` says where the next page continues. */
   async list(
     tenant: string,
-    { limit, offset, before, ...filter }: IdWindow & AssignmentFilter,
+    filter: AssignmentFilter,
+    window: Window<typeof newestIdFirst>,
   ): Promise<Assignment[]> {
     return await sql<Assignment[]>`
       select
@@ -44,33 +46,32 @@ export const assignmentStore = (sql: Sql) => ({
           a.expires_at, a.created_by, a.revision, a.created_at,
           (select slug from authz.roles r where r.tenant_id = a.tenant_id and r.id = a.role_id) as role_slug
         from authz.assignments a
-        where ${indexed(sql, tenant, before, filter)}
+        where ${indexed(sql, tenant, filter)} ${followsPrevious(sql, window, 'a')}
         order by a.id desc
-        limit ${EXAMINED}
+        limit ${mostExamined}
       ) a
       where role_slug is not null and ${live(sql)} and ${matches(sql, filter)}
-      order by id desc
-      limit ${limit + 1}
-      offset ${offset}`;
+      ${onePage(sql, window)}`;
   },
 
-  /** The last id that `list` looked at, when it stopped with rows left to look at. */
-  async resumeBefore(
+  /** Returns the last id that `list` examined, when `list` stopped with rows left to examine. */
+  async lastExamined(
     tenant: string,
-    { before, ...filter }: IdWindow & AssignmentFilter,
-  ): Promise<string | undefined> {
+    filter: AssignmentFilter,
+    window: Window<typeof newestIdFirst>,
+  ): Promise<PlaceIn<typeof newestIdFirst> | undefined> {
     const rows = await sql<{ id: string }[]>`
       select a.id
       from authz.assignments a
-      where ${indexed(sql, tenant, before, filter)}
+      where ${indexed(sql, tenant, filter)} ${followsPrevious(sql, window, 'a')}
       order by a.id desc
       limit 2
-      offset ${EXAMINED - 1}`;
-    return rows.length === 2 ? rows[0]!.id : undefined;
+      offset ${mostExamined - 1}`;
+    return rows.length === 2 ? rows[0] : undefined;
   },
 
   /**
-   * Inserts, taking the place of an expired twin; undefined when an unexpired twin is there. `replaced` tells whether
+   * Inserts an assignment, replacing an expired twin. Returns undefined when an unexpired twin exists. `replaced` says whether
    * the number of rows stayed the same.
    */
   async insert(assignment: NewAssignment): Promise<(Assignment & { replaced: boolean }) | undefined> {
@@ -106,7 +107,7 @@ export const assignmentStore = (sql: Sql) => ({
       where tenant_id = ${tenant} and id = ${id}`;
   },
 
-  /** All assignments in chunks, for a model that holds all facts. */
+  /** Streams all assignments in chunks, for a model that holds all facts. */
   facts(tenant: string, chunk: number): AsyncIterable<AssignmentFact[]> {
     return sql<AssignmentFact[]>`
       select id, role_id, subject_kind, subject_id, resource_type, resource_id, expires_at
@@ -142,18 +143,16 @@ const columns = (sql: Sql) => sql`
 
 const live = (sql: Sql) => sql`(a.expires_at is null or a.expires_at > now())`;
 
-/** The part of a filter that an index answers in the order of ids; what it lets through, `matches` judges. */
-function indexed(sql: Sql, tenant: string, before: string | null, filter: AssignmentFilter) {
-  const below = before === null ? sql`` : sql`and a.id < ${before}`;
+/** The part of a filter that an index answers in id order. `matches` checks the rows that remain. */
+function indexed(sql: Sql, tenant: string, filter: AssignmentFilter) {
   if (filter.subject_id !== undefined)
     return sql`a.tenant_id = ${tenant} and a.subject_kind = ${filter.subject_kind ?? ''}
-      and a.subject_id = ${filter.subject_id} ${below}`;
-  if (filter.role_id !== undefined)
-    return sql`a.tenant_id = ${tenant} and a.role_id = ${filter.role_id} ${below}`;
+      and a.subject_id = ${filter.subject_id}`;
+  if (filter.role_id !== undefined) return sql`a.tenant_id = ${tenant} and a.role_id = ${filter.role_id}`;
   if (filter.resource_id !== undefined)
     return sql`a.tenant_id = ${tenant} and a.resource_type = ${filter.resource_type ?? ''}
-      and a.resource_id = ${filter.resource_id} ${below}`;
-  return sql`a.tenant_id = ${tenant} ${below}`;
+      and a.resource_id = ${filter.resource_id}`;
+  return sql`a.tenant_id = ${tenant}`;
 }
 
 function matches(sql: Sql, filter: AssignmentFilter) {

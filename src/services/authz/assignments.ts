@@ -1,14 +1,15 @@
 import type { Assignments } from '../../../generated/authz/server.ts';
 import type { Context } from '../../http/context.ts';
+import { answerPage, windowOf } from '../../http/lists.ts';
 import { Conflict, Invalid } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { type AssignmentFilter, assignmentStore } from './assignments.store.ts';
 import type { Deps } from './deps.ts';
-import { answerPage, idWindow, resumeAt } from './lists.ts';
-import { checkEntityId, checkNeeds, futureTime, stamp } from './records.ts';
+import { newestIdFirst } from './lists.ts';
+import { checkEntityId, checkFuture, checkNeeds, stamp } from './records.ts';
 import { roleStore } from './roles.store.ts';
 
-/** Assignments: which subject has which role, and where. */
+/** Assignments: which subject holds which role, and in which scope. */
 export const assignments = ({ db, write }: Deps) =>
   ({
     async create({ body }, context) {
@@ -17,15 +18,15 @@ export const assignments = ({ db, write }: Deps) =>
       if (body.resource_id !== null && body.resource_type === null)
         throw Invalid('resource_type: required with resource_id');
       return write(context, async (tx) => {
-        const expires_at = futureTime(body.expires_at, tx.before.now);
+        checkFuture(body.expires_at, tx.before.now);
         await roleStore(tx.sql).get(tx.tenant, body.role_id);
-        const given = { ...body, ...stamp(tx), id: newId('asgn'), expires_at, created_by: tx.actor };
+        const given = { ...body, ...stamp(tx), id: newId('asgn'), created_by: tx.actor };
         const stored = await assignmentStore(tx.sql).insert(given);
         if (!stored) throw Conflict('assignment already exists');
         const { replaced, ...assignment } = stored;
         tx.count('assignments', replaced ? 0 : 1);
         tx.change('assignment', 'put', [assignment]);
-        tx.emit('assignment.created', assignment.id, assignment);
+        tx.emit('authz.assignment.created', assignment.id, assignment);
         return assignment;
       });
     },
@@ -33,10 +34,11 @@ export const assignments = ({ db, write }: Deps) =>
     async list({ limit, offset, cursor, ...filter }, context) {
       checkFilter(filter);
       const store = assignmentStore(db.sql);
-      const window = { ...idWindow({ limit, offset, cursor }), ...filter };
-      const found = await store.list(context.tenant, window);
-      if (found.length <= limit) resumeAt(context, await store.resumeBefore(context.tenant, window));
-      return answerPage(context, found, limit);
+      const window = windowOf({ limit, offset, cursor }, newestIdFirst);
+      const found = await store.list(context.tenant, filter, window);
+      const resumed =
+        found.length > limit ? undefined : await store.lastExamined(context.tenant, filter, window);
+      return answerPage(context.reply, window, found, resumed);
     },
 
     get: ({ assignmentId }, context) => assignmentStore(db.sql).get(context.tenant, assignmentId),
@@ -49,7 +51,7 @@ export const assignments = ({ db, write }: Deps) =>
         const { id, subject_kind, subject_id } = assignment;
         tx.count('assignments', -1);
         tx.change('assignment', 'del', [{ id, subject_kind, subject_id }]);
-        tx.emit('assignment.deleted', id, assignment);
+        tx.emit('authz.assignment.deleted', id, assignment);
       }),
   }) satisfies Assignments<Context>;
 

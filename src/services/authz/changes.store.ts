@@ -6,7 +6,7 @@ export interface TenantChange {
   readonly change: Change;
 }
 
-/** Every statement about the change log that models in other processes follow. */
+/** Every statement about the change log, which models in other processes follow. */
 export const changeStore = (sql: Sql) => ({
   /** Appends the changes of one revision, in order. */
   async append(tenant: string, revision: number, changes: readonly Change[]): Promise<void> {
@@ -22,8 +22,8 @@ export const changeStore = (sql: Sql) => ({
   },
 
   /**
-   * The changes of several tenants after the revision each of them is at. Nothing comes for a tenant whose log was
-   * pruned beyond that revision: its model falls short of the newest revision and has to be loaded anew.
+   * Returns the changes of several tenants since the revision that each of them is at. Returns nothing for a tenant whose log
+   * was pruned past that revision: its model stays behind the newest revision and has to be reloaded.
    */
   async since(tenants: readonly { tenant: string; revision: number }[]): Promise<TenantChange[]> {
     const rows = await sql<(Change & { tenant_id: string })[]>`
@@ -38,7 +38,7 @@ export const changeStore = (sql: Sql) => ({
     return rows.map(({ tenant_id, ...change }) => ({ tenant_id, change }));
   },
 
-  /** Removes up to `limit` rows older than `age` milliseconds and remembers how far back the log still goes. */
+  /** Removes up to `limit` rows older than `age` milliseconds and records how far back the log still reaches. */
   async prune(age: number, limit: number): Promise<number> {
     const [{ pruned }] = await sql<[{ pruned: number }]>`
       with old as (

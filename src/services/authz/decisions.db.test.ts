@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Explanation } from '../../../generated/authz/types.ts';
 import { authzServer, type Client, pluck, question, tuple } from './testing.ts';
 
-// The same cases in both modes of the model: whole in memory, and fetched slice by slice.
+// The same cases in both modes of the model: fully in memory, and fetched slice by slice.
 describe.each([
   ['full', {}],
   ['partial', { PLINTH_AUTHZ_PRELOAD_FACTS: '0' }],

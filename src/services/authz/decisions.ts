@@ -3,21 +3,21 @@ import type { CheckResult } from '../../../generated/authz/types.ts';
 import type { Context } from '../../http/context.ts';
 import { Forbidden } from '../../lib/errors.ts';
 import type { Deps } from './deps.ts';
-import { decide, decideBatch } from './engine/decide.ts';
-import { explain } from './engine/explain.ts';
+import { begin, beginBatch } from './engine/decide.ts';
+import { beginExplanation } from './engine/explain.ts';
 import type { Decision } from './engine/types.ts';
 import { listings } from './listings.ts';
 import { checkQuestion } from './question.ts';
 
-/** Decisions: may a subject perform an action on a resource, why, and on which others. */
+/** Decisions: whether a subject may perform an action on a resource, why, and on which other resources. */
 export const decisions = (deps: Deps) => {
   const { models, settings } = deps;
   const limits = { depth: settings.maxDepth, visits: settings.maxVisits };
 
   const check: Decisions<Context>['check'] = async ({ body }, { tenant }) => {
     checkQuestion(body);
-    const { answer, revision } = await models.decide(tenant, body, (model, now) =>
-      decide(model, body, { now, limits }),
+    const { answer, revision } = await models.decide(tenant, body, (model, now, pace) =>
+      begin(model, body, { now, limits, pace }),
     );
     return resultOf(answer, revision);
   };
@@ -33,16 +33,16 @@ export const decisions = (deps: Deps) => {
 
     async batchCheck({ body }, { tenant }) {
       body.checks.forEach((check, n) => checkQuestion(check, `checks[${n}].`));
-      const { answer, revision } = await models.decide(tenant, body, (model, now) =>
-        decideBatch(model, body.checks, { now, limits }),
+      const { answer, revision } = await models.decide(tenant, body, (model, now, pace) =>
+        beginBatch(model, body.checks, { now, limits, pace }),
       );
       return { results: answer.map((decision) => resultOf(decision, revision)) };
     },
 
     async explain({ body }, { tenant }) {
       checkQuestion(body);
-      const { answer, revision } = await models.decide(tenant, body, (model, now) =>
-        explain(model, body, { now, limits }),
+      const { answer, revision } = await models.decide(tenant, body, (model, now, pace) =>
+        beginExplanation(model, body, { now, limits, pace }),
       );
       const { steps, path, missing } = answer;
       return { ...resultOf(answer, revision), steps: [...steps], path: [...path], missing: [...missing] };

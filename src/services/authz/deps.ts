@@ -3,12 +3,12 @@ import type { Models } from './models.ts';
 import type { Settings } from './settings.ts';
 import type { Performer, Writer } from './writes.ts';
 
-/** What the handlers of the service are made from. */
+/** The dependencies of the service's handlers. */
 export interface Deps {
   readonly db: Database;
-  /** For decisions. */
+  /** Used for decisions. */
   readonly models: Models;
-  /** For everything that changes something. */
+  /** Used for every change. */
   readonly write: Writer;
   readonly perform: Performer;
   readonly settings: Settings;

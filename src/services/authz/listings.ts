@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Decisions } from '../../../generated/authz/server.ts';
 import type { ListObjectsRequest, ListSubjectsRequest } from '../../../generated/authz/types.ts';
+import { monotonic } from '../../db/clock.ts';
 import type { Context } from '../../http/context.ts';
 import { decodeCursor, encodeCursor } from '../../lib/cursors.ts';
 import { Invalid } from '../../lib/errors.ts';
@@ -8,12 +9,11 @@ import type { Deps } from './deps.ts';
 import { listObjects, listSubjects } from './engine/listing.ts';
 import type { Listing, ListingPage, ListOptions } from './engine/types.ts';
 import type { Model } from './engine/model.ts';
-import { monotonic } from './model-entry.ts';
 import { checkQuestion } from './question.ts';
 
 type Request = ListObjectsRequest | ListSubjectsRequest;
 
-/** The listings of ids: pages that say whether they are complete, and lead on where they are not. */
+/** The listings of ids. Each page says whether it is complete and carries a cursor when it is not. */
 export const listings = ({ models, settings }: Pick<Deps, 'models' | 'settings'>) => {
   const limits = { depth: settings.maxDepth, visits: settings.maxVisits };
 
@@ -52,15 +52,22 @@ export const listings = ({ models, settings }: Pick<Deps, 'models' | 'settings'>
 
 interface Rest {
   all: boolean;
+  others: boolean;
   complete: boolean;
   next_cursor: string;
   revision: number;
 }
 
-function restOf({ all, complete, position, revision }: ListingPage, query: string): Rest {
-  // The id goes in as base64url: escaped as JSON it could outgrow the cursor.
+function restOf({ all, others, complete, position, revision }: ListingPage, query: string): Rest {
+  // The id is encoded as base64url: escaped as JSON it could outgrow the cursor.
   const id = Buffer.from(position).toString('base64url');
-  return { all, complete, next_cursor: complete ? '' : encodeCursor({ id, revision, query }), revision };
+  return {
+    all,
+    others,
+    complete,
+    next_cursor: complete ? '' : encodeCursor({ id, revision, query }),
+    revision,
+  };
 }
 
 function placeOf(cursor: string, query: string): { after: string; revision: number } | undefined {
@@ -70,13 +77,13 @@ function placeOf(cursor: string, query: string): { after: string; revision: numb
   return { after: Buffer.from(place.id, 'base64url').toString(), revision: place.revision };
 }
 
-/** The same for the same query, whatever the size of its pages. */
+/** Hashes a query. The hash does not depend on the page size. */
 function hashOf(request: Request): string {
   const { limit: _, cursor: __, min_revision: ___, fresh: ____, ...query } = request;
   return createHash('sha256').update(canonical(query)).digest('base64url').slice(0, 16);
 }
 
-/** JSON with the keys of every object in order. */
+/** Returns JSON with the keys of every object in order. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_, member: unknown) =>
     typeof member === 'object' && member !== null && !Array.isArray(member)

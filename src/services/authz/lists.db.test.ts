@@ -95,9 +95,24 @@ it.each(['roles', 'permissions', 'assignments', 'policies', 'resource-types'])(
       'cursor: must be one that this list gave',
     );
     expect((await get(`/${path}?cursor=e30&offset=1`)).body.error.message).toBe(
-      'offset: not together with cursor',
+      'cursor: not together with offset',
     );
     expect((await get(`/${path}?limit=1001`)).status).toBe(400);
     expect((await get(`/${path}?limt=1`)).body.error.message).toBe('limt: unknown');
   },
 );
+
+it('lists public access: whoever is not known is allowed too', async () => {
+  const { create, post } = authz.tenant();
+  await create('/relations', tuple('document:1#viewer@user:*'));
+  await create('/relations', tuple('document:1#viewer@user:a'));
+  await create('/relations', tuple('document:2#viewer@user:b'));
+  const list = async (resource_id: string) =>
+    (
+      await post('/authz/list-subjects', {
+        ...{ subject_kind: 'user', action: 'viewer', resource_type: 'document', resource_id },
+      })
+    ).body as object;
+  expect(await list('1')).toMatchObject({ subject_ids: ['a', 'b'], all: true, others: true, complete: true });
+  expect(await list('2')).toMatchObject({ subject_ids: ['b'], all: false, others: false, complete: true });
+});

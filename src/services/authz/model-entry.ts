@@ -1,12 +1,12 @@
 import type { Model } from './engine/model.ts';
 
-/** What a process knows of one tenant: its model, if loaded, and how current that is. */
+/** What a process knows about one tenant: its model, if loaded, and how current the model is. */
 export interface Entry {
   readonly tenant: string;
   model: Model | undefined;
-  /** Monotonic milliseconds at which the last successful validation began: the model is no older than that. */
+  /** Monotonic milliseconds at which the last successful validation began. The model is at least as new as that moment. */
   validatedAt: number;
-  /** The newest revision that this process acknowledged to a caller; no decision may be older. */
+  /** The newest revision that this process acknowledged to a caller. No decision may be older. */
   acknowledged: number;
   /** Monotonic milliseconds of the last decision. */
   usedAt: number;
@@ -14,8 +14,12 @@ export interface Entry {
   polled: boolean;
   /** Whether the last validation failed. */
   away: boolean;
-  /** Requests under way; what they use stays in memory. */
+  /** Number of requests in progress. What they use stays in memory. */
   users: number;
+  /** Paused decisions that let other tasks run. The model does not move on until they end, unless that takes too long. */
+  readonly paused: Set<object>;
+  /** Resolvers of the callers that wait for the paused decisions to end. */
+  readonly waiting: Set<() => void>;
   loading: Promise<void> | undefined;
   validating: Promise<void> | undefined;
   pulling: Promise<void> | undefined;
@@ -30,25 +34,29 @@ export const newEntry = (tenant: string): Entry => ({
   polled: false,
   away: false,
   users: 0,
+  paused: new Set(),
+  waiting: new Set(),
   loading: undefined,
   validating: undefined,
   pulling: undefined,
 });
 
-/** Monotonic milliseconds: they go on while the process is paused and do not jump with the wall clock. */
-export const monotonic = () => performance.now();
+/** Milliseconds for which changes of a model wait for decisions in progress. A decision that takes longer starts again. */
+const longestHoldMs = 250;
 
-/** The database's clock, which decides about expiry: measured with every validation, to half a round trip. */
-export class DatabaseClock {
-  #offset: number | undefined;
+/** Waits until no paused decision is left, but at most `HOLD` milliseconds. */
+export async function settled(entry: Entry): Promise<void> {
+  if (entry.paused.size === 0) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, longestHoldMs);
+  entry.waiting.add(resolve);
+  await promise;
+  clearTimeout(timer);
+  entry.waiting.delete(resolve);
+}
 
-  /** Notes what the database said between two moments of the monotonic clock. */
-  observe(now: number, began: number, ended: number): void {
-    this.#offset = now - (began + ended) / 2;
-  }
-
-  /** Milliseconds since the epoch. */
-  now(): number {
-    return this.#offset === undefined ? Date.now() : monotonic() + this.#offset;
-  }
+/** Ends a decision that was paused. */
+export function ended(entry: Entry, decision: object): void {
+  if (!entry.paused.delete(decision) || entry.paused.size > 0) return;
+  for (const resolve of entry.waiting) resolve();
 }

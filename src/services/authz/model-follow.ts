@@ -1,14 +1,15 @@
+import { type DatabaseClock, monotonic } from '../../db/clock.ts';
 import type { Database } from '../../db/index.ts';
 import { changeStore, type TenantChange } from './changes.store.ts';
-import { VALIDATION_DEADLINE, within } from './deadline.ts';
+import { validationDeadlineMs, within } from './deadline.ts';
 import type { Change } from './engine/types.ts';
-import { type DatabaseClock, type Entry, monotonic } from './model-entry.ts';
+import { type Entry, settled } from './model-entry.ts';
 import { tenantStore } from './tenants.store.ts';
 
-/** Revisions that a model catches up with one by one; further behind, loading it anew is cheaper. */
+/** Maximum number of revisions that a model catches up on. Further behind, reloading it is cheaper. */
 const PULL_LIMIT = 10_000;
 
-/** Keeps loaded models at the database's revision: reads the change log for those that fell behind. */
+/** Keeps loaded models at the database's revision: reads the change log for models that fell behind. */
 export class Follower {
   readonly #db: Database;
   readonly #clock: DatabaseClock;
@@ -20,23 +21,25 @@ export class Follower {
   }
 
   /**
-   * Compares the models with the newest committed revisions and brings them there, in one statement and one more for
-   * those that fell behind. Afterwards they are as new as the moment this began. One runs at a time for each model.
+   * Compares the models with the newest committed revisions and brings them up to date, in one statement plus one for the
+   * models that fell behind. Afterwards they are at least as new as the moment this began. Each model has one validation at a
+   * time.
    */
   validate(entries: readonly Entry[]): Promise<void> {
     const settle = (away: boolean) => () => {
       for (const entry of entries) Object.assign(entry, { away, validating: undefined });
     };
-    const done = within(VALIDATION_DEADLINE, this.#validate(entries));
+    const done = within(validationDeadlineMs, this.#validate(entries));
     done.then(settle(false), settle(true));
     for (const entry of entries) entry.validating = done;
     return done;
   }
 
-  /** Brings a model to a revision that is known to be committed; drops it when the change log does not reach back. */
+  /** Brings a model to a revision that is known to be committed. Drops the model when the change log does not reach back far enough. */
   async catchUp(entry: Entry, revision: number): Promise<void> {
-    // A pull that is under way may have begun before the revision was committed.
+    // A pull in progress may have begun before the revision was committed.
     await entry.pulling?.catch(() => {});
+    await settled(entry);
     if (!entry.model || entry.model.revision >= revision) return;
     if (revision - entry.model.revision <= PULL_LIMIT) await (entry.pulling ?? this.#pull(entry));
     if (entry.model && entry.model.revision < revision) entry.model = undefined;
@@ -51,7 +54,7 @@ export class Follower {
     await Promise.all(
       entries.map(async (entry, place) => {
         const revision = newest.get(entry.tenant) ?? 0;
-        // A database that was set back, for example to a replica that had not everything, makes the model a fiction.
+        // The database went back, for example to a replica that had not received everything, so the model is no longer true.
         if (revision < (known[place] ?? 0)) entry.model = undefined;
         await this.catchUp(entry, revision);
         if (entry.model) entry.validatedAt = Math.max(entry.validatedAt, began);
@@ -59,7 +62,7 @@ export class Follower {
     );
   }
 
-  /** Models that ask in the same turn are pulled in the same statement. */
+  /** Models that ask in the same turn of the event loop are pulled in the same statement. */
   #pull(entry: Entry): Promise<void> {
     this.#batch ??= this.#newBatch();
     this.#batch.entries.push(entry);

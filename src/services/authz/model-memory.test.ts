@@ -4,7 +4,7 @@ import { type Entry, newEntry } from './model-entry.ts';
 import { makeRoom } from './model-memory.ts';
 import { tuple } from './testing.ts';
 
-/** Entries with a full model of so many tuples each, used one after the other. */
+/** Entries with full models of the given numbers of tuples, used one after the other. */
 function entriesOf(sizes: readonly number[]): Map<string, Entry> {
   return new Map(
     sizes.map((size, usedAt) => {

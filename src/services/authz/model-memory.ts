@@ -1,13 +1,13 @@
 import type { Model } from './engine/model.ts';
 import type { Entry } from './model-entry.ts';
 
-/** What a model takes before it holds anything: its tables have room for the first few thousand facts. */
-const EMPTY = 165_000;
+/** Bytes of an empty model: its tables have room for the first few thousand facts. */
+const emptyModelBytes = 165_000;
 
 /**
- * Keeps all models together within `memory` bytes. What was not used for the longest time goes first: full models as a
- * whole, partial ones slice by slice; what requests under way use stays. A full model that has grown to twice the facts
- * that are loaded whole goes too, and comes back in part.
+ * Keeps all models together within `memory` bytes. The least recently used models go first: full models as a whole, partial
+ * ones slice by slice. Models that requests in progress use stay. A full model that has grown to more than twice the preload
+ * limit goes too, and is reloaded as a partial model.
  */
 export function makeRoom(
   entries: Map<string, Entry>,
@@ -27,7 +27,7 @@ export function makeRoom(
   }
 }
 
-/** Frees so many bytes of an entry, or all it has; answers how many. */
+/** Frees up to `bytes` bytes of an entry, or all it has. Returns how many were freed. */
 function release(entry: Entry, bytes: number): number {
   const { model } = entry;
   if (!model || entry.users > 0) return 0;
@@ -37,4 +37,4 @@ function release(entry: Entry, bytes: number): number {
   return before - sizeOf(entry.model);
 }
 
-const sizeOf = (model: Model | undefined) => (model ? EMPTY + model.bytes : 0);
+const sizeOf = (model: Model | undefined) => (model ? emptyModelBytes + model.bytes : 0);

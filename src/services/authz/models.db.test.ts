@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => db.close());
 
-/** Models of their own; counts what they send: fragments and statements, reads of slices, and loads. */
+/** Creates separate models and counts what they send: fragments and statements, reads of slices, and loads. */
 function modelsWith(env: Record<string, string> = {}, extra: object = {}) {
   const counted = { sent: 0, reads: 0, loads: 0 };
   const sql = new Proxy(db.sql, {
@@ -175,7 +175,7 @@ describe('a full model', () => {
       tenant,
       Array.from({ length: 30 }, (_, n) => `page:${n}#read@user:u`),
     );
-    // Another tenant's load is what makes room.
+    // Loading another tenant triggers the eviction.
     await check('newcomer', asked);
     expect(await check(tenant, asked)).toBe(true);
     expect((await mode()).answer).toBe('partial');

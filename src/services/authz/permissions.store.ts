@@ -1,8 +1,9 @@
 import type { Permission } from '../../../generated/authz/types.ts';
 import type { Sql } from '../../db/index.ts';
+import { followsPrevious, onePage, type Window } from '../../db/lists.ts';
 import { NotFound } from '../../lib/errors.ts';
 import type { PermissionRule } from './engine/types.ts';
-import type { IdWindow } from './lists.ts';
+import type { newestIdFirst } from './lists.ts';
 
 export interface PermissionFilter {
   readonly resource?: string | undefined;
@@ -21,22 +22,21 @@ export const permissionStore = (sql: Sql) => ({
     return permission;
   },
 
-  /** Newest first; `search` is part of the name, whatever the case. */
+  /** Returns permissions newest first. `search` matches a part of the name, ignoring case. */
   async list(
     tenant: string,
-    { resource, action, search, ...window }: IdWindow & PermissionFilter,
+    { resource, action, search }: PermissionFilter,
+    window: Window<typeof newestIdFirst>,
   ): Promise<Permission[]> {
     return await sql<Permission[]>`
       select ${permissionColumns(sql)}
       from authz.permissions
       where tenant_id = ${tenant}
-        and (${window.before}::text is null or id < ${window.before})
+        ${followsPrevious(sql, window)}
         and (${resource ?? null}::text is null or resource = ${resource ?? null})
         and (${action ?? null}::text is null or action = ${action ?? null})
         and (${search ?? null}::text is null or strpos(lower(name), lower(${search ?? null})) > 0)
-      order by id desc
-      limit ${window.limit + 1}
-      offset ${window.offset}`;
+      ${onePage(sql, window)}`;
   },
 
   async insert(permission: Omit<Permission, 'created_at'>): Promise<Permission> {
@@ -61,7 +61,7 @@ export const permissionStore = (sql: Sql) => ({
       where tenant_id = ${tenant} and id = ${id}`;
   },
 
-  /** What the model needs of all permissions. */
+  /** Returns the members of all permissions that the model needs. */
   async rules(tenant: string): Promise<PermissionRule[]> {
     return await sql<PermissionRule[]>`
       select id, resource, action

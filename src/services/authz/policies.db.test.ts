@@ -92,3 +92,57 @@ it('is found by effect, by whether it is active, and by a part of its name', asy
   expect(await names('is_active=false')).toBe('B');
   expect(await names('search=b')).toBe('Bb,B');
 });
+
+describe('what the policies of a tenant may take together', () => {
+  const wildcards = (n: number) =>
+    policy({
+      name: `Wildcards ${n}`,
+      subjects: Array.from({ length: 100 }, (_, at) => `user:u${n}-${at}*`),
+      actions: Array.from({ length: 100 }, (_, at) => `a${n}-${at}*`),
+      resources: Array.from({ length: 100 }, (_, at) => `document:d${n}-${at}*`),
+    });
+
+  it('is bounded in wildcards; what makes no more of them can still be changed', async () => {
+    const client = authz.tenant();
+    const first = await client.create('/policies', wildcards(0));
+    // Simulates many more wildcards.
+    await authz.server.db.sql`
+      update authz.policies set wildcards = wildcards + 19600 where tenant_id = ${client.name}`;
+    const refused = await client.post('/policies', wildcards(1));
+    expect([refused.status, refused.body.error.message]).toEqual([
+      409,
+      'limit reached: 20000 wildcards of policies',
+    ]);
+    await client.create('/policies', policy());
+    expect((await client.put(`/policies/${first.id}`, { is_active: false })).status).toBe(200);
+    // A rewritten policy is counted again.
+    await client.create('/policies', wildcards(1));
+  });
+
+  it('is bounded in instructions of regular expressions', async () => {
+    const client = authz.tenant();
+    const conditions = Array.from({ length: 32 }, (_, n) => ({
+      ...{ field: `x${n}`, operator: 'regex' },
+      value: `[a-d].{400}x{${n + 1}}`,
+    }));
+    const statuses: number[] = [];
+    for (let n = 0; n < 16; n++)
+      statuses.push((await client.post('/policies', policy({ name: `p${n}`, conditions }))).status);
+    expect([...new Set(statuses)]).toEqual([201, 409]);
+    expect(statuses.indexOf(409)).toBe(Math.floor(200_000 / (32 * 405 + (32 * 33) / 2)));
+  });
+});
+
+it('denies where a deny policy has a field to judge that is too long, and is not allowed by one', async () => {
+  const client = authz.tenant();
+  const conditions = [{ field: 'agent', operator: 'regex', value: '(?i)[a-z]{300}bot' }];
+  await client.create('/policies', policy({ name: 'All' }));
+  await client.create('/policies', policy({ name: 'No bots', effect: 'deny', conditions }));
+  const asked = (agent: string) => client.check('user:a', 'read', 'document:1', { context: { agent } });
+  expect((await asked('browser')).allowed).toBe(true);
+  expect(await asked('b'.repeat(4_000))).toMatchObject({
+    allowed: false,
+    reason: 'evaluation limit reached: condition',
+    sources: ['abac'],
+  });
+});

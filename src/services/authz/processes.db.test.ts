@@ -4,10 +4,10 @@ import { testDatabase, type TestDatabase } from '../../testing/database.ts';
 import { proxyTo } from '../../testing/proxy.ts';
 import { type Body, clientOf, type Client, question, tuple } from './testing.ts';
 
-const STALENESS = 1_000;
+const stalenessMs = 1_000;
 const rootToken = 'processes-of-the-authorization-service';
 
-/** A process of the service; alone, it serves without a prefix. */
+/** Starts a process of the service. As the only service, it is served without a prefix. */
 async function start(url: string, env: Record<string, string> = {}): Promise<ChildServer> {
   return childServer({
     services: ['authz'],
@@ -49,7 +49,7 @@ describe.skipIf(inject('engine') === 'pglite')('two processes on one database', 
     }
   });
 
-  /** Asks without a pause until `end`; answers when each allowed request was sent. */
+  /** Sends checks without a pause until `end`. Returns the time at which each allowed request was sent. */
   async function hammer(client: Client, end: () => boolean): Promise<number[]> {
     const allowed: number[] = [];
     const worker = async () => {
@@ -67,22 +67,22 @@ describe.skipIf(inject('engine') === 'pglite')('two processes on one database', 
     await here.post('/relations', grant);
     await there.check('user:a', 'read', 'document:1', { fresh: true });
     let revoked = Infinity;
-    const hammering = hammer(there, () => performance.now() > revoked + STALENESS + 500);
+    const hammering = hammer(there, () => performance.now() > revoked + stalenessMs + 500);
     await pause(300);
     await here.post('/relations/delete', grant);
     revoked = performance.now();
     const allowed = await hammering;
     expect(allowed.length).toBeGreaterThan(0);
-    expect(allowed.filter((sent) => sent > revoked + STALENESS)).toEqual([]);
+    expect(allowed.filter((sent) => sent > revoked + stalenessMs)).toEqual([]);
   });
 
   it('stop granting within MAX_STALENESS also when the notice is lost', async () => {
     const there = at(b, 'silent');
     await there.post('/relations', grant);
     let revoked = Infinity;
-    const hammering = hammer(there, () => performance.now() > revoked + STALENESS + 500);
+    const hammering = hammer(there, () => performance.now() > revoked + stalenessMs + 500);
     await pause(300);
-    // What another process writes, without its notice.
+    // A write of another process, without its notice.
     await db.transaction(async (sql) => {
       await sql`update authz.tenants set revision = revision + 1, tuples = 0 where tenant_id = 'silent'`;
       await sql`delete from authz.relations where tenant_id = 'silent'`;
@@ -93,7 +93,7 @@ describe.skipIf(inject('engine') === 'pglite')('two processes on one database', 
     revoked = performance.now();
     const allowed = await hammering;
     expect(allowed.length).toBeGreaterThan(0);
-    expect(allowed.filter((sent) => sent > revoked + STALENESS)).toEqual([]);
+    expect(allowed.filter((sent) => sent > revoked + stalenessMs)).toEqual([]);
   });
 
   it('grant nothing after a pause of the process in which the grant was taken away', async () => {
@@ -126,23 +126,23 @@ describe.skipIf(inject('engine') === 'pglite')('two processes on one database', 
         else proxy.freeze();
         const gone = performance.now();
         const statuses: { sent: number; status: number; body: Body; retry: string | null }[] = [];
-        while (performance.now() < gone + STALENESS + grace + 1_500) {
+        while (performance.now() < gone + stalenessMs + grace + 1_500) {
           const sent = performance.now();
           const { status, body, headers } = await check();
           statuses.push({ sent, status, body, retry: headers.get('retry-after') });
           await pause(20);
         }
         expect(statuses[0]?.status).toBe(200);
-        const late = statuses.filter(({ sent }) => sent > gone + STALENESS + grace);
+        const late = statuses.filter(({ sent }) => sent > gone + stalenessMs + grace);
         expect(late.length).toBeGreaterThan(0);
         for (const answer of late)
           expect(answer).toMatchObject({
             ...{ status: 503, body: { error: { code: 503, message: 'store unavailable' } }, retry: '1' },
           });
-        // Validated last at most 200 ms before: nearly all of the time is used.
+        // The last validation was at most 200 ms before, so nearly all of the time is used.
         if (grace > 0)
           expect(
-            statuses.filter(({ sent, status }) => sent > gone + STALENESS && status === 200),
+            statuses.filter(({ sent, status }) => sent > gone + stalenessMs && status === 200),
           ).not.toEqual([]);
         await proxy.restore();
         await expect.poll(async () => (await check()).status, { timeout: 15_000 }).toBe(200);

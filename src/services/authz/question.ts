@@ -5,7 +5,7 @@ import { checkEntityId } from './records.ts';
 type Attributed = Pick<Check, 'context' | 'subject_attributes' | 'resource_attributes' | 'action_attributes'>;
 type Question = Attributed & { subject_id?: string; resource_id?: string };
 
-/** What the contract cannot say about a question; `at` is put before the field, as in `checks[2].`. */
+/** Checks what the contract cannot express about a question. `at` is a prefix of the field, such as `checks[2].`. */
 export function checkQuestion(question: Question, at = ''): void {
   checkEntityId(question.subject_id, `${at}subject_id`);
   checkEntityId(question.resource_id, `${at}resource_id`);

@@ -5,18 +5,18 @@ import type { Write } from './writes.ts';
 /** The members that the server sets in every record of a write. */
 export const stamp = ({ tenant, app, revision }: Write) => ({ tenant_id: tenant, app_id: app, revision });
 
-/** The record with what a request changes; undefined when that leaves it as it was. */
+/** Returns the record with a request's changes applied, or undefined when they change nothing. */
 export function changed<Record extends object>(record: Record, changes: Partial<Record>): Record | undefined {
   const next = { ...record, ...changes };
   return isDeepStrictEqual(next, record) ? undefined : next;
 }
 
-/** Refuses another value for a member that is fixed at creation. */
+/** Rejects a different value for a member that is fixed at creation. */
 export function checkFixed(field: string, value: string | undefined, stored: string): void {
   if (value !== undefined && value !== stored) throw Invalid(`${field}: cannot be changed`);
 }
 
-/** Refuses a filter that means nothing without another one. */
+/** Rejects a filter that has no meaning without another one. */
 export function checkNeeds<Filter extends object>(
   filter: Filter,
   field: keyof Filter & string,
@@ -26,28 +26,14 @@ export function checkNeeds<Filter extends object>(
     throw Invalid(`${needed}: required with ${field}`);
 }
 
-/** The moment a fact ends as it is stored. It lies in the future by the database's clock (`now`, milliseconds). */
-export function futureTime(expires_at: string | null, now: number, field = 'expires_at'): string | null {
-  const time = storedTime(expires_at, field);
-  checkFuture(time, now, field);
-  return time;
-}
-
-/** A moment in the form that it is stored and answered in. */
-export function storedTime(given: string | null, field: string): string | null {
-  if (given === null) return null;
-  const time = Date.parse(given);
-  if (Number.isNaN(time)) throw Invalid(`${field}: must be an RFC 3339 time`);
-  return new Date(time).toISOString();
-}
-
-export function checkFuture(time: string | null, now: number, field: string): void {
+/** Checks that a fact expires in the future by the database's clock (`now`, in milliseconds). Times arrive in their normal form. */
+export function checkFuture(time: string | null, now: number, field = 'expires_at'): void {
   if (time !== null && Date.parse(time) <= now) throw Invalid(`${field}: must be in the future`);
 }
 
-/** An index row holds two entity ids, which bounds their bytes; the contract bounds their characters. */
+/** Checks the bytes of an id, since an index row holds two entity ids. The contract limits their characters. */
 export function checkEntityId(id: string | null | undefined, field: string): void {
-  // A character of UTF-16 takes at most 3 bytes of UTF-8.
+  // One UTF-16 unit takes at most 3 bytes in UTF-8.
   if (id && id.length > 341 && Buffer.byteLength(id) > 1024)
     throw Invalid(`${field}: longer than 1024 bytes`);
 }

@@ -1,21 +1,29 @@
 import type { Relation, RelationKey } from '../../../generated/authz/types.ts';
 import type { Sql } from '../../db/index.ts';
-import { EXAMINED } from './lists.ts';
+import { followsPrevious, onePage, type Order, orderedBy, type Window } from '../../db/lists.ts';
+import { mostExamined } from './lists.ts';
 import { relationColumns, relationNames } from './relations.store.ts';
 
 export type RelationFilter = { readonly [Name in keyof RelationKey]?: string | undefined };
 
-/** A page of the list of tuples, which is in the order of their keys. */
-export interface KeyWindow {
-  readonly limit: number;
-  readonly offset: number;
-  /** Only keys above this one. */
-  readonly after: RelationKey | null;
-}
+/** The order of the list: that of the primary key. */
+export const byKey = {
+  columns: {
+    object_type: 'string',
+    relation: 'string',
+    object_id: 'string',
+    subject_type: 'string',
+    subject_id: 'string',
+    subject_relation: 'string',
+  },
+  direction: 'asc',
+} as const satisfies Order;
 
-/** The statements behind the list of tuples; each reads one or a few index ranges, whatever the size of the table. */
+type KeyWindow = Window<typeof byKey>;
+
+/** The statements behind the list of tuples. Each reads one or a few index ranges, whatever the size of the table. */
 export const relationListStore = (sql: Sql) => ({
-  /** In key order. Looks at no more than `EXAMINED` rows: what it did not get to is behind `resumeAfter`. */
+  /** Returns tuples in key order and examines at most `mostExamined` rows. `lastExamined` says where the next page continues. */
   async list(tenant: string, filter: RelationFilter, window: KeyWindow): Promise<Relation[]> {
     if (filter.object_id !== undefined && filter.relation === undefined)
       return await sql<Relation[]>`${byObject(sql, tenant, filter, window)}`;
@@ -26,35 +34,33 @@ export const relationListStore = (sql: Sql) => ({
       from (
         select ${relationColumns(sql)}
         from authz.relations
-        where ${keyRange(sql, tenant, filter, window.after)}
-        order by object_type, relation, object_id, subject_type, subject_id, subject_relation
-        limit ${EXAMINED}
+        where ${keyRange(sql, tenant, filter, window)}
+        order by ${orderedBy(sql, byKey)}
+        limit ${mostExamined}
       ) examined
       where ${live(sql)} and ${matches(sql, filter)}
-      order by object_type, relation, object_id, subject_type, subject_id, subject_relation
-      limit ${window.limit + 1}
-      offset ${window.offset}`;
+      ${onePage(sql, window)}`;
   },
 
-  /** The last key that `list` looked at, when it stopped with rows left to look at. */
-  async resumeAfter(
+  /** Returns the last key that `list` examined, when `list` stopped with rows left to examine. */
+  async lastExamined(
     tenant: string,
     filter: RelationFilter,
-    after: RelationKey | null,
+    window: KeyWindow,
   ): Promise<(RelationKey & { id: string }) | undefined> {
     if (filter.subject_id !== undefined || (filter.object_id !== undefined && filter.relation === undefined))
       return undefined;
     const rows = await sql<(RelationKey & { id: string })[]>`
       select id, object_type, object_id, relation, subject_type, subject_id, subject_relation
       from authz.relations
-      where ${keyRange(sql, tenant, filter, after)}
-      order by object_type, relation, object_id, subject_type, subject_id, subject_relation
+      where ${keyRange(sql, tenant, filter, window)}
+      order by ${orderedBy(sql, byKey)}
       limit 2
-      offset ${EXAMINED - 1}`;
+      offset ${mostExamined - 1}`;
     return rows.length === 2 ? rows[0] : undefined;
   },
 
-  /** The key of a tuple, for the cursor that names it by id. */
+  /** Returns the key of a tuple, for a cursor that names the tuple by id. */
   async findKey(tenant: string, id: string): Promise<RelationKey | undefined> {
     const [key] = await sql<RelationKey[]>`
       select object_type, object_id, relation, subject_type, subject_id, subject_relation
@@ -64,8 +70,8 @@ export const relationListStore = (sql: Sql) => ({
   },
 });
 
-/** All relations of one object: one range of the primary key for each relation name of its type. */
-function byObject(sql: Sql, tenant: string, filter: RelationFilter, { limit, offset, after }: KeyWindow) {
+/** Selects all relations of one object: one range of the primary key for each relation name of its type. */
+function byObject(sql: Sql, tenant: string, filter: RelationFilter, window: KeyWindow) {
   return sql`
     select ${relationColumns(sql)}
     from unnest(${relationNames(sql, tenant, filter.object_type ?? '')}) as names (name)
@@ -74,17 +80,15 @@ function byObject(sql: Sql, tenant: string, filter: RelationFilter, { limit, off
       from authz.relations
       where tenant_id = ${tenant} and object_type = ${filter.object_type ?? ''} and relation = names.name
         and object_id = ${filter.object_id ?? ''}
-        and ${live(sql)} and ${matches(sql, filter)} and ${above(sql, after)}
-      order by object_type, relation, object_id, subject_type, subject_id, subject_relation
-      limit ${limit + 1 + offset}
+        and ${live(sql)} and ${matches(sql, filter)} ${above(sql, window)}
+      order by ${orderedBy(sql, byKey)}
+      limit ${window.limit + 1 + window.offset}
     ) found
-    order by object_type, relation, object_id, subject_type, subject_id, subject_relation
-    limit ${limit + 1}
-    offset ${offset}`;
+    ${onePage(sql, window)}`;
 }
 
-/** All that one subject is in: one range of the subject index for each of its relations. */
-function bySubject(sql: Sql, tenant: string, filter: RelationFilter, { limit, offset, after }: KeyWindow) {
+/** Selects all tuples of one subject: one range of the subject index for each of its relations. */
+function bySubject(sql: Sql, tenant: string, filter: RelationFilter, window: KeyWindow) {
   const forms =
     filter.subject_relation === undefined
       ? subjectForms(sql, tenant, filter)
@@ -97,16 +101,14 @@ function bySubject(sql: Sql, tenant: string, filter: RelationFilter, { limit, of
       from authz.relations
       where tenant_id = ${tenant} and subject_type = ${filter.subject_type ?? ''}
         and subject_id = ${filter.subject_id ?? ''} and subject_relation = forms.form
-        and ${live(sql)} and ${matches(sql, filter)} and ${above(sql, after)}
+        and ${live(sql)} and ${matches(sql, filter)} ${above(sql, window)}
       order by object_type, relation, object_id
-      limit ${limit + 1 + offset}
+      limit ${window.limit + 1 + window.offset}
     ) found
-    order by object_type, relation, object_id, subject_type, subject_id, subject_relation
-    limit ${limit + 1}
-    offset ${offset}`;
+    ${onePage(sql, window)}`;
 }
 
-/** The relations with which a subject occurs (`''` for itself), one index probe each. */
+/** The relations with which a subject occurs (`''` for the subject itself), with one index probe each. */
 const subjectForms = (sql: Sql, tenant: string, filter: RelationFilter) => sql`array(
   with recursive forms as (
     select min(subject_relation) as form
@@ -130,22 +132,22 @@ function keyRange(
   sql: Sql,
   tenant: string,
   { object_type, relation, object_id }: RelationFilter,
-  after: RelationKey | null,
+  window: KeyWindow,
 ) {
-  return sql`tenant_id = ${tenant} and ${matches(sql, { object_type, relation, object_id })} and ${above(sql, after)}`;
+  return sql`tenant_id = ${tenant} and ${matches(sql, { object_type, relation, object_id })} ${above(sql, window)}`;
 }
 
-function above(sql: Sql, after: RelationKey | null) {
-  if (after === null) return sql`true`;
-  return sql`(object_type, relation, object_id, subject_type, subject_id, subject_relation) > (
-    ${after.object_type}, ${after.relation}, ${after.object_id}, ${after.subject_type}, ${after.subject_id},
-    ${after.subject_relation})
+/** Rows after the previous page. The second condition follows from the first; the index of a subject's tuples can use it. */
+function above(sql: Sql, window: KeyWindow) {
+  const { after } = window;
+  if (after === null) return sql``;
+  return sql`${followsPrevious(sql, window)}
     and (object_type, relation, object_id) >= (${after.object_type}, ${after.relation}, ${after.object_id})`;
 }
 
 const live = (sql: Sql) => sql`(expires_at is null or expires_at > now())`;
 
-/** The members of a filter as conditions, for whichever index the statement reads. */
+/** The members of a filter as conditions, for any index that the statement reads. */
 function matches(sql: Sql, filter: RelationFilter) {
   return (Object.keys(filter) as (keyof RelationKey)[])
     .filter((name) => filter[name] !== undefined)

@@ -2,28 +2,24 @@ import type { Relations } from '../../../generated/authz/server.ts';
 import type { Relation, RelationKey } from '../../../generated/authz/types.ts';
 import type { Sql } from '../../db/index.ts';
 import type { Context } from '../../http/context.ts';
-import { decodeCursor, encodeCursor } from '../../lib/cursors.ts';
+import { decodeCursor, encodeCursor, longestCursor } from '../../lib/cursors.ts';
 import { Invalid } from '../../lib/errors.ts';
-import { refuseBoth } from './lists.ts';
 import { checkNeeds } from './records.ts';
-import { type RelationFilter, relationListStore } from './relation-lists.store.ts';
+import { byKey, type RelationFilter, relationListStore } from './relation-lists.store.ts';
 import { keyOf } from './tuple-rules.ts';
 
 type Request = Parameters<Relations['list']>[0];
 
-/** Characters of a cursor that the contract allows. */
-const CURSOR = 1024;
-
-/** The one list that is not newest first: tuples come in the order of their keys, which every filter can use. */
+/** The only list that is not newest first: tuples are ordered by key, which every filter can use. */
 export async function listRelations(sql: Sql, request: Request, context: Context): Promise<Relation[]> {
   const { limit, offset, cursor, ...filter } = request;
-  refuseBoth(request);
   checkFilter(filter);
   const store = relationListStore(sql);
   const after = cursor === undefined ? null : await placeOf(sql, context.tenant, cursor);
-  const found = await store.list(context.tenant, filter, { limit, offset, after });
+  const window = { order: byKey, limit, offset, after };
+  const found = await store.list(context.tenant, filter, window);
   const last =
-    found.length > limit ? found[limit - 1] : await store.resumeAfter(context.tenant, filter, after);
+    found.length > limit ? found[limit - 1] : await store.lastExamined(context.tenant, filter, window);
   if (last) context.reply.header('X-Next-Cursor', cursorOf(last));
   return found.slice(0, limit);
 }
@@ -35,10 +31,13 @@ function checkFilter(filter: RelationFilter): void {
   checkNeeds(filter, 'subject_relation', 'subject_id');
 }
 
-/** The key of the last tuple, so that its deletion does not matter; its id where ids are too long for a cursor. */
+/**
+ * Encodes the key of the last tuple, so that its deletion does not matter. When its ids are too long for a cursor, encodes its
+ * id instead.
+ */
 function cursorOf(last: RelationKey & { id: string }): string {
   const cursor = encodeCursor({ id: '', ...keyOf(last) });
-  return cursor.length <= CURSOR ? cursor : encodeCursor({ ...nowhere, id: last.id });
+  return cursor.length <= longestCursor ? cursor : encodeCursor({ ...nowhere, id: last.id });
 }
 
 async function placeOf(sql: Sql, tenant: string, cursor: string): Promise<RelationKey> {

@@ -97,7 +97,7 @@ describe('list', () => {
       'group:eng#member@user:b',
     ],
   ];
-  /** In the order of the keys: type, relation, object, subject. */
+  /** Ordered by key: type, relation, object, subject. */
   const order = [0, 1, 2, 3, 4, 5, 6];
 
   it.each([
@@ -139,7 +139,7 @@ describe('list', () => {
     ['relation=viewer', 'object_type: required with relation'],
     ['subject_id=a', 'subject_type: required with subject_id'],
     ['subject_type=user&subject_relation=x', 'subject_id: required with subject_relation'],
-    ['offset=1&cursor=e30', 'offset: not together with cursor'],
+    ['offset=1&cursor=e30', 'cursor: not together with offset'],
     ['cursor=e30', 'cursor: must be one that this list gave'],
   ])('refuses "%s"', async (query, message) => {
     const response = await authz.tenant().get(`/relations?${query}`);
@@ -259,4 +259,25 @@ describe('purge', () => {
       'object_id: either object_type and object_id or subject_type and subject_id are required',
     ]);
   });
+});
+
+it.each([
+  [{ object_id: 'a\u0085' }, /^object_id: /],
+  [{ subject_id: '\u0085a' }, /^subject_id: /],
+  [{ subject_id: 'a\u009fb' }, /^subject_id: /],
+  [{ expires_at: '9999-12-31T23:59:60Z' }, /^expires_at: must lie between 0001-01-01T00:00:00Z and 9999-/],
+  [{ expires_at: '2016-12-31T23:59:60Z' }, /^expires_at: must be in the future$/],
+])('refuses %j', async (change, message) => {
+  const response = await authz
+    .tenant()
+    .post('/relations', { ...tuple('document:1#viewer@user:a'), ...change });
+  expect(response.status).toBe(400);
+  expect(response.body.error.message).toMatch(message);
+});
+
+it('takes a leap second as the beginning of the next minute', async () => {
+  const response = await authz
+    .tenant()
+    .post('/relations', { ...tuple('document:1#viewer@user:a'), expires_at: '2036-12-31T23:59:60Z' });
+  expect([response.status, response.body.expires_at]).toEqual([201, '2037-01-01T00:00:00.000Z']);
 });

@@ -10,7 +10,7 @@ export interface StoredTuple {
 
 export type Deleted = Relation & { readonly live: boolean };
 
-/** Every statement that writes tuples or reads all of them; lists are in `relation-lists.store.ts`. Expired tuples count as absent. */
+/** Every statement that writes tuples or reads all of them. Lists are in `relation-lists.store.ts`. Expired tuples count as absent. */
 export const relationStore = (sql: Sql) => ({
   async find(tenant: string, key: RelationKey): Promise<Relation | undefined> {
     const [relation] = await sql<Relation[]>`
@@ -25,9 +25,8 @@ export const relationStore = (sql: Sql) => ({
   },
 
   /**
-   * Inserts all that have no unexpired twin, in whose place an expired one goes, and answers which it stored. They get
-   * the revision that this transaction has raised the tenant to. `replaced` tells whether the number of rows stayed the
-   * same.
+   * Inserts every tuple without an unexpired twin, replacing expired twins, and returns the stored tuples. They get the
+   * revision to which this transaction raised the tenant. `replaced` says whether the number of rows stayed the same.
    */
   async insert(tenant: string, app: string, tuples: readonly TupleFact[]): Promise<StoredTuple[]> {
     const column = (name: keyof TupleFact) => tuples.map((tuple) => tuple[name]);
@@ -54,7 +53,7 @@ export const relationStore = (sql: Sql) => ({
       returning id, created_at, xmax <> 0 as replaced`;
   },
 
-  /** Removes those of the keys that are there and answers them; `live` tells whether a tuple still counted. */
+  /** Removes the tuples that exist for the keys and returns them. `live` says whether a tuple had not expired. */
   async delete(tenant: string, keys: readonly RelationKey[]): Promise<Deleted[]> {
     const column = (name: keyof RelationKey) => keys.map((key) => key[name]);
     return await sql<Deleted[]>`
@@ -69,7 +68,7 @@ export const relationStore = (sql: Sql) => ({
       returning ${relationColumns(sql)}, (expires_at is null or expires_at > clock_timestamp()) as live`;
   },
 
-  /** Removes up to `limit` tuples of an object or of a subject and answers their keys. */
+  /** Removes up to `limit` tuples of an object or of a subject and returns their keys. */
   async purge(tenant: string, of: PurgeFilter, limit: number): Promise<RelationKey[]> {
     return await sql<RelationKey[]>`
       delete from authz.relations
@@ -82,7 +81,7 @@ export const relationStore = (sql: Sql) => ({
       returning object_type, object_id, relation, subject_type, subject_id, subject_relation`;
   },
 
-  /** The first relation of a type, among the given ones or of all, that has tuples. */
+  /** Returns the first relation of a type that has tuples, among the given relations or among all. */
   async findUsed(
     tenant: string,
     objectType: string,
@@ -104,7 +103,7 @@ export const relationStore = (sql: Sql) => ({
     return used?.name;
   },
 
-  /** All tuples in chunks, for a model that holds all facts. */
+  /** Streams all tuples in chunks, for a model that holds all facts. */
   facts(tenant: string, chunk: number): AsyncIterable<TupleFact[]> {
     return sql<TupleFact[]>`
       select id, object_type, object_id, relation, subject_type, subject_id, subject_relation, expires_at
@@ -127,7 +126,7 @@ export const relationStore = (sql: Sql) => ({
   },
 });
 
-/** Whose tuples a purge removes. */
+/** The object or subject whose tuples a purge removes. */
 export type PurgeFilter = { readonly relation?: string | undefined } & (
   | { readonly object_type: string; readonly object_id: string }
   | { readonly subject_type: string; readonly subject_id: string }
@@ -147,7 +146,7 @@ export const relationColumns = (sql: Sql) => sql`
   id, tenant_id, app_id, object_type, object_id, relation, subject_type, subject_id, subject_relation, expires_at,
   revision, created_at`;
 
-/** The names of the relations that objects of a type have tuples in, one index probe each. */
+/** The names of the relations in which objects of a type have tuples, with one index probe each. */
 export const relationNames = (sql: Sql, tenant: string, objectType: string) => sql`array(
   with recursive names as (
     select min(relation) as name

@@ -12,17 +12,17 @@ import { Conflict, Invalid } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import type { Deps } from './deps.ts';
 import type { TupleFact } from './engine/types.ts';
-import { checkFuture, stamp, storedTime } from './records.ts';
+import { checkFuture, stamp } from './records.ts';
 import { listRelations } from './relation-lists.ts';
 import { type Deleted, type PurgeFilter, relationStore, type StoredTuple } from './relations.store.ts';
 import { resourceTypeStore } from './resource-types.store.ts';
 import { checkAgainstType, checkDistinct, checkKey, keyOf } from './tuple-rules.ts';
 import type { Write } from './writes.ts';
 
-/** Tuples that one purge removes at most. */
-const PURGE = 10_000;
-/** Keys of one event. */
-const EVENT = 2_000;
+/** Maximum number of tuples that one purge removes. */
+const mostPurged = 10_000;
+/** Maximum number of keys per event. */
+const mostKeysPerEvent = 2_000;
 
 /** Relations: tuples that relate subjects to objects. */
 export const relations = ({ db, write, perform }: Deps) =>
@@ -41,7 +41,7 @@ export const relations = ({ db, write, perform }: Deps) =>
           }
           const { created_at } = sent.stored[0]!;
           const relation: Relation = { ...fact, ...stamp(tx), created_at };
-          tx.emit('relation.written', relation.id, relation);
+          tx.emit('authz.relation.written', relation.id, relation);
           context.reply.status(201);
           return relation;
         },
@@ -55,7 +55,7 @@ export const relations = ({ db, write, perform }: Deps) =>
         context,
         async (tx, rows: readonly Deleted[]) => {
           const [gone] = removed(tx, rows);
-          if (gone) tx.emit('relation.deleted', gone.id, gone);
+          if (gone) tx.emit('authz.relation.deleted', gone.id, gone);
         },
         (sql) => relationStore(sql).delete(context.tenant, [body]),
       );
@@ -72,7 +72,7 @@ export const relations = ({ db, write, perform }: Deps) =>
         ...writes.map((key, n) => ({ key, at: `writes[${n}]` })),
         ...deletes.map((key, n) => ({ key, at: `deletes[${n}]` })),
       ]);
-      const facts = writes.map((given, n) => newFact(given, `writes[${n}].`));
+      const facts = writes.map(newFact);
       const { result, revision } = await perform(
         context,
         async (tx, [rows, sent]: [readonly Deleted[], Inserted]) => {
@@ -94,11 +94,11 @@ export const relations = ({ db, write, perform }: Deps) =>
     async purge({ body }, context) {
       const filter = purgeFilter(body);
       const { result, revision } = await perform(context, async (tx) => {
-        const gone = await relationStore(tx.sql).purge(tx.tenant, filter, PURGE);
+        const gone = await relationStore(tx.sql).purge(tx.tenant, filter, mostPurged);
         tx.count('tuples', -gone.length);
         tx.change('relation', 'del', gone);
         emitChanged(tx, [], gone);
-        return { deleted: gone.length, complete: gone.length < PURGE };
+        return { deleted: gone.length, complete: gone.length < mostPurged };
       });
       return { ...result, revision };
     },
@@ -109,13 +109,13 @@ interface Inserted {
   readonly stored: readonly StoredTuple[];
 }
 
-const newFact = (given: RelationCreate, at = ''): TupleFact => ({
+const newFact = (given: RelationCreate): TupleFact => ({
   ...keyOf(given),
   id: newId('rel'),
-  expires_at: storedTime(given.expires_at, `${at}expires_at`),
+  expires_at: given.expires_at,
 });
 
-/** Stores the tuples that are not there yet, and fetches what they have to be judged by. */
+/** Stores the tuples that do not exist yet, and fetches the types needed to check them. */
 async function insert(sql: Sql, { tenant, app }: Context, facts: readonly TupleFact[]): Promise<Inserted> {
   if (facts.length === 0) return { types: [], stored: [] };
   const names = new Set(facts.map(({ object_type }) => object_type));
@@ -126,7 +126,7 @@ async function insert(sql: Sql, { tenant, app }: Context, facts: readonly TupleF
   return { types, stored };
 }
 
-/** Judges tuples that were sent, and notes those that were stored. */
+/** Checks tuples that were sent, and records those that were stored. */
 function inserted(
   tx: Write,
   facts: readonly TupleFact[],
@@ -144,7 +144,7 @@ function inserted(
   return added;
 }
 
-/** Notes tuples that were deleted. Expired ones count as absent, but their rows go too. */
+/** Records deleted tuples. Expired tuples count as absent, but their rows are deleted too. */
 function removed(tx: Write, rows: readonly Deleted[]): Relation[] {
   const relations = rows.filter(({ live }) => live).map(({ live: _, ...relation }) => relation);
   tx.count('tuples', -rows.length);
@@ -152,17 +152,17 @@ function removed(tx: Write, rows: readonly Deleted[]): Relation[] {
   return relations;
 }
 
-/** One event for many tuples; more than one where they are too many. */
+/** Emits one event for many tuples, or several events when there are too many for one. */
 function emitChanged(tx: Write, written: readonly RelationKey[], deleted: readonly RelationKey[]): void {
   const all = [
     ...written.map((key) => ({ key, written: true })),
     ...deleted.map((key) => ({ key, written: false })),
   ];
-  for (let from = 0; from < all.length; from += EVENT) {
-    const some = all.slice(from, from + EVENT);
+  for (let from = 0; from < all.length; from += mostKeysPerEvent) {
+    const some = all.slice(from, from + mostKeysPerEvent);
     const keys = (which: boolean) =>
       some.flatMap(({ key, written }) => (written === which ? [keyOf(key)] : []));
-    tx.emit('relations.changed', tx.tenant, { written: keys(true), deleted: keys(false) });
+    tx.emit('authz.relations.changed', tx.tenant, { written: keys(true), deleted: keys(false) });
   }
 }
 

@@ -1,10 +1,18 @@
 import type { ResourceType } from '../../../generated/authz/types.ts';
 import type { Sql } from '../../db/index.ts';
+import { followsPrevious, onePage, type Window } from '../../db/lists.ts';
 import { NotFound } from '../../lib/errors.ts';
 import type { ResourceTypeRule } from './engine/types.ts';
-import type { IdWindow } from './lists.ts';
+import type { newestIdFirst } from './lists.ts';
 
 export type NewResourceType = Omit<ResourceType, 'created_at' | 'updated_at'>;
+
+export interface TypeVersion {
+  readonly id: string;
+  readonly name: string;
+  readonly revision: number;
+  readonly bytes: number;
+}
 
 /** Every statement about resource types. */
 export const resourceTypeStore = (sql: Sql) => ({
@@ -17,36 +25,35 @@ export const resourceTypeStore = (sql: Sql) => ({
     return type;
   },
 
-  /** Newest first. */
-  async list(tenant: string, window: IdWindow): Promise<ResourceType[]> {
+  /** Returns resource types newest first. */
+  async list(tenant: string, window: Window<typeof newestIdFirst>): Promise<ResourceType[]> {
     return await sql<ResourceType[]>`
       select ${columns(sql)}
       from authz.resource_types
       where tenant_id = ${tenant}
-        and (${window.before}::text is null or id < ${window.before})
-      order by id desc
-      limit ${window.limit + 1}
-      offset ${window.offset}`;
+        ${followsPrevious(sql, window)}
+      ${onePage(sql, window)}`;
   },
 
-  async insert(type: NewResourceType): Promise<ResourceType> {
+  async insert(type: NewResourceType, bytes: number): Promise<ResourceType> {
     const [stored] = await sql<[ResourceType]>`
       insert into authz.resource_types
-        (id, tenant_id, app_id, name, description, relations, permissions, revision)
+        (id, tenant_id, app_id, name, description, relations, permissions, revision, bytes)
       values (
         ${type.id}, ${type.tenant_id}, ${type.app_id}, ${type.name}, ${type.description},
-        ${type.relations}, ${type.permissions}, ${type.revision}
+        ${type.relations}, ${type.permissions}, ${type.revision}, ${bytes}
       )
       returning ${columns(sql)}`;
     return stored;
   },
 
-  async update(type: NewResourceType): Promise<ResourceType> {
+  async update(type: NewResourceType, bytes: number): Promise<ResourceType> {
     const [stored] = await sql<[ResourceType]>`
       update authz.resource_types
       set
         description = ${type.description}, relations = ${type.relations},
-        permissions = ${type.permissions}, revision = ${type.revision}, updated_at = now()
+        permissions = ${type.permissions}, revision = ${type.revision}, bytes = ${bytes},
+        updated_at = now()
       where tenant_id = ${type.tenant_id} and id = ${type.id}
       returning ${columns(sql)}`;
     return stored;
@@ -58,7 +65,7 @@ export const resourceTypeStore = (sql: Sql) => ({
       where tenant_id = ${tenant} and id = ${id}`;
   },
 
-  /** Those of the named types that are declared. */
+  /** Returns those of the named types that are declared. */
   async named(tenant: string, names: readonly string[]): Promise<Pick<ResourceType, 'name' | 'relations'>[]> {
     return await sql<Pick<ResourceType, 'name' | 'relations'>[]>`
       select name, relations
@@ -66,12 +73,28 @@ export const resourceTypeStore = (sql: Sql) => ({
       where tenant_id = ${tenant} and name = any(${names}::text[])`;
   },
 
-  /** All types of the tenant as the engine knows them: for the model, and to judge one type against the others. */
-  async rules(tenant: string): Promise<ResourceTypeRule[]> {
-    return await sql<ResourceTypeRule[]>`
+  /** Streams all types of the tenant in the engine's form, in chunks. */
+  rules(tenant: string, chunk: number): AsyncIterable<ResourceTypeRule[]> {
+    return sql<ResourceTypeRule[]>`
       select id, name, relations, permissions
       from authz.resource_types
+      where tenant_id = ${tenant}`.cursor(chunk);
+  },
+
+  /** Returns the id, name, revision and size of every type. */
+  async versions(tenant: string): Promise<TypeVersion[]> {
+    return await sql<TypeVersion[]>`
+      select id, name, revision, bytes
+      from authz.resource_types
       where tenant_id = ${tenant}`;
+  },
+
+  /** Returns some types in the engine's form. */
+  async some(tenant: string, ids: readonly string[]): Promise<(ResourceTypeRule & { revision: number })[]> {
+    return await sql<(ResourceTypeRule & { revision: number })[]>`
+      select id, name, relations, permissions, revision
+      from authz.resource_types
+      where tenant_id = ${tenant} and id = any(${ids}::text[])`;
   },
 });
 

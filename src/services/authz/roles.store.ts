@@ -1,8 +1,9 @@
 import type { Permission, Role } from '../../../generated/authz/types.ts';
 import type { Sql } from '../../db/index.ts';
+import { followsPrevious, onePage, type Window } from '../../db/lists.ts';
 import { NotFound } from '../../lib/errors.ts';
 import type { RolePermission, RoleRule } from './engine/types.ts';
-import type { IdWindow } from './lists.ts';
+import type { newestIdFirst } from './lists.ts';
 import { permissionColumns } from './permissions.store.ts';
 
 export type NewRole = Omit<Role, 'created_at' | 'updated_at'>;
@@ -18,22 +19,21 @@ export const roleStore = (sql: Sql) => ({
     return role;
   },
 
-  /** Newest first; `search` is part of the name or the slug, whatever the case. */
+  /** Returns roles newest first. `search` matches a part of the name or the slug, ignoring case. */
   async list(
     tenant: string,
-    { search, ...window }: IdWindow & { search?: string | undefined },
+    { search }: { search?: string | undefined },
+    window: Window<typeof newestIdFirst>,
   ): Promise<Role[]> {
     return await sql<Role[]>`
       select ${columns(sql)}
       from authz.roles
       where tenant_id = ${tenant}
-        and (${window.before}::text is null or id < ${window.before})
+        ${followsPrevious(sql, window)}
         and (${search ?? null}::text is null
           or strpos(lower(name), lower(${search ?? null})) > 0
           or strpos(slug, lower(${search ?? null})) > 0)
-      order by id desc
-      limit ${window.limit + 1}
-      offset ${window.offset}`;
+      ${onePage(sql, window)}`;
   },
 
   async insert(role: NewRole): Promise<Role> {
@@ -60,7 +60,7 @@ export const roleStore = (sql: Sql) => ({
     return stored;
   },
 
-  /** Removes the role and its attachments, and leaves word that its assignments are to be removed. */
+  /** Removes the role and its attachments, and records that its assignments are to be removed. */
   async delete(tenant: string, id: string): Promise<void> {
     await sql`
       with gone as (
@@ -74,7 +74,7 @@ export const roleStore = (sql: Sql) => ({
       values (${tenant}, ${id})`;
   },
 
-  /** Who inherits from whom, for the judgement of a new parent. */
+  /** Returns every role with its parent, to check a new parent. */
   async parents(tenant: string): Promise<Pick<Role, 'id' | 'parent_id'>[]> {
     return await sql<Pick<Role, 'id' | 'parent_id'>[]>`
       select id, parent_id
@@ -91,7 +91,7 @@ export const roleStore = (sql: Sql) => ({
     return found !== undefined;
   },
 
-  /** Attaches a permission; a second time is refused by the constraint. */
+  /** Attaches a permission. The constraint rejects a second attachment. */
   async attach(tenant: string, roleId: string, permissionId: string, revision: number): Promise<void> {
     await sql`
       insert into authz.role_permissions (tenant_id, role_id, permission_id, revision)
@@ -113,11 +113,12 @@ export const roleStore = (sql: Sql) => ({
     if (count === 0) throw NotFound('permission');
   },
 
-  /** The permissions of a role, with `inherited` those of the roles it inherits from as well; newest first. */
+  /** Returns the permissions of a role, newest first; with `inherited`, also those of its ancestors. */
   async listPermissions(
     tenant: string,
     roleId: string,
-    { inherited, ...window }: IdWindow & { inherited: boolean },
+    { inherited }: { inherited: boolean },
+    window: Window<typeof newestIdFirst>,
   ): Promise<Permission[]> {
     return await sql<Permission[]>`
       with recursive chain as (
@@ -133,18 +134,16 @@ export const roleStore = (sql: Sql) => ({
       select ${permissionColumns(sql)}
       from authz.permissions
       where tenant_id = ${tenant}
-        and (${window.before}::text is null or id < ${window.before})
+        ${followsPrevious(sql, window)}
         and id in (
           select permission_id
           from authz.role_permissions
           where tenant_id = ${tenant} and role_id in (select id from chain)
         )
-      order by id desc
-      limit ${window.limit + 1}
-      offset ${window.offset}`;
+      ${onePage(sql, window)}`;
   },
 
-  /** What the model needs of all roles. */
+  /** Returns the members of all roles that the model needs. */
   async rules(tenant: string): Promise<RoleRule[]> {
     return await sql<RoleRule[]>`
       select id, slug, parent_id, is_default

@@ -1,12 +1,15 @@
 import type { Roles } from '../../../generated/authz/server.ts';
 import type { Context } from '../../http/context.ts';
+import { answerPage, windowOf } from '../../http/lists.ts';
 import { Conflict, Forbidden } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
+import { checkShownText } from '../../lib/shown-text.ts';
 import { checkAttributes } from './attributes.ts';
 import type { Deps } from './deps.ts';
 import { checkRoleParent } from './engine/roles.ts';
-import { checkLimit, LimitReached, PERMISSIONS_PER_ROLE } from './errors.ts';
-import { answerPage, idWindow } from './lists.ts';
+import { LimitReached } from './errors.ts';
+import { checkLimit, mostPermissionsPerRole } from './limits.ts';
+import { newestIdFirst } from './lists.ts';
 import { permissionStore } from './permissions.store.ts';
 import { changed, checkFixed, stamp } from './records.ts';
 import { slugOf } from './role-slug.ts';
@@ -17,6 +20,7 @@ import type { Write } from './writes.ts';
 export const roles = ({ db, write }: Deps) =>
   ({
     async create({ body }, context) {
+      checkShownText('name', body.name);
       checkAttributes(body.metadata, 'metadata');
       if (body.is_system) checkAdmin(context);
       return write(context, async (tx) => {
@@ -27,19 +31,21 @@ export const roles = ({ db, write }: Deps) =>
         const role = await roleStore(tx.sql).insert({ ...body, ...stamp(tx), id, slug });
         tx.count('roles', 1);
         tx.change('role', 'put', [role]);
-        tx.emit('role.created', id, role);
+        tx.emit('authz.role.created', id, role);
         return role;
       });
     },
 
     async list({ search, ...request }, context) {
-      const found = await roleStore(db.sql).list(context.tenant, { ...idWindow(request), search });
-      return answerPage(context, found, request.limit);
+      const window = windowOf(request, newestIdFirst);
+      const found = await roleStore(db.sql).list(context.tenant, { search }, window);
+      return answerPage(context.reply, window, found);
     },
 
     get: ({ roleId }, context) => roleStore(db.sql).get(context.tenant, roleId),
 
     async update({ roleId, body }, context) {
+      checkShownText('name', body.name);
       if (body.metadata) checkAttributes(body.metadata, 'metadata');
       return write(context, async (tx) => {
         const store = roleStore(tx.sql);
@@ -52,7 +58,7 @@ export const roles = ({ db, write }: Deps) =>
           await checkParent(tx, roleId, next.parent_id);
         const role = await store.update({ ...next, ...stamp(tx) });
         tx.change('role', 'put', [role]);
-        tx.emit('role.updated', roleId, role);
+        tx.emit('authz.role.updated', roleId, role);
         return role;
       });
     },
@@ -66,7 +72,7 @@ export const roles = ({ db, write }: Deps) =>
         await store.delete(tx.tenant, roleId);
         tx.count('roles', -1);
         tx.change('role', 'del', [{ id: roleId }]);
-        tx.emit('role.deleted', roleId, role);
+        tx.emit('authz.role.deleted', roleId, role);
       }),
 
     attachPermission: ({ roleId, body: { permission_id } }, context) =>
@@ -77,18 +83,18 @@ export const roles = ({ db, write }: Deps) =>
         const permission = await permissionStore(tx.sql).get(tx.tenant, permission_id);
         await store.attach(tx.tenant, roleId, permission_id, tx.revision);
         const count = await store.countPermissions(tx.tenant, roleId);
-        if (count > PERMISSIONS_PER_ROLE) throw LimitReached(PERMISSIONS_PER_ROLE, 'permissions');
+        if (count > mostPermissionsPerRole) throw LimitReached(mostPermissionsPerRole, 'permissions');
         tx.change('role_permission', 'put', [{ role_id: roleId, permission_id }]);
-        tx.emit('permission.attached', permission_id, { role_id: roleId, permission_id });
+        tx.emit('authz.permission.attached', permission_id, { role_id: roleId, permission_id });
         return permission;
       }),
 
     async listPermissions({ roleId, inherited, ...request }, context) {
       const store = roleStore(db.sql);
-      const window = idWindow(request);
+      const window = windowOf(request, newestIdFirst);
       await store.get(context.tenant, roleId);
-      const found = await store.listPermissions(context.tenant, roleId, { ...window, inherited });
-      return answerPage(context, found, request.limit);
+      const found = await store.listPermissions(context.tenant, roleId, { inherited }, window);
+      return answerPage(context.reply, window, found);
     },
 
     detachPermission: ({ roleId, permissionId }, context) =>
@@ -98,7 +104,7 @@ export const roles = ({ db, write }: Deps) =>
         if (role.is_system) checkAdmin(context);
         await store.detach(tx.tenant, roleId, permissionId);
         tx.change('role_permission', 'del', [{ role_id: roleId, permission_id: permissionId }]);
-        tx.emit('permission.detached', permissionId, { role_id: roleId, permission_id: permissionId });
+        tx.emit('authz.permission.detached', permissionId, { role_id: roleId, permission_id: permissionId });
       }),
   }) satisfies Roles<Context>;
 
@@ -106,7 +112,7 @@ function checkAdmin(context: Context): void {
   if (!context.holds('authz:admin')) throw Forbidden('system role');
 }
 
-/** The parent exists, and inheriting from it makes neither a cycle nor too long a chain. */
+/** Checks that the parent exists and that inheriting from it creates neither a cycle nor too long a chain. */
 async function checkParent({ sql, tenant }: Write, id: string, parentId: string): Promise<void> {
   const store = roleStore(sql);
   await store.get(tenant, parentId);

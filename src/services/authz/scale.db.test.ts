@@ -1,17 +1,18 @@
 import { expect, inject, it } from 'vitest';
 import { authzServer, pluck, question, tuple } from './testing.ts';
 
-const MEMORY = 16_777_216;
-const authz = authzServer({ PLINTH_AUTHZ_MEMORY: String(MEMORY), PLINTH_AUTHZ_MAX_VISITS: '1000' });
+const modelMemory = 16_777_216;
+const authz = authzServer({ PLINTH_AUTHZ_MEMORY: String(modelMemory), PLINTH_AUTHZ_MAX_VISITS: '1000' });
 
-/** What fits into the time that the embedded engine needs to store it. */
-const [TUPLES, ASSIGNMENTS] = inject('engine') === 'postgres' ? [1_000_000, 100_000] : [50_000, 5_000];
+/** As many facts as fit into the time that the embedded engine needs to store them. */
+const [tupleCount, assignmentCount] =
+  inject('engine') === 'postgres' ? [1_000_000, 100_000] : [50_000, 5_000];
 
-/** Fills a tenant behind the service's back: a group with nearly all tuples, and a role with all assignments. */
+/** Fills a tenant directly in the database: a group with nearly all tuples, and a role with all assignments. */
 async function fill(tenant: string, roleId: string): Promise<void> {
   const chunk = 50_000;
   const { sql } = authz.server.db;
-  for (let from = 0; from < TUPLES; from += chunk) {
+  for (let from = 0; from < tupleCount; from += chunk) {
     await sql`
       insert into authz.relations (
         id, tenant_id, app_id, object_type, object_id, relation, subject_type, subject_id, subject_relation, revision
@@ -22,9 +23,9 @@ async function fill(tenant: string, roleId: string): Promise<void> {
   await sql`
     insert into authz.assignments (id, tenant_id, app_id, role_id, subject_kind, subject_id, created_by, revision)
     select 'asgn_' || n, ${tenant}, 'default', ${roleId}, 'user', 'u' || n, 'root', 1
-    from generate_series(1, ${ASSIGNMENTS}::int) n`;
+    from generate_series(1, ${assignmentCount}::int) n`;
   await sql`
-    update authz.tenants set tuples = tuples + ${TUPLES}, assignments = assignments + ${ASSIGNMENTS}
+    update authz.tenants set tuples = tuples + ${tupleCount}, assignments = assignments + ${assignmentCount}
     where tenant_id = ${tenant}`;
 }
 
@@ -36,7 +37,7 @@ it('decides in a tenant with a million tuples from a few rows each, within its m
   await create('/relations', tuple('document:1#read@group:all#member'));
   await fill(name, role.id);
 
-  // Ten thousand different questions, most of whose slices have to go again.
+  // Ten thousand different questions, most of whose slices have to be evicted again.
   for (let from = 1; from < 10_000; from += 500) {
     const users = Array.from({ length: 500 }, (_, n) => from + n * 7);
     const checks = users.flatMap((n) => [
@@ -50,7 +51,7 @@ it('decides in a tenant with a million tuples from a few rows each, within its m
       ),
     );
     const allowed = results.flatMap(({ body }) => pluck(body.results, 'allowed'));
-    expect(allowed).toEqual(users.flatMap((n) => [n <= TUPLES, n <= ASSIGNMENTS, false]));
+    expect(allowed).toEqual(users.flatMap((n) => [n <= tupleCount, n <= assignmentCount, false]));
   }
 }, 240_000);
 

@@ -6,9 +6,9 @@ type Fragment = ReturnType<typeof factColumns>;
 
 type Of<Slice extends SliceKey['slice']> = Extract<SliceKey, { slice: Slice }>;
 
-/** A row of a slice; for slice A `object_type` and `object_id` are the scope. */
+/** A row of a slice. In slice A, `object_type` and `object_id` are the scope. */
 interface Row {
-  /** Which of the keys asked for; null in the row that carries the revision. */
+  /** The position of the requested key. Null in the row that carries the revision. */
   place: number | null;
   id: string;
   role_id: string;
@@ -22,9 +22,9 @@ interface Row {
   revision: number;
 }
 
-/** The parts of the facts that a partial model asks for. */
+/** Reads the slices that a partial model requests. */
 export const sliceStore = (sql: Sql) => ({
-  /** All slices in one statement, and so of one snapshot, whose revision is answered with them. */
+  /** Reads all slices in one statement, and so from one snapshot, and returns them with the snapshot's revision. */
   async read(
     tenant: string,
     keys: readonly SliceKey[],
@@ -52,8 +52,8 @@ export const sliceStore = (sql: Sql) => ({
   },
 
   /**
-   * The next `count` ids above `after` that unexpired tuples and assignments mention with this type, in code-point
-   * order: each is the least that one of four indexes has next, so the cost does not depend on the number of facts.
+   * Returns the next `count` ids above `after` that unexpired tuples and assignments mention with this type, in code-point
+   * order. Each id is the least that any of four indexes has next, so the cost does not depend on the number of facts.
    */
   async known(tenant: string, type: string, after: string | undefined, count: number): Promise<KnownIds> {
     const above = after === undefined ? sql`''` : sql`${after}`;
@@ -126,8 +126,8 @@ function part<Key>(keys: readonly Key[], statement: (keys: readonly Key[]) => Fr
   return keys.length === 0 ? [] : [statement(keys)];
 }
 
-// `offset 0` keeps each lookup what it is, a probe of one index for each key, however many keys there are. Parameters come
-// by sub-selects, which tell the planner nothing: it plans the statement once, and not for every set of keys anew.
+// `offset 0` keeps each lookup a probe of one index per key, however many keys there are. Parameters are passed as sub-selects,
+// which tell the planner nothing: it plans the statement once instead of for every set of keys.
 
 function assignments(sql: Sql, tenant: string, keys: readonly (Of<'A'> & { place: number })[]) {
   return sql`

@@ -1,5 +1,6 @@
 import type { SubjectRole } from '../../../generated/authz/types.ts';
 import type { Sql } from '../../db/index.ts';
+import { followsPrevious, onePage, type Order, type Window } from '../../db/lists.ts';
 
 export interface SubjectRoleFilter {
   readonly resource_type?: string | undefined;
@@ -7,16 +8,18 @@ export interface SubjectRoleFilter {
   readonly inherited: boolean;
 }
 
-/** A page of the list, which is in the order of slugs; a role can be in it several times. */
-export interface SlugWindow {
-  readonly limit: number;
-  readonly offset: number;
-  readonly after: { readonly slug: string; readonly via: string; readonly assignment: string } | null;
-}
+/** The order of the list. A role can be in it several times. */
+export const bySlug = {
+  columns: { slug: 'string', via: 'string', assignment: 'string' },
+  direction: 'asc',
+} as const satisfies Order;
+
+/** A role with its position in the list. `assignment` is the id of the assignment, or empty when the role comes from none. */
+export type PlacedRole = SubjectRole & { readonly assignment: string };
 
 /** Every statement about what a subject holds. */
 export const subjectStore = (sql: Sql) => ({
-  /** The roles of a subject that apply to a resource, by slug; cost follows the assignments of the subject. */
+  /** Returns the roles of a subject that apply to a resource, by slug. The cost grows with the subject's assignments. */
   async listRoles(
     tenant: string,
     kind: string,
@@ -26,9 +29,9 @@ export const subjectStore = (sql: Sql) => ({
       resource_id = null,
       inherited,
     }: { [Name in keyof SubjectRoleFilter]: SubjectRoleFilter[Name] | null },
-    { limit, offset, after }: SlugWindow,
-  ): Promise<SubjectRole[]> {
-    return await sql<SubjectRole[]>`
+    window: Window<typeof bySlug>,
+  ): Promise<PlacedRole[]> {
+    return await sql<PlacedRole[]>`
       with recursive held as (
         select role_id, 'assigned' as via, id as assignment_id, resource_type, resource_id, expires_at
         from authz.assignments
@@ -50,24 +53,26 @@ export const subjectStore = (sql: Sql) => ({
         from ancestors
         join authz.roles r on r.tenant_id = ${tenant} and r.id = ancestors.id
         where r.parent_id is not null
-      ), listed as (
+      ), found as (
         select role_id, via, assignment_id, resource_type, resource_id, expires_at
         from held
         union all
         select id, 'inherited', null, null, null, null
         from ancestors
         where id not in (select role_id from held)
+      ), listed as (
+        select
+          r.id, r.tenant_id, r.app_id, r.name, r.slug, r.description, r.parent_id, r.is_system, r.is_default, r.metadata,
+          r.revision, r.created_at, r.updated_at, f.via, f.assignment_id, coalesce(f.assignment_id, '') as assignment,
+          f.resource_type, f.resource_id, f.expires_at
+        from found f
+        join authz.roles r on r.tenant_id = ${tenant} and r.id = f.role_id
       )
       select
-        r.id, r.tenant_id, r.app_id, r.name, r.slug, r.description, r.parent_id, r.is_system, r.is_default, r.metadata,
-        r.revision, r.created_at, r.updated_at, l.via, l.assignment_id, l.resource_type, l.resource_id, l.expires_at
-      from listed l
-      join authz.roles r on r.tenant_id = ${tenant} and r.id = l.role_id
-      where (${after?.slug ?? null}::text is null
-        or (r.slug, l.via, coalesce(l.assignment_id, ''))
-          > (${after?.slug ?? null}, ${after?.via ?? null}, ${after?.assignment ?? null}))
-      order by r.slug, l.via, coalesce(l.assignment_id, '')
-      limit ${limit + 1}
-      offset ${offset}`;
+        id, tenant_id, app_id, name, slug, description, parent_id, is_system, is_default, metadata, revision, created_at,
+        updated_at, via, assignment_id, assignment, resource_type, resource_id, expires_at
+      from listed
+      where true ${followsPrevious(sql, window)}
+      ${onePage(sql, window)}`;
   },
 });

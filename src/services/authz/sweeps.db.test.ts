@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { pruneChanges, removeAssignmentsOfGoneRoles, removeExpired } from './sweeps.ts';
+import { runSweep } from '../../db/sweeps.ts';
+import { changesSweep, expiredSweep, goneRolesSweep } from './sweeps.ts';
 import { authzServer, type Body, type Client, tuple } from './testing.ts';
 
 const authz = authzServer();
@@ -11,7 +12,7 @@ async function counters({ name }: Client): Promise<Body> {
   return tenant;
 }
 
-/** Lets the facts of a tenant expire at once. */
+/** Makes the facts of a tenant expire at once. */
 async function expire({ name }: Client): Promise<void> {
   const { sql } = database();
   await sql`update authz.assignments set expires_at = now() - interval '1 second'
@@ -38,7 +39,7 @@ describe('expired facts', () => {
     await expire(client);
     const { revision } = await counters(client);
 
-    await removeExpired(database());
+    await runSweep(expiredSweep(database()));
     expect(await counters(client)).toEqual({ revision, assignments: 1, tuples: 1 });
     const { sql } = database();
     expect(await sql`select 1 from authz.relations where tenant_id = ${client.name}`).toHaveLength(1);
@@ -70,7 +71,7 @@ describe('a role with 100,000 assignments', () => {
     expect((await client.get(`/assignments?role_id=${role.id}`)).body).toEqual([]);
     expect((await counters(client)).assignments).toBe(100_000);
 
-    await removeAssignmentsOfGoneRoles(database());
+    await runSweep(goneRolesSweep(database()));
     expect((await counters(client)).assignments).toBe(0);
     expect(await sql`select 1 from authz.assignments where tenant_id = ${client.name}`).toHaveLength(0);
     expect(await sql`select 1 from authz.gone_roles where tenant_id = ${client.name}`).toHaveLength(0);
@@ -83,7 +84,7 @@ it('removes old changes and remembers how far back the log still goes', async ()
   const { sql } = database();
   await sql`update authz.changes set created_at = now() - interval '2 hours'
     where tenant_id = ${client.name} and revision <= 2`;
-  await pruneChanges(database(), 3_600_000);
+  await runSweep(changesSweep(database(), 3_600_000));
   const [{ floor_revision }] = await sql<[{ floor_revision: number }]>`
     select floor_revision from authz.tenants where tenant_id = ${client.name}`;
   const rows = await sql<

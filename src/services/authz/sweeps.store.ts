@@ -1,9 +1,9 @@
 import type { Sql } from '../../db/index.ts';
 import type { Counter } from './tenants.store.ts';
 
-/** The statements of the sweeps over all tenants that no record's store has. */
+/** The statements of the sweeps over all tenants that no record's store contains. */
 export const sweepStore = (sql: Sql) => ({
-  /** Tenants of the `limit` facts that expired first. */
+  /** Returns the tenants of the `limit` facts that expired first. */
   async tenantsWithExpired(limit: number): Promise<string[]> {
     const rows = await sql<{ tenant_id: string }[]>`
       (
@@ -28,7 +28,7 @@ export const sweepStore = (sql: Sql) => ({
       for update`;
   },
 
-  /** Takes what was removed off the counters, one entry of `tenants` for each row. */
+  /** Subtracts removed rows from the counters. `tenants` has one entry per row. */
   async discount(counter: Counter & ('assignments' | 'tuples'), tenants: readonly string[]): Promise<void> {
     await sql`
       update authz.tenants t
@@ -50,7 +50,7 @@ export const sweepStore = (sql: Sql) => ({
     return role;
   },
 
-  /** Removes up to `limit` assignments of a role; answers how many. */
+  /** Removes up to `limit` assignments of a role. Returns how many it removed. */
   async deleteAssignmentsOf(tenant: string, roleId: string, limit: number): Promise<number> {
     const { count } = await sql`
       delete from authz.assignments

@@ -1,42 +1,47 @@
-import type { Database, Log, Sql } from '../../db/index.ts';
+import type { Database, Sql } from '../../db/index.ts';
 import { emit, type Event } from '../../db/outbox.ts';
-import { periodic } from '../../db/periodic.ts';
+import type { Sweep } from '../../db/sweeps.ts';
 import { assignmentStore } from './assignments.store.ts';
 import { changeStore } from './changes.store.ts';
 import { relationStore } from './relations.store.ts';
 import { sweepStore } from './sweeps.store.ts';
 import { tenantStore } from './tenants.store.ts';
 
-const MINUTE = 60_000;
-const EXPIRED = 1_000;
-const GONE = 5_000;
-const CHANGES = 10_000;
+const minuteMs = 60_000;
+/** Assignments of a deleted role that one step removes. */
+const mostGonePerStep = 5_000;
 
-/** Starts the background work of the service; returns what stops it. */
-export function startSweeps(db: Database, log: Log, changesRetention: number): () => Promise<void> {
-  const sweep = (name: string, everyMs: number, run: (signal: AbortSignal) => Promise<void>) =>
-    periodic({ db, log, everyMs, run, name: `authz.${name}` });
-  const sweeps = [
-    sweep('expired', MINUTE, (signal) => removeExpired(db, signal)),
-    sweep('gone-roles', MINUTE, (signal) => removeAssignmentsOfGoneRoles(db, signal)),
-    sweep('changes', 60 * MINUTE, (signal) => pruneChanges(db, changesRetention, signal)),
-  ];
-  return async () => void (await Promise.all(sweeps.map((running) => running.stop())));
-}
+/** Removes expired facts. This raises no revision: their expiry has already changed the decisions. */
+export const expiredSweep = (db: Database): Sweep => ({
+  name: 'authz.expired',
+  everyMs: minuteMs,
+  batch: 1_000,
+  steps: [(batch) => db.transaction((sql) => removeSomeExpired(sql, batch))],
+});
 
-/** Removes facts that expired, in batches. It raises no revision: their expiry has changed the decisions already. */
-export async function removeExpired(db: Database, signal?: AbortSignal): Promise<void> {
-  let removed = EXPIRED;
-  while (removed >= EXPIRED && !signal?.aborted) removed = await db.transaction(removeSomeExpired);
-}
+/** Removes the assignments of deleted roles, which have granted nothing since the deletion. Each step handles one role. */
+export const goneRolesSweep = (db: Database): Sweep => ({
+  name: 'authz.gone-roles',
+  everyMs: minuteMs,
+  batch: 1,
+  steps: [() => db.transaction(removeSomeOfGoneRole)],
+});
 
-async function removeSomeExpired(sql: Sql): Promise<number> {
+/** Removes changes older than any model in memory can need. `retention` is in milliseconds. */
+export const changesSweep = (db: Database, retention: number): Sweep => ({
+  name: 'authz.changes',
+  everyMs: 60 * minuteMs,
+  batch: 10_000,
+  steps: [(batch) => changeStore(db.sql).prune(retention, batch)],
+});
+
+async function removeSomeExpired(sql: Sql, batch: number): Promise<number> {
   const store = sweepStore(sql);
-  const tenants = await store.tenantsWithExpired(EXPIRED);
+  const tenants = await store.tenantsWithExpired(batch);
   if (tenants.length === 0) return 0;
   await store.lock(tenants);
-  const assignments = await assignmentStore(sql).deleteExpired(tenants, EXPIRED);
-  const relations = await relationStore(sql).deleteExpired(tenants, EXPIRED);
+  const assignments = await assignmentStore(sql).deleteExpired(tenants, batch);
+  const relations = await relationStore(sql).deleteExpired(tenants, batch);
   const [first, ...rest] = [
     ...assignments.map((assignment) => expired('assignment', assignment)),
     ...relations.map((relation) => expired('relation', relation)),
@@ -68,25 +73,14 @@ function expired(what: string, record: { id: string; tenant_id: string; app_id: 
   };
 }
 
-/** Removes what deleted roles were assigned to, in batches: these assignments have granted nothing since. */
-export async function removeAssignmentsOfGoneRoles(db: Database, signal?: AbortSignal): Promise<void> {
-  let more = true;
-  while (more && !signal?.aborted) more = await db.transaction(removeSomeOfGoneRole);
-}
-
-async function removeSomeOfGoneRole(sql: Sql): Promise<boolean> {
+/** Returns 1 while there may be more to remove. */
+async function removeSomeOfGoneRole(sql: Sql): Promise<number> {
   const store = sweepStore(sql);
   const role = await store.findGoneRole();
-  if (!role) return false;
+  if (!role) return 0;
   await store.lock([role.tenant_id]);
-  const removed = await store.deleteAssignmentsOf(role.tenant_id, role.role_id, GONE);
+  const removed = await store.deleteAssignmentsOf(role.tenant_id, role.role_id, mostGonePerStep);
   await tenantStore(sql).count(role.tenant_id, { assignments: -removed });
-  if (removed < GONE) await store.forgetGoneRole(role.tenant_id, role.role_id);
-  return true;
-}
-
-/** Removes changes that are older than any model in memory can be behind. */
-export async function pruneChanges(db: Database, retention: number, signal?: AbortSignal): Promise<void> {
-  let pruned = CHANGES;
-  while (pruned >= CHANGES && !signal?.aborted) pruned = await changeStore(db.sql).prune(retention, CHANGES);
+  if (removed < mostGonePerStep) await store.forgetGoneRole(role.tenant_id, role.role_id);
+  return 1;
 }

@@ -1,9 +1,9 @@
 import type { Sql } from '../../db/index.ts';
 
-/** What a write learns when it begins: its revision, the tenant's counters, and the database's clock. */
+/** The state that a write reads when it begins: its revision, the tenant's counters, and the database's clock. */
 export interface TenantState extends Record<Counter, number> {
   readonly revision: number;
-  /** Milliseconds since the epoch. */
+  /** In milliseconds since the epoch. */
   readonly now: number;
 }
 
@@ -17,7 +17,7 @@ export interface TenantRevision {
 
 /** Every statement about a tenant's revision and counters. */
 export const tenantStore = (sql: Sql) => ({
-  /** Takes the tenant's row lock, which puts its writes in order, and the next revision. */
+  /** Takes the tenant's row lock, which serialises its writes, and the next revision. */
   async raise(tenant: string): Promise<TenantState> {
     const [state] = await sql<TenantState[]>`
       insert into authz.tenants as t (tenant_id, revision)
@@ -30,12 +30,12 @@ export const tenantStore = (sql: Sql) => ({
     return state!;
   },
 
-  /** Makes all that the transaction reads one snapshot. */
+  /** Makes all reads of the transaction use one snapshot. */
   async snapshot(): Promise<void> {
     await sql`set transaction isolation level repeatable read, read only`;
   },
 
-  /** The state a model is loaded at; a tenant that never wrote has revision 0. */
+  /** Returns the state at which a model is loaded. A tenant that never wrote has revision 0. */
   async find(tenant: string): Promise<TenantState> {
     const [state] = await sql<[TenantState]>`
       select
@@ -48,7 +48,7 @@ export const tenantStore = (sql: Sql) => ({
     return state;
   },
 
-  /** The newest committed revisions, in one statement; tenants that never wrote are absent. */
+  /** Returns the newest committed revisions in one statement. Tenants that never wrote are absent. */
   async revisions(tenants: readonly string[]): Promise<TenantRevision[]> {
     return await sql<TenantRevision[]>`
       select tenant_id, revision, (extract(epoch from clock_timestamp()) * 1000)::float8 as now
@@ -56,7 +56,7 @@ export const tenantStore = (sql: Sql) => ({
       where tenant_id = any(${tenants}::text[])`;
   },
 
-  /** Moves the counters by what a write inserted and removed. */
+  /** Adds the numbers of inserted and removed rows to the counters. */
   async count(tenant: string, by: Partial<Record<Counter, number>>): Promise<void> {
     await sql`
       update authz.tenants

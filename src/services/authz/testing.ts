@@ -6,17 +6,17 @@ import { testServer, type TestRequest, type TestResponse, type TestServer } from
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests look into bodies of every shape
 export type Body = any;
 
-/** What tests read of any record by name; the rest they compare. */
+/** Members of records that tests read by name. Tests compare the other members. */
 export interface Stored {
   readonly id: string;
   readonly name: string;
   readonly slug: string;
 }
 
-/** The service over HTTP for one test file, in strict contract mode. Each test takes a tenant of its own. */
+/** The service over HTTP for one test file, in strict contract mode. Each test uses its own tenant. */
 export interface AuthzServer {
   readonly server: TestServer;
-  /** A client of a tenant that nothing was written to. */
+  /** Returns a client of a tenant without any data. */
   tenant(options?: TestRequest): Client;
 }
 
@@ -27,13 +27,13 @@ export interface Client {
   readonly post: (path: string, body: unknown) => Promise<TestResponse>;
   readonly put: (path: string, body: unknown) => Promise<TestResponse>;
   readonly delete: (path: string) => Promise<TestResponse>;
-  /** Posts and answers the record; fails the test unless it was created. */
+  /** Posts and returns the record. Fails the test unless it was created. */
   readonly create: (path: string, body: unknown) => Promise<Stored>;
-  /** Whether the subject may: `check('user:u1', 'read', 'document:1')`. */
+  /** Returns whether the subject may perform the action: `check('user:u1', 'read', 'document:1')`. */
   readonly check: (subject: string, action: string, resource: string, more?: object) => Promise<CheckResult>;
 }
 
-/** Starts the server before the tests of a file and ends it after them. */
+/** Starts the server before the tests of a file and closes it after them. */
 export function authzServer(env: Record<string, string> = {}): AuthzServer {
   const started: { server?: TestServer } = {};
   beforeAll(async () => {
@@ -49,14 +49,14 @@ export function authzServer(env: Record<string, string> = {}): AuthzServer {
   };
 }
 
-/** What no test expects, so that its cause is seen. */
+/** Prints unexpected failures, so that their cause is visible. */
 const failures = {
   write: (line: string) => void (line.includes('"level":50') && process.stderr.write(line)),
 };
 
 let tenants = 0;
 
-/** A client of one tenant; `base` is where the service lies. */
+/** Returns a client of one tenant. `base` is the service's path. */
 export function clientOf(send: TestServer['request'], options: TestRequest = {}, base = '/authz'): Client {
   const name = options.tenant ?? `t${process.pid}-${(tenants += 1)}`;
   const request: Client['request'] = (method, path, body) =>
@@ -84,18 +84,18 @@ export function clientOf(send: TestServer['request'], options: TestRequest = {},
   };
 }
 
-/** One member of each record of a list. */
+/** Returns one member of each record of a list. */
 export const pluck = (records: Body, member: string): unknown[] =>
   (records as Record<string, unknown>[]).map((record) => record[member]);
 
-/** The members of a check from its three words. A resource without an id asks about the type. */
+/** Builds the members of a check from its three words. A resource without an id asks about the type. */
 export function question(subject: string, action: string, resource: string) {
   const [subject_kind, subject_id] = halves(subject);
   const [resource_type, resource_id] = halves(resource);
   return { subject_kind, subject_id, action, resource_type, resource_id };
 }
 
-/** A tuple from its text: `document:1#viewer@group:eng#member`. */
+/** Parses a tuple such as `document:1#viewer@group:eng#member`. */
 export function tuple(text: string) {
   const [object = '', subject = ''] = text.split('@');
   const [what = '', relation] = object.split('#');

@@ -2,7 +2,7 @@ import { Invalid } from '../../lib/errors.ts';
 import type { ResourceTypeRule, TupleKey } from './engine/types.ts';
 import { checkEntityId } from './records.ts';
 
-/** Judges a tuple by itself; `at` is put before the field, as in `writes[3].`. */
+/** Checks a tuple on its own. `at` is a prefix of the field, such as `writes[3].`. */
 export function checkKey(key: TupleKey, at = ''): void {
   checkEntityId(key.object_id, `${at}object_id`);
   checkEntityId(key.subject_id, `${at}subject_id`);
@@ -10,7 +10,7 @@ export function checkKey(key: TupleKey, at = ''): void {
     throw Invalid(`${at}subject_relation: not with the subject *`);
 }
 
-/** Judges a new tuple by the declaration of its object's type: what the type does not allow would never count. */
+/** Checks a new tuple against the declaration of its object's type: a tuple that the type does not allow would never count. */
 export function checkAgainstType(
   key: TupleKey,
   types: readonly Pick<ResourceTypeRule, 'name' | 'relations'>[],
@@ -25,7 +25,7 @@ export function checkAgainstType(
     throw Invalid(`${at}subject_type: "${form}" is not a subject of "${type.name}#${relation.name}"`);
 }
 
-/** No key twice: what the second one means would depend on the order. */
+/** Rejects a repeated key: its effect would depend on the order. */
 export function checkDistinct(keys: readonly { key: TupleKey; at: string }[]): void {
   const seen = new Set<string>();
   for (const { key, at } of keys) {
@@ -49,5 +49,5 @@ function subjectForm({ subject_type, subject_id, subject_relation }: TupleKey): 
   return subject_id === '*' ? `${subject_type}:*` : subject_type;
 }
 
-/** Ids hold no control characters, so this is one text for one key. */
+/** Ids hold no control characters, so each key has its own text. */
 const keyText = (key: TupleKey) => Object.values(keyOf(key)).join('\n');

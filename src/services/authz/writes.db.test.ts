@@ -1,4 +1,6 @@
 import { describe, expect, inject, it } from 'vitest';
+import type { Caller } from '../../http/caller.ts';
+import { portCall } from '../../http/local-port.ts';
 import { changeStore } from './changes.store.ts';
 import { relations } from './relations.ts';
 import { settings } from './settings.ts';
@@ -9,7 +11,7 @@ import { createWriter } from './writes.ts';
 
 const authz = authzServer();
 
-/** What the tables say about a tenant. */
+/** Returns what the tables contain about a tenant. */
 async function stored({ name }: Client) {
   const { sql } = authz.server.db;
   const [tenant] = await sql<Body[]>`
@@ -156,7 +158,7 @@ it('refuses to change a system role without authz:admin', async () => {
 
 // On the embedded database no other process can write.
 describe.skipIf(inject('engine') === 'pglite')('another process', () => {
-  /** Writes as another process whose notices get lost. */
+  /** Writes like another process whose notices get lost. */
   async function elsewhere({ name }: Client, text: string, method: 'write' | 'delete'): Promise<void> {
     const db = { ...authz.server.db, notices: { ...authz.server.db.notices, send: async () => {} } };
     const values = readSettings(settings, {});
@@ -196,20 +198,15 @@ describe.skipIf(inject('engine') === 'pglite')('another process', () => {
 
 const newRole = { description: '', parent_id: null, is_system: false, is_default: false, metadata: {} };
 
-/** A caller with `authz:write` and nothing more. */
+/** A caller that has only `authz:write`. */
 function contextOf(tenant: string) {
-  return {
+  const caller: Caller = {
     ...{ tenant, app: 'default', actor: 'root', userId: null, subjectId: null, scopes: ['authz:write'] },
-    ...{
-      credential: { kind: 'key', id: 'key_x' } as const,
-      operator: false,
-      requestId: 'r',
-      userAgent: null,
-      session: null,
-      ip: '127.0.0.1',
-    },
-    signal: new AbortController().signal,
-    reply: { status() {}, header() {} },
-    holds: (scope: string) => scope === 'authz:write',
+    credential: { kind: 'key', id: 'key_x' },
+    session: null,
+    confined: false,
   };
+  const { signal } = new AbortController();
+  const asker = { caller, requestId: 'r', ip: '127.0.0.1', userAgent: null, signal };
+  return portCall(asker, 'authz', { tenant: 'default', app: 'default' });
 }

@@ -1,6 +1,6 @@
 import { constrained } from '../../db/constraints.ts';
 import type { Database, Sql } from '../../db/index.ts';
-import { emit, type Event } from '../../db/outbox.ts';
+import { UnitOfWork } from '../../db/write.ts';
 import type { Context } from '../../http/context.ts';
 import { changeStore } from './changes.store.ts';
 import type { Change } from './engine/types.ts';
@@ -8,7 +8,7 @@ import { constraints } from './errors.ts';
 import type { Models } from './models.ts';
 import { type Counter, tenantStore, type TenantState } from './tenants.store.ts';
 
-/** One write of a tenant, in its transaction and behind its row lock. Records what changes besides the rows. */
+/** One write of a tenant, in its transaction and under its row lock. Records everything that changes besides the rows. */
 export interface Write {
   readonly sql: Sql;
   readonly tenant: string;
@@ -16,18 +16,18 @@ export interface Write {
   readonly actor: string;
   /** The revision that the records of this write carry. */
   readonly revision: number;
-  /** How many of each the tenant had before, and the database's clock. */
+  /** The tenant's counters before the write, and the database's clock. */
   readonly before: TenantState;
-  /** Notes changed records for the models of all processes. */
+  /** Registers changed records for the models of all processes. */
   change<Entity extends Change['entity'], Op extends Change['op']>(
     entity: Entity,
     op: Op,
     body: BodyOf<Change, Entity, Op>,
   ): void;
-  /** Notes how many rows were added (negative: removed). */
+  /** Records how many rows were added (negative: removed). */
   count(counter: Counter, by: number): void;
-  /** Notes an event, `authz.<what>`. */
-  emit(what: string, subject: string, data: object): void;
+  /** Records an event. */
+  emit(type: `authz.${string}`, subject: string, data: object): void;
 }
 
 type BodyOf<Of, Entity, Op> = Of extends { entity: infer E; op: infer O; body: infer Body }
@@ -36,10 +36,10 @@ type BodyOf<Of, Entity, Op> = Of extends { entity: infer E; op: infer O; body: i
     : never
   : never;
 
-/** Runs a write and answers what it returns; `X-Revision` tells the revision after it. */
+/** Runs a write and returns its result. Sets `X-Revision` to the revision after it. */
 export type Writer = <T, Sent = void>(context: Caller, run: Run<T, Sent>, ahead?: Ahead<Sent>) => Promise<T>;
 
-/** The same for those who need to know the revision. */
+/** Does the same for callers that need the revision. */
 export type Performer = <T, Sent = void>(
   context: Caller,
   run: Run<T, Sent>,
@@ -49,20 +49,20 @@ export type Performer = <T, Sent = void>(
 type Run<T, Sent> = (tx: Write, sent: Sent) => Promise<T>;
 
 /**
- * Statements that leave right behind the one that takes the tenant's lock, without a round trip of their own, and so
- * before anything is known of the tenant. `run` judges afterwards: what it refuses is rolled back.
+ * Statements sent right after the one that takes the tenant's lock, without a round trip of their own, and so before anything
+ * is known about the tenant. `run` checks afterwards: a rejection rolls them back.
  */
 type Ahead<Sent> = (sql: Sql) => Promise<Sent>;
 
 export type Caller = Pick<Context, 'tenant' | 'app' | 'actor' | 'reply'>;
 
-/** Records of one change row. */
-const CHUNK = 500;
+/** Maximum number of records in one change row. */
+const recordsPerChange = 500;
 
 /**
- * Every write of the service goes through here: one transaction that begins with the tenant's row lock and its next
- * revision, so that revisions are in the order of the commits and what `run` checks cannot race. A run that notes no
- * change is rolled back and raises nothing. Before the answer this process's own model has the change.
+ * Every write of the service goes through here: one transaction that begins with the tenant's row lock and its next revision,
+ * so that revisions follow the order of the commits and the checks of `run` cannot race. A run that records no change is rolled
+ * back and raises no revision. This process's own model has the change before the answer is sent.
  */
 export function createWriter(
   db: Database,
@@ -109,38 +109,36 @@ async function commit<T, Sent>(
   }
 }
 
-/** Thrown to roll a transaction back that has an answer. */
+/** Thrown to roll back a transaction that already has its answer. */
 class NothingChanged extends Error {}
 
-function begin(sql: Sql, { tenant, app, actor }: Caller, before: TenantState) {
+function begin(sql: Sql, caller: Caller, before: TenantState) {
+  const { tenant, app, actor } = caller;
   const { revision } = before;
+  const unit = new UnitOfWork(sql, caller, 'authz');
   const changes: Change[] = [];
   const counts: Partial<Record<Counter, number>> = {};
-  const events: Event[] = [];
   const tx: Write = {
     ...{ sql, tenant, app, actor, revision, before },
     change(entity, op, body) {
-      for (let at = 0; at < body.length; at += CHUNK)
-        changes.push({ revision, entity, op, body: body.slice(at, at + CHUNK) } as Change);
+      for (let at = 0; at < body.length; at += recordsPerChange)
+        changes.push({ revision, entity, op, body: body.slice(at, at + recordsPerChange) } as Change);
     },
     count(counter, by) {
       if (by !== 0) counts[counter] = (counts[counter] ?? 0) + by;
     },
-    emit(what, subject, data) {
-      events.push({ source: '/authz', type: `authz.${what}`, subject, tenant, app, actor, data });
-    },
+    emit: (...event) => unit.emit(...event),
   };
 
-  /** Stores what was noted. The statements leave together and need one round trip. */
+  /** Stores what was recorded. */
   async function finish(db: Database): Promise<Change[]> {
     if (changes.length === 0) return changes;
-    const [first, ...rest] = events;
-    await Promise.all([
+    const also = [
       changeStore(sql).append(tenant, revision, changes),
-      Object.keys(counts).length > 0 && tenantStore(sql).count(tenant, counts),
-      first && emit(sql, first, ...rest),
       db.notices.send(sql, 'authz', `${tenant} ${revision}`),
-    ]);
+    ];
+    if (Object.keys(counts).length > 0) also.push(tenantStore(sql).count(tenant, counts));
+    await unit.settle({ also });
     return changes;
   }
 

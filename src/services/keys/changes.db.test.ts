@@ -13,7 +13,7 @@ afterAll(() => server.close());
 
 type Tools = ReturnType<typeof tools>;
 
-/** What is done to a key, and what a validation says then. `ask` is the question that a second process keeps answering. */
+/** Writes to a key, and the outcome of a validation afterwards. `ask` is the question that a second process keeps asking. */
 const ask = { required_scopes: ['a'] };
 const writes: [
   what: string,
@@ -83,14 +83,14 @@ describe.runIf(inject('engine') === 'postgres')('another process', () => {
       services: ['keys'],
       env: { ...env, PLINTH_DATA_DIR: server.db.options.dataDir },
     });
-    // A service that runs alone has the paths for itself.
+    // A service that runs alone uses paths without a prefix.
     other = tools({
       request: (method, path, options) => child.request(method, path.replace('/keys', ''), options),
     });
   });
   afterAll(() => child.kill());
 
-  /** Milliseconds from the answer of the write until the other process says the same. */
+  /** Returns the milliseconds from the answer of the write until the other process gives the same outcome. */
   async function delayOf(write: (typeof writes)[number][1], code: string): Promise<number> {
     const { raw_key, key } = await issue();
     expect((await other.judge(raw_key, ask)).code).toBe('VALID');
@@ -125,7 +125,7 @@ describe.runIf(inject('engine') === 'postgres')('another process', () => {
 });
 
 describe('the stream of changes', () => {
-  /** Reads a stream as it comes; `text` is all of it so far. */
+  /** Reads a stream as it arrives. `text` is all of it so far. */
   async function open(headers: Record<string, string> = {}) {
     const ended = new AbortController();
     const response = await fetch(`${server.url}/keys/v1/changes`, {
@@ -156,7 +156,7 @@ describe('the stream of changes', () => {
     const { key } = await issue();
     await api.send('POST', `/keys/${key.id}/suspend`);
     await api.send('PUT', `/policies/${key.policy_id}`, { body: { rate_limit: 9 } });
-    // A change may be told again, so what is heard is what a cache would drop.
+    // A change may be reported again, so the test compares the set of subjects that a cache would drop.
     const heard = () => new Set(events(stream.text).map(({ kind, id }) => `${kind} ${id}`));
     await expect.poll(heard).toContain(`key ${key.id}`);
     await expect.poll(heard).toContain(`policy ${key.policy_id}`);

@@ -3,14 +3,14 @@ import { Invalid } from '../../lib/errors.ts';
 
 const hour = 3_600_000;
 
-/** The shortest and longest value of each duration, as they are written. */
+/** The shortest and longest value of each duration, as written. */
 const bounds = {
   rate_window: ['1s', '720h'],
   grace_period: ['0s', '720h'],
   max_key_age: ['1h', '87600h'],
 } as const;
 
-/** The canonical text of a duration. @throws Invalid when it is none or out of the bounds of `field`. */
+/** Returns the canonical text of a duration. @throws Invalid when the text is not a duration or exceeds the bounds of `field` */
 export function canonicalDuration(text: string, field: keyof typeof bounds): string {
   const [least, most] = bounds[field];
   const milliseconds = parseDuration(text, field);
@@ -20,7 +20,7 @@ export function canonicalDuration(text: string, field: keyof typeof bounds): str
   return formatDuration(milliseconds);
 }
 
-/** The same for an age, which counts whole hours. */
+/** Does the same for an age, which must be whole hours. */
 export function canonicalAge(text: string): string {
   const age = canonicalDuration(text, 'max_key_age');
   if (parseDuration(age) % hour !== 0) throw Invalid('max_key_age: must be whole hours');

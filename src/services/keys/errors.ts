@@ -1,7 +1,8 @@
-import type { DomainError, ErrorKind } from '../../lib/errors.ts';
+import type { Constraints } from '../../db/constraints.ts';
+import { Conflict, type DomainError, type ErrorKind } from '../../lib/errors.ts';
 
-/** The codes of the service's envelope, one for each kind of failure. */
-const codes: Record<ErrorKind, string> = {
+/** The codes in the service's error envelope, one for each kind of failure that its contract documents. */
+const codes: Partial<Record<ErrorKind, string>> = {
   invalid: 'BAD_REQUEST',
   unauthenticated: 'UNAUTHORIZED',
   forbidden: 'FORBIDDEN',
@@ -13,8 +14,19 @@ const codes: Record<ErrorKind, string> = {
   unsupportedMediaType: 'UNSUPPORTED_MEDIA_TYPE',
   rateLimited: 'RATE_LIMITED',
   unavailable: 'UNAVAILABLE',
+  storeUnavailable: 'UNAVAILABLE',
+  storeFull: 'UNAVAILABLE',
   internal: 'INTERNAL_ERROR',
 };
 
-/** The envelope of the service: a message that is safe to show and a code for programs. */
-export const encodeError = (error: DomainError) => ({ error: error.message, code: codes[error.kind] });
+/** The service's error envelope: a message that is safe to show and a code for programs. */
+export const encodeError = (error: DomainError) => ({
+  error: error.message,
+  code: codes[error.kind] ?? 'INTERNAL_ERROR',
+});
+
+/** The error that the caller receives when a constraint is violated. */
+export const constraints: Constraints = {
+  policies_name: () => Conflict('policy name already exists'),
+  scopes_name: () => Conflict('scope name already exists'),
+};

@@ -15,7 +15,7 @@ interface Told {
   readonly data: object;
 }
 
-/** What was told about a subject since the last time, oldest first. */
+/** Returns the events about a subject since the last call, oldest first. */
 const told = async (subject: string): Promise<Told[]> =>
   await server.db.sql<Told[]>`select type, data from keys.outbox where subject = ${subject} order by seq`;
 

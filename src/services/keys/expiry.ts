@@ -1,16 +1,16 @@
 import { Invalid } from '../../lib/errors.ts';
 
-/** @throws Invalid unless the moment is still to come. */
-export function checkFuture(expiresAt: string): void {
-  if (!(Date.parse(expiresAt) > Date.now())) throw Invalid('expires_at: must be in the future');
+/** Checks a moment against the database's clock, `now`. @throws Invalid unless the moment is in the future */
+export function checkFuture(expiresAt: string, now: number): void {
+  if (!(Date.parse(expiresAt) > now)) throw Invalid('expires_at: must be in the future');
 }
 
-/** Whether two ends are the same moment; null is no end. */
+/** Whether two expiry times are the same moment. Null means no expiry. */
 export function isSameEnd(one: string | null, other: string | null): boolean {
   return one === null || other === null ? one === other : Date.parse(one) === Date.parse(other);
 }
 
-/** Whether a key lives longer with the first end than with the second. */
+/** Whether a key lives longer with the first expiry than with the second. */
 export function isLater(end: string | null, than: string | null): boolean {
   if (than === null) return false;
   return end === null || Date.parse(end) > Date.parse(than);

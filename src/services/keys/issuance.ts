@@ -8,6 +8,7 @@ import type {
 import { parseDuration } from '../../lib/durations.ts';
 import { Conflict } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
+import { checkShownText } from '../../lib/shown-text.ts';
 import { canonicalDuration } from './durations.ts';
 import { checkFuture } from './expiry.ts';
 import { nextState } from './key-states.ts';
@@ -29,14 +30,15 @@ export interface IssuanceRules {
   readonly strictScopes: StrictScopes;
 }
 
-/** Makes a key with its first secret. The raw key is in the answer and nowhere else. */
+/** Creates a key with its first secret. The raw key is in the response and nowhere else. */
 export async function issueKey(write: Write, body: KeyCreate, rules: IssuanceRules): Promise<IssuedKey> {
   const { sql, context } = write;
   const { tenant, app, actor } = context;
   const { name, prefix, environment, policy_id, owner_id, expires_at } = body;
   const scopes = sortedNames(body.scopes);
+  checkShownText('name', name);
   checkMetadata(body.metadata);
-  if (expires_at !== null) checkFuture(expires_at);
+  if (expires_at !== null) checkFuture(expires_at, write.clock.now());
   checkMayGive(context, scopes);
   await register(write, scopes, rules.strictScopes);
   if (policy_id !== null)
@@ -49,14 +51,14 @@ export async function issueKey(write: Write, body: KeyCreate, rules: IssuanceRul
   const keys = keyStore(sql);
   await keys.insert({ ...body, id, tenant_id: tenant, app_id: app, created_by: actor, scopes, hint });
   await secretStore(sql).insert({ tenant_id: tenant, key_id: id, hash, hint });
-  write.emit('key.created', id, { name, prefix, environment, scopes, policy_id, owner_id });
+  write.emit('keys.key.created', id, { name, prefix, environment, scopes, policy_id, owner_id });
   return { raw_key: rawKey, key: await keys.get(tenant, id) };
 }
 
-/** Older secrets that may work next to the current one. */
+/** Maximum number of older secrets that work next to the current one. */
 const mostInGrace = 4;
 
-/** Gives a key a new secret; the old one works until its grace ends. */
+/** Gives a key a new secret. The old secret works until its grace period ends. */
 export async function rotateKey(write: Write, keyId: string, input: RotationInput): Promise<RotatedKey> {
   const { sql, context } = write;
   const { tenant } = context;
@@ -64,7 +66,7 @@ export async function rotateKey(write: Write, keyId: string, input: RotationInpu
   const key = await keyStore(sql).lock(tenant, keyId);
   nextState(key, 'rotate');
   checkNotItself(context, keyId);
-  checkMayGive(context, key.scopes);
+  checkMayGive(context, key.scopes, key.app_id);
 
   const grace = await graceOf(write, key, input);
   if (grace.compromised) await secrets.endGrace(tenant, keyId);
@@ -95,11 +97,11 @@ async function storeRotation(write: Write, rotation: Rotation, hash: string): Pr
   await rotationStore(sql).insert(rotation);
   await keyStore(sql).rotated(tenant_id, key_id, { hint: new_hint, at: created_at });
   write.changed('key', key_id);
-  write.emit('key.rotated', key_id, { reason, grace_ends_at, old_hint, new_hint });
+  write.emit('keys.key.rotated', key_id, { reason, grace_ends_at, old_hint, new_hint });
   return await keyStore(sql).get(tenant_id, key_id);
 }
 
-/** A secret that someone else may know ends at once, unless the caller says otherwise. */
+/** A compromised secret ends at once, unless the caller gives a grace period. */
 async function graceOf(
   { sql, context }: Write,
   { policy_id }: LockedKey,

@@ -1,6 +1,7 @@
 import type { Key, KeyUpdate } from '../../../generated/keys/types.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { Invalid } from '../../lib/errors.ts';
+import { checkShownText } from '../../lib/shown-text.ts';
 import { checkFuture, isLater, isSameEnd } from './expiry.ts';
 import { type KeyEvent, nextState } from './key-states.ts';
 import { type KeyChange, keyStore, type LockedKey } from './keys.store.ts';
@@ -11,7 +12,7 @@ import { checkAllowed, sortedNames } from './scope-names.ts';
 import { secretStore } from './secrets.store.ts';
 import type { Write } from './writes.ts';
 
-/** Changes the members that differ; a new end brings an expired key back to what it was. */
+/** Changes the members that differ. A new expiry returns an expired key to its earlier state. */
 export async function changeKey(write: Write, keyId: string, body: KeyUpdate): Promise<Key> {
   const { sql, context } = write;
   const { tenant } = context;
@@ -22,18 +23,19 @@ export async function changeKey(write: Write, keyId: string, body: KeyUpdate): P
   const fields = Object.keys(change);
   if (fields.length === 0) return await keys.get(tenant, keyId);
 
+  checkShownText('name', change.name);
   if (change.metadata !== undefined) checkMetadata(change.metadata);
   if (change.policy_id !== undefined) await checkPolicy(write, key, change.policy_id);
   if (change.expires_at !== undefined) await extend(write, key, change.expires_at);
   await keys.update(tenant, keyId, change);
   write.changed('key', keyId);
-  write.emit('key.updated', keyId, { fields });
+  write.emit('keys.key.updated', keyId, { fields });
   return await keys.get(tenant, keyId);
 }
 
 /**
- * The members that are given and are not what they are already. A body that was read from the service can be written
- * back, so members that are fixed or changed elsewhere are accepted as they are.
+ * Returns the given members whose values differ. A body read from the service can be written back, so unchanged values of
+ * members that are fixed or changed elsewhere are accepted.
  */
 function differing(key: LockedKey, body: KeyUpdate): KeyChange {
   const {
@@ -60,31 +62,31 @@ async function checkPolicy({ sql, context }: Write, key: LockedKey, policyId: st
   checkAllowed(policy.allowed_scopes, key.scopes);
 }
 
-async function extend({ sql, context }: Write, key: LockedKey, end: string | null): Promise<void> {
-  if (end !== null) checkFuture(end);
+async function extend({ sql, context, clock }: Write, key: LockedKey, end: string | null): Promise<void> {
+  if (end !== null) checkFuture(end, clock.now());
   if (isLater(end, key.expires_at)) {
     checkNotItself(context, key.id);
-    checkMayGive(context, key.scopes);
+    checkMayGive(context, key.scopes, key.app_id);
   }
   const to = nextState(key, 'extend');
   if (to !== key.state && to !== 'revoked') await keyStore(sql).setState(context.tenant, key.id, to);
 }
 
-/** Switches a key off until it is reactivated. */
+/** Suspends a key until it is reactivated. */
 export const suspendKey = (write: Write, keyId: string): Promise<Key> =>
-  transition(write, keyId, { event: 'suspend', emits: 'key.suspended' });
+  transition(write, keyId, { event: 'suspend', emits: 'keys.key.suspended' });
 
-/** Switches a suspended key on again, which takes the same rights as giving out its scopes. */
+/** Reactivates a suspended key, which takes the same rights as granting its scopes. */
 export const reactivateKey = (write: Write, keyId: string): Promise<Key> =>
-  transition(write, keyId, { event: 'reactivate', emits: 'key.reactivated' }, (key) => {
+  transition(write, keyId, { event: 'reactivate', emits: 'keys.key.reactivated' }, (key) => {
     checkNotItself(write.context, keyId);
-    checkMayGive(write.context, key.scopes);
+    checkMayGive(write.context, key.scopes, key.app_id);
   });
 
 async function transition(
   write: Write,
   keyId: string,
-  { event, emits }: { event: KeyEvent; emits: string },
+  { event, emits }: { event: KeyEvent; emits: `keys.${string}` },
   check: (key: LockedKey) => void = () => {},
 ): Promise<Key> {
   const keys = keyStore(write.sql);
@@ -100,7 +102,7 @@ async function transition(
   return await keys.get(tenant, keyId);
 }
 
-/** Switches a key off for good. Again changes nothing: the first reason stays. */
+/** Revokes a key permanently. Revoking it again changes nothing: the first reason stays. */
 export async function revokeKey(write: Write, keyId: string, reason: string | null): Promise<Key> {
   const { sql, context } = write;
   const keys = keyStore(sql);
@@ -109,7 +111,7 @@ export async function revokeKey(write: Write, keyId: string, reason: string | nu
     await keys.revoke(context.tenant, keyId, reason);
     await secretStore(sql).kill(context.tenant, keyId);
     write.changed('key', keyId);
-    write.emit('key.revoked', keyId, { reason });
+    write.emit('keys.key.revoked', keyId, { reason });
   }
   return await keys.get(context.tenant, keyId);
 }
@@ -119,17 +121,17 @@ export async function deleteKey({ sql, context, changed, emit }: Write, keyId: s
   await keyStore(sql).delete(context.tenant, keyId);
   await secretStore(sql).kill(context.tenant, keyId);
   changed('key', keyId);
-  emit('key.deleted', keyId, { name });
+  emit('keys.key.deleted', keyId, { name });
 }
 
-/** Older raw keys stop working now; without any nothing changes. */
+/** Ends the grace period of older raw keys now. Without older raw keys it changes nothing. */
 export async function endGrace(write: Write, keyId: string): Promise<Key> {
   const { sql, context } = write;
   await keyStore(sql).lock(context.tenant, keyId);
   const ended = await secretStore(sql).endGrace(context.tenant, keyId);
   if (ended > 0) {
     write.changed('key', keyId);
-    write.emit('key.grace_ended', keyId, { secrets: ended });
+    write.emit('keys.key.grace_ended', keyId, { secrets: ended });
   }
   return await keyStore(sql).get(context.tenant, keyId);
 }

@@ -3,11 +3,11 @@ import { nextState } from './key-states.ts';
 import { keyStore, type LockedKey } from './keys.store.ts';
 import { policyStore } from './policies.store.ts';
 import { register, type StrictScopes } from './registration.ts';
-import { checkMayGive, checkNotItself } from './rights.ts';
+import { checkMayGive, checkMayTake, checkNotItself } from './rights.ts';
 import { checkAllowed, joined, without } from './scope-names.ts';
 import type { Write } from './writes.ts';
 
-/** Gives scopes to a key; those it holds already change nothing. */
+/** Assigns scopes to a key. Scopes that it already holds change nothing. */
 export async function assignScopes(
   write: Write,
   keyId: string,
@@ -22,7 +22,7 @@ export async function assignScopes(
   const added = without(scopes, key.scopes);
   if (added.length > 0) {
     checkNotItself(context, keyId);
-    checkMayGive(context, added);
+    checkMayGive(context, added, key.app_id);
     if (key.policy_id !== null) {
       checkAllowed((await policyStore(sql).hold(context.tenant, key.policy_id)).allowed_scopes, added);
     }
@@ -30,11 +30,13 @@ export async function assignScopes(
   return await storeScopes(write, key, scopes);
 }
 
-/** Takes scopes from a key; those it does not hold change nothing. */
+/** Removes scopes from a key. Scopes that it does not hold change nothing. */
 export async function removeScopes(write: Write, keyId: string, names: readonly string[]): Promise<Key> {
   const key = await keyStore(write.sql).lock(write.context.tenant, keyId);
   nextState(key, 'change');
-  return await storeScopes(write, key, without(key.scopes, names));
+  const left = without(key.scopes, names);
+  checkMayTake(write.context, without(key.scopes, left), key.app_id);
+  return await storeScopes(write, key, left);
 }
 
 async function storeScopes(write: Write, key: LockedKey, scopes: readonly string[]): Promise<Key> {
@@ -44,7 +46,7 @@ async function storeScopes(write: Write, key: LockedKey, scopes: readonly string
   if (added.length + removed.length > 0) {
     await keyStore(sql).setScopes(context.tenant, key.id, scopes);
     write.changed('key', key.id);
-    write.emit('key.scopes_changed', key.id, { added, removed });
+    write.emit('keys.key.scopes_changed', key.id, { added, removed });
   }
   return await keyStore(sql).get(context.tenant, key.id);
 }

@@ -12,9 +12,11 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 const later = () => new Date(Date.now() + 3_600_000).toISOString();
-const expire = (id: string) => server.db.sql`update keys.keys set expires_at = now() where id = ${id}`;
+/** Sets the expiry to a second ago: a server may believe that the database's clock is some milliseconds behind. */
+const expire = (id: string) =>
+  server.db.sql`update keys.keys set expires_at = now() - interval '1 second' where id = ${id}`;
 
-/** How a key gets into each state, and what each event is over HTTP. */
+/** How a key gets into each state, and how to trigger each event over HTTP. */
 const into: Record<KeyState, (id: string) => Promise<unknown>> = {
   active: async () => undefined,
   suspended: (id) => api.send('POST', `/keys/${id}/suspend`),

@@ -6,12 +6,13 @@ export type KeyState = (typeof keyStates)[number];
 export const keyEvents = ['suspend', 'reactivate', 'rotate', 'change', 'expire', 'extend', 'revoke'] as const;
 export type KeyEvent = (typeof keyEvents)[number];
 
-/** Not a state: the state the key had before it expired. A suspension that was set is never ended by time. */
+/** Not a state: it stands for the state before the key expired. Time never ends a suspension. */
 export const resumed = 'resumed';
 
 /**
- * What an event does to a key in a state; `null` where it is not allowed. `change` is every write that leaves the state
- * alone, `expire` is the passing of `expires_at`, `extend` sets a new one. Deleting is possible in every state.
+ * The effect of each event on a key in each state; `null` where it is not allowed. `change` is every write that leaves the
+ * state alone, `expire` is the passing of `expires_at`, and `extend` sets a new `expires_at`. Deleting is possible in every
+ * state.
  */
 // prettier-ignore
 export const transitions: Record<KeyState, Record<KeyEvent, KeyState | typeof resumed | null>> = {
@@ -33,10 +34,7 @@ export const transitions: Record<KeyState, Record<KeyEvent, KeyState | typeof re
   },
 };
 
-/**
- * The state of a key after an event.
- * @throws Conflict `key is <state>` when the state does not allow the event.
- */
+/** Returns the state of a key after an event. @throws Conflict `key is <state>` when the state does not allow the event */
 export function nextState(key: { state: KeyState; suspended: boolean }, event: KeyEvent): KeyState {
   const to = transitions[key.state][event];
   if (to === null) throw Conflict(`key is ${key.state}`);

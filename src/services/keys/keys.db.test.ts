@@ -129,8 +129,8 @@ describe('create', () => {
   });
 
   it('keeps __proto__ and line breaks as data, and statements as text', async () => {
-    const name = `x\n'); drop table keys.keys; --`;
-    const body = `{"name": ${JSON.stringify(name)}, "metadata": {"__proto__": {"admin": true}, "constructor": 1}}`;
+    const name = `x'); drop table keys.keys; --`;
+    const body = `{"name": ${JSON.stringify(name)}, "metadata": {"__proto__": {"admin": true}, "constructor": "a\\nb"}}`;
     const { status, text } = await server.request('POST', '/keys/v1/keys', {
       body,
       headers: { 'content-type': 'application/json' },
@@ -138,6 +138,7 @@ describe('create', () => {
     expect(status, text).toBe(201);
     const answer = await server.request('GET', `/keys/v1/keys/${JSON.parse(text).key.id}`);
     expect(answer.text).toContain('"__proto__":{"admin":true}');
+    expect(answer.text).toContain('"constructor":"a\\nb"');
     expect(JSON.parse(answer.text).name).toBe(name);
   });
 
@@ -216,7 +217,7 @@ describe('whoami', () => {
 
   it('of a key that is deleted after it was let in is the 401 of every dead key', async () => {
     const { raw_key, key } = await api.issue();
-    // Gone without a word to the cache: the credential still passes, the key cannot be read any more.
+    // Deleted without notice to the cache: the credential still passes, but the key can no longer be read.
     expect((await api.judge(raw_key)).code).toBe('VALID');
     await server.db.sql`update keys.keys set deleted_at = now() where id = ${key.id}`;
     const { status } = await server.request('GET', '/keys/v1/whoami', { apiKey: raw_key });

@@ -1,17 +1,17 @@
 import type { Key } from '../../../generated/keys/types.ts';
 import type { Sql } from '../../db/index.ts';
+import { followsPrevious, onePage, type Window } from '../../db/lists.ts';
 import { NotFound } from '../../lib/errors.ts';
 import type { KeyState } from './key-states.ts';
-import type { Place, Window } from '../../http/lists.ts';
 
 export type NewKey = Pick<Key, Fixed>;
 type Fixed =
   | ('id' | 'tenant_id' | 'app_id' | 'name' | 'description' | 'prefix' | 'environment' | 'hint' | 'scopes')
   | ('policy_id' | 'owner_id' | 'metadata' | 'expires_at' | 'created_by');
 
-/** What a change of a key has to know before it is made. */
+/** The members of a key that a change reads first. */
 export interface LockedKey extends Pick<Key, Fixed> {
-  /** Its state now, whether the passing of `expires_at` is stored yet or not. */
+  /** The current state, whether or not the passing of `expires_at` is stored yet. */
   readonly state: KeyState;
   readonly suspended: boolean;
 }
@@ -28,7 +28,7 @@ export interface KeyFilter {
   readonly scope?: string | undefined;
 }
 
-/** Every statement about keys. Those that are deleted count as absent. */
+/** Every statement about keys. Deleted keys count as absent. */
 export const keyStore = (sql: Sql) => ({
   async insert(key: NewKey): Promise<void> {
     await sql`insert into keys.keys ${sql(key)}`;
@@ -46,19 +46,17 @@ export const keyStore = (sql: Sql) => ({
     return key;
   },
 
-  /** Newest first; one more than `limit` when more follow. */
-  async list(tenant: string, { limit, offset, after, ...filter }: Window<Place> & KeyFilter): Promise<Key[]> {
+  /** Returns keys newest first, and one more than `limit` when more follow. */
+  async list(tenant: string, filter: KeyFilter, window: Window): Promise<Key[]> {
     return await sql<Key[]>`
       select ${columns(sql)}
       from keys.keys k
       where k.tenant_id = ${tenant} and k.deleted_at is null ${matches(sql, filter)}
-        ${after === null ? sql`` : isAfter(sql, after)}
-      order by k.created_at desc, k.id
-      limit ${limit + 1}
-      offset ${offset}`;
+        ${followsPrevious(sql, window, 'k')}
+      ${onePage(sql, window, 'k')}`;
   },
 
-  /** The key, which nobody else changes for as long as the transaction lasts. */
+  /** Returns the key and locks it for the rest of the transaction. */
   async lock(tenant: string, id: string): Promise<LockedKey> {
     const [key] = await sql<LockedKey[]>`
       select
@@ -72,14 +70,14 @@ export const keyStore = (sql: Sql) => ({
     return key;
   },
 
-  /** The policy that limits a key; null without one. */
+  /** Returns the policy that limits a key, or null without one. */
   async policyOf(tenant: string, id: string): Promise<string | null> {
     const [key] = await sql<Pick<Key, 'policy_id'>[]>`
       select policy_id from keys.keys where tenant_id = ${tenant} and id = ${id}`;
     return key?.policy_id ?? null;
   },
 
-  /** Keys of the tenant, counted to `most` at most. */
+  /** Counts the keys of the tenant, up to `most`. */
   async count(tenant: string, most: number): Promise<number> {
     const [{ count }] = await sql<[{ count: number }]>`
       select count(*)::int as count
@@ -101,7 +99,7 @@ export const keyStore = (sql: Sql) => ({
       where tenant_id = ${tenant} and id = ${id}`;
   },
 
-  /** Takes a scope from every key of the tenant that holds it; in one order, so that two scopes can go at once. */
+  /** Removes a scope from every key of the tenant that holds it. Locks the keys in id order, so that two scopes can be removed at once. */
   async dropScope(tenant: string, name: string): Promise<void> {
     await sql`
       with holders as (
@@ -117,7 +115,16 @@ export const keyStore = (sql: Sql) => ({
       where k.tenant_id = holders.tenant_id and k.id = holders.id`;
   },
 
-  /** Keys that hold a scope, counted to `most` at most. */
+  /** Returns another app whose keys hold the scope, or undefined. */
+  async otherAppOf(tenant: string, name: string, app: string): Promise<string | undefined> {
+    const [key] = await sql<{ app_id: string }[]>`
+      select app_id from keys.keys
+      where tenant_id = ${tenant} and scopes @> array[${name}]::text[] and deleted_at is null and app_id <> ${app}
+      limit 1`;
+    return key?.app_id;
+  },
+
+  /** Counts the keys that hold a scope, up to `most`. */
   async holders(tenant: string, name: string, most: number): Promise<number> {
     const [{ count }] = await sql<[{ count: number }]>`
       select count(*)::int as count
@@ -158,7 +165,7 @@ export const keyStore = (sql: Sql) => ({
       where tenant_id = ${tenant} and id = ${id}`;
   },
 
-  /** The key is absent from here on. Its row stays for as long as usage refers to it. */
+  /** Marks the key as deleted. Its row stays as long as usage refers to it. */
   async delete(tenant: string, id: string): Promise<void> {
     await sql`
       update keys.keys
@@ -167,7 +174,7 @@ export const keyStore = (sql: Sql) => ({
   },
 });
 
-/** The passing of `expires_at` is seen at once, whenever the sweep gets to store it. */
+/** The passing of `expires_at` takes effect at once, even before the sweep stores it. */
 const state = (sql: Sql) => sql`
   case when k.state in ('active', 'suspended') and k.expires_at <= now() then 'expired' else k.state end`;
 
@@ -182,10 +189,7 @@ const columns = (sql: Sql) => sql`
   ) as live_secrets,
   k.secret_created_at, k.rotated_at, k.last_used_at, k.revoked_at, k.revoke_reason, k.created_by, k.created_at, k.updated_at`;
 
-const isAfter = (sql: Sql, { created_at, id }: Place) =>
-  sql`and k.created_at <= ${created_at} and (k.created_at < ${created_at} or k.id > ${id})`;
-
-/** The same, in terms that an index answers. */
+/** The same condition in a form that an index answers. */
 function inState(sql: Sql, wanted: KeyState) {
   const ended = sql`k.state in ('active', 'suspended') and k.expires_at <= now()`;
   if (wanted === 'expired') return sql`and (k.state = 'expired' or (${ended}))`;

@@ -8,7 +8,7 @@ import { type IssuanceRules, issueKey, rotateKey } from './issuance.ts';
 import { changeKey, deleteKey, endGrace, reactivateKey, revokeKey, suspendKey } from './key-changes.ts';
 import { assignScopes, removeScopes } from './key-scopes.ts';
 import { keyStore } from './keys.store.ts';
-import { answerPage, newestFirst, placeOf } from '../../http/lists.ts';
+import { answerPage, windowOf } from '../../http/lists.ts';
 import { rotationStore } from './rotations.store.ts';
 import type { Validator } from './validation/validator.ts';
 import type { ChangeKind, Writer } from './writes.ts';
@@ -31,8 +31,9 @@ export const keys = ({ db, write, changes, validator, rules }: Deps) =>
     },
 
     async list(request, { tenant, reply }) {
-      const found = await keyStore(db.sql).list(tenant, { ...request, ...newestFirst(request) });
-      return answerPage(reply, found, request.limit, placeOf);
+      const window = windowOf(request);
+      const found = await keyStore(db.sql).list(tenant, request, window);
+      return answerPage(reply, window, found);
     },
 
     get: ({ keyId }, { tenant }) => keyStore(db.sql).get(tenant, keyId),
@@ -68,18 +69,19 @@ export const keys = ({ db, write, changes, validator, rules }: Deps) =>
 
     async rotations({ keyId, ...request }, { tenant, reply }) {
       await keyStore(db.sql).get(tenant, keyId);
-      const found = await rotationStore(db.sql).list(tenant, keyId, newestFirst(request));
-      return answerPage(reply, found, request.limit, placeOf);
+      const window = windowOf(request);
+      const found = await rotationStore(db.sql).list(tenant, keyId, window);
+      return answerPage(reply, window, found);
     },
 
     async whoami(_, { tenant, credential }) {
       const key = await keyStore(db.sql).find(tenant, credential.id);
-      // It was deleted since it was let in: a dead key, as any other.
+      // The key was deleted after the request was authenticated: it is a dead key like any other.
       if (key === undefined) throw Unauthenticated();
       return { ...key, rate_limit: await validator.rateLimit(key) };
     },
 
-    // The kinds are those of `createWriter`: nobody else writes changes, and the table takes no others.
+    // Only `createWriter` writes changes, and the table accepts no other kinds.
     changes: ({ 'Last-Event-ID': last }) =>
       changesSince(changes, last, ({ seq, kind, id }) => ({ seq, kind: kind as ChangeKind, id })),
   }) satisfies Keys<Context>;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkMetadata } from './metadata.ts';
 
-/** An object that has `levels` levels, itself the first. */
+/** An object with `levels` levels, counting itself as the first. */
 const nested = (levels: number): Record<string, unknown> =>
   levels === 1 ? {} : { inner: nested(levels - 1) };
 

@@ -1,19 +1,20 @@
 import type { Policy } from '../../../generated/keys/types.ts';
 import { constrained } from '../../db/constraints.ts';
 import type { Sql } from '../../db/index.ts';
-import { Conflict, NotFound } from '../../lib/errors.ts';
-import type { Place, Window } from '../../http/lists.ts';
+import { followsPrevious, onePage, type Window } from '../../db/lists.ts';
+import { NotFound } from '../../lib/errors.ts';
+import { constraints } from './errors.ts';
 
 export type NewPolicy = Omit<Policy, 'key_count' | 'created_at' | 'updated_at'>;
 export type PolicyChange = Partial<Omit<NewPolicy, 'id' | 'tenant_id' | 'app_id'>>;
 
-/** What a key has to know of its policy while it is written. */
+/** The members of a policy that a write of a key needs. */
 export type PolicyTerms = Pick<Policy, 'id' | 'allowed_scopes' | 'grace_period'>;
 
 /** Every statement about policies. */
 export const policyStore = (sql: Sql) => ({
   async insert(policy: NewPolicy): Promise<void> {
-    await constrained(names, sql`insert into keys.policies ${sql(policy)}`);
+    await constrained(constraints, sql`insert into keys.policies ${sql(policy)}`);
   },
 
   async get(tenant: string, id: string): Promise<Policy> {
@@ -23,18 +24,16 @@ export const policyStore = (sql: Sql) => ({
     return policy;
   },
 
-  /** Newest first; one more than `limit` when more follow. */
-  async list(tenant: string, { limit, offset, after }: Window<Place>): Promise<Policy[]> {
+  /** Returns policies newest first, and one more than `limit` when more follow. */
+  async list(tenant: string, window: Window): Promise<Policy[]> {
     return await sql<Policy[]>`
       select ${columns(sql)}
       from keys.policies p
-      where p.tenant_id = ${tenant} ${after === null ? sql`` : isAfter(sql, after)}
-      order by p.created_at desc, p.id
-      limit ${limit + 1}
-      offset ${offset}`;
+      where p.tenant_id = ${tenant} ${followsPrevious(sql, window, 'p')}
+      ${onePage(sql, window, 'p')}`;
   },
 
-  /** For as long as the transaction lasts nobody changes or deletes the policy. */
+  /** Locks the policy against changes and deletion for the rest of the transaction. */
   async hold(tenant: string, id: string): Promise<PolicyTerms> {
     const [policy] = await sql<PolicyTerms[]>`
       select id, allowed_scopes, grace_period
@@ -45,7 +44,7 @@ export const policyStore = (sql: Sql) => ({
     return policy;
   },
 
-  /** For as long as the transaction lasts no key is given the policy either. */
+  /** Locks the policy for the rest of the transaction, also against assignment to a key. */
   async lock(tenant: string, id: string): Promise<void> {
     const [policy] = await sql`
       select id from keys.policies where tenant_id = ${tenant} and id = ${id} for update`;
@@ -54,7 +53,7 @@ export const policyStore = (sql: Sql) => ({
 
   async update(tenant: string, id: string, change: PolicyChange): Promise<void> {
     await constrained(
-      names,
+      constraints,
       sql`
         update keys.policies
         set ${sql(change)}, updated_at = now()
@@ -62,13 +61,13 @@ export const policyStore = (sql: Sql) => ({
     );
   },
 
-  /** Keys that can no longer be used lose the policy with it. */
+  /** Deletes a policy. Keys that can no longer be used lose it. */
   async delete(tenant: string, id: string): Promise<void> {
     await sql`
       delete from keys.policies where tenant_id = ${tenant} and id = ${id}`;
   },
 
-  /** How many of the policy's keys hold a scope that `allowed` does not cover. */
+  /** Counts the policy's keys that hold a scope outside `allowed`. */
   async keysOutside(tenant: string, id: string, allowed: readonly string[]): Promise<number> {
     const [{ count }] = await sql<[{ count: number }]>`
       select count(*)::int as count
@@ -84,16 +83,11 @@ export const policyStore = (sql: Sql) => ({
   },
 });
 
-const names = { policies_name: () => Conflict('policy name already exists') };
-
 type Fragment = ReturnType<Sql>;
 
 /** The keys of a policy that are neither revoked nor deleted. */
 const usable = (sql: Sql, tenant: Fragment, policy: Fragment) =>
   sql`k.tenant_id = ${tenant} and k.policy_id = ${policy} and k.state <> 'revoked' and k.deleted_at is null`;
-
-const isAfter = (sql: Sql, { created_at, id }: Place) =>
-  sql`and p.created_at <= ${created_at} and (p.created_at < ${created_at} or p.id > ${id})`;
 
 const columns = (sql: Sql) => sql`
   p.id, p.tenant_id, p.app_id, p.name, p.description, p.rate_limit, p.rate_window, p.allowed_ips, p.allowed_origins,

@@ -5,7 +5,7 @@ import type { Database } from '../../db/index.ts';
 import type { Context } from '../../http/context.ts';
 import { Conflict } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
-import { answerPage, newestFirst, placeOf } from '../../http/lists.ts';
+import { answerPage, windowOf } from '../../http/lists.ts';
 import { policyStore, type PolicyChange } from './policies.store.ts';
 import { storedTerms } from './policy-terms.ts';
 import { checkNotItsPolicy } from './rights.ts';
@@ -19,13 +19,14 @@ export const policies = ({ db, write }: { db: Database; write: Writer }) =>
         const { tenant, app } = context;
         const id = newId('kpol');
         await policyStore(sql).insert({ ...storedTerms(body), id, tenant_id: tenant, app_id: app });
-        emit('policy.created', id, { name: body.name });
+        emit('keys.policy.created', id, { name: body.name });
         return await policyStore(sql).get(tenant, id);
       }),
 
     async list(request, { tenant, reply }) {
-      const found = await policyStore(db.sql).list(tenant, newestFirst(request));
-      return answerPage(reply, found, request.limit, placeOf);
+      const window = windowOf(request);
+      const found = await policyStore(db.sql).list(tenant, window);
+      return answerPage(reply, window, found);
     },
 
     get: ({ policyId }, { tenant }) => policyStore(db.sql).get(tenant, policyId),
@@ -40,7 +41,7 @@ export const policies = ({ db, write }: { db: Database; write: Writer }) =>
         const { name, key_count } = await store.get(context.tenant, policyId);
         if (key_count > 0) throw Conflict(`policy is used by ${keys(key_count)}`);
         await store.delete(context.tenant, policyId);
-        emit('policy.deleted', policyId, { name });
+        emit('keys.policy.deleted', policyId, { name });
       }),
   }) satisfies Policies<Context>;
 
@@ -61,11 +62,11 @@ async function changePolicy(
   await checkHeld(sql, policy, change.allowed_scopes);
   await store.update(context.tenant, id, change);
   changed('policy', id);
-  emit('policy.updated', id, { fields });
+  emit('keys.policy.updated', id, { fields });
   return await store.get(context.tenant, id);
 }
 
-/** A policy does not forbid what its keys hold already. */
+/** Checks that a policy does not forbid scopes that its keys already hold. */
 async function checkHeld(
   sql: Write['sql'],
   { tenant_id, id }: Policy,

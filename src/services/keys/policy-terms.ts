@@ -1,20 +1,23 @@
 import type { PolicyUpdate } from '../../../generated/keys/types.ts';
+import { canonicalRange } from '../../lib/addresses.ts';
+import { Invalid } from '../../lib/errors.ts';
+import { checkShownText } from '../../lib/shown-text.ts';
 import { canonicalAge, canonicalDuration } from './durations.ts';
 import { sortedNames } from './scope-names.ts';
-import { normalizeRange } from './validation/addresses.ts';
 import { normalizeOriginRule } from './validation/origins.ts';
 
 /**
- * The members of a policy as they are stored: one spelling for one meaning, so that equal terms are equal texts. Those
- * that are absent stay absent.
- * @throws Invalid naming the member that is malformed or out of its bounds.
+ * Returns the stored form of a policy's members: one spelling per meaning, so that equal terms are equal texts. Absent members
+ * stay absent.
+ * @throws Invalid naming the member that is malformed or out of bounds
  */
 export function storedTerms<Given extends PolicyUpdate>(given: Given): Given {
+  checkShownText('name', given.name);
   const { rate_window, allowed_ips, allowed_origins, max_key_age, allowed_scopes, grace_period } = given;
   return {
     ...given,
     ...(rate_window !== undefined && { rate_window: canonicalDuration(rate_window, 'rate_window') }),
-    ...(allowed_ips && { allowed_ips: each(allowed_ips, 'allowed_ips', normalizeRange) }),
+    ...(allowed_ips && { allowed_ips: each(allowed_ips, 'allowed_ips', storedRange) }),
     ...(allowed_origins && {
       allowed_origins: each(allowed_origins, 'allowed_origins', normalizeOriginRule),
     }),
@@ -24,7 +27,13 @@ export function storedTerms<Given extends PolicyUpdate>(given: Given): Given {
   };
 }
 
-/** Every text in its stored form, each once. */
+function storedRange(text: string, field: string): string {
+  const range = canonicalRange(text);
+  if (range === undefined) throw Invalid(`${field}: '${text}' is not an IP address or CIDR range`);
+  return range;
+}
+
+/** Returns every text in its stored form, each once. */
 function each(
   texts: readonly string[],
   field: string,

@@ -3,13 +3,13 @@ import { without } from './scope-names.ts';
 import { scopeStore } from './scopes.store.ts';
 import type { Write } from './writes.ts';
 
-/** `on` refuses names that are not registered, `off` registers them. */
+/** `on` rejects names that are not registered; `off` registers them. */
 export type StrictScopes = 'on' | 'off';
 
 /**
- * Sees to it that the names are registered and stay so while the transaction lasts: deleting a scope waits for the key
- * that gets it, and then takes it from that key too.
- * @throws Invalid naming the first that is not, when strict.
+ * Ensures that the names are registered and stay so during the transaction: deleting a scope waits for the key that is given
+ * the scope, and then removes it from that key too.
+ * @throws Invalid naming the first unregistered name, when strict
  */
 export async function register(
   { sql, context }: Write,

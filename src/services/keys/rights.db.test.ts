@@ -5,7 +5,7 @@ import { tools } from './testing.ts';
 
 let server: TestServer;
 let api: ReturnType<typeof tools>;
-/** A caller who may write keys, and holds nothing else. */
+/** A caller that may write keys and holds nothing else. */
 let writer: { apiKey: string };
 beforeAll(async () => {
   server = await testServer({ services: ['keys'] });
@@ -64,6 +64,23 @@ describe('scopes that open the platform', () => {
     await api.send('POST', `/keys/${key.id}/suspend`, writer);
     expect(await api.refusal('POST', `/keys/${key.id}/reactivate`, writer)).toEqual(exceeds('authz:write'));
     expect((await api.refusal('POST', `/keys/${key.id}/revoke`, writer))[0]).toBe(200);
+  });
+});
+
+describe('scopes that open the platform, on keys that hold them,', () => {
+  it('are not taken by a caller who does not hold them', async () => {
+    const { key } = await api.issue({ scopes: ['authz:write', 'mine'] });
+    const take = (scopes: string[]) =>
+      api.refusal('DELETE', `/keys/${key.id}/scopes`, { ...writer, body: { scopes } });
+    expect(await take(['mine', 'authz:write'])).toEqual(exceeds('authz:write'));
+    expect((await api.key(key.id)).scopes).toEqual(['authz:write', 'mine']);
+    expect((await take(['mine', 'authz:read']))[0]).toBe(200);
+    expect((await api.key(key.id)).scopes).toEqual(['authz:write']);
+    const scopes = await api.send('GET', '/scopes?limit=200');
+    const { id } = scopes.find(({ name }: { name: string }) => name === 'authz:write');
+    expect(await api.refusal('DELETE', `/scopes/${id}`, writer)).toEqual(exceeds('authz:write'));
+    await api.send('DELETE', `/scopes/${id}`);
+    expect((await api.key(key.id)).scopes).toEqual([]);
   });
 });
 

@@ -5,29 +5,37 @@ import { keyStore } from './keys.store.ts';
 import { exceeding } from './validation/scopes.ts';
 
 /**
- * No one gives what they do not hold: scopes that open the platform are put on a key, or come alive again with it, only
- * by a caller whose own scopes cover them.
+ * Checks that callers grant only what they hold: only a caller whose own scopes cover a guarded scope may put it on a key or
+ * reactivate a key that has it. Scopes are held in an app, so they do not apply to keys of another app.
  * @throws Forbidden
  */
-export function checkMayGive(context: Context, scopes: readonly string[]): void {
-  const [scope] = exceeding(scopes, (name) => context.holds(name));
-  if (scope !== undefined) throw Forbidden(`scope exceeds the caller's own: ${scope}`);
+export function checkMayGive(context: Context, scopes: readonly string[], app = context.app): void {
+  const own = reaches(context, app);
+  const [scope] = exceeding(scopes, (name) => own && context.holds(name));
+  if (scope === undefined) return;
+  if (own) throw Forbidden(`scope exceeds the caller's own: ${scope}`);
+  throw Forbidden(`scope exceeds the caller's own, which are of another app than the key: ${scope}`);
 }
 
 /**
- * An API key cannot raise its own rights, limits or expiry.
+ * Checks that a caller may remove such scopes from a key, or from all keys that hold them. Disabling a whole key needs no such
+ * right: a leaked key has to end, whoever notices the leak.
  * @throws Forbidden
  */
+export const checkMayTake: typeof checkMayGive = checkMayGive;
+
+/** Whether the caller may act for an app. Root acts for all apps of its tenant, and the operator for all apps. */
+const reaches = ({ app, operator, credential: { kind } }: Context, of: string): boolean =>
+  app === of || operator || kind === 'root' || kind === 'anonymous';
+
+/** Checks that an API key does not raise its own rights, limits or expiry. @throws Forbidden */
 export function checkNotItself(context: Context, keyId: string): void {
   if (context.credential.kind === 'key' && context.credential.id === keyId) {
     throw Forbidden('a key cannot extend itself');
   }
 }
 
-/**
- * The same for the policy that limits it: widening it would raise the limits of the key.
- * @throws Forbidden
- */
+/** Checks the same for the key's own policy: widening the policy would raise the limits of the key. @throws Forbidden */
 export async function checkNotItsPolicy(
   sql: Sql,
   { tenant, credential }: Context,

@@ -4,19 +4,19 @@ import { keyStore } from './keys.store.ts';
 import { tenantStore } from './tenants.store.ts';
 import type { Write } from './writes.ts';
 
-/** Whether a tenant may have one more key. */
+/** Limits the number of keys of a tenant. */
 export interface Room {
-  /** @throws Conflict when it may not. */
+  /** Checks that the tenant may have one more key. @throws Conflict when it may not */
   check(write: Write): Promise<void>;
 }
 
-/** For how long a count is believed. */
+/** Milliseconds for which a count is trusted. */
 const ttl = 60_000;
 
 /**
- * Counting a million keys takes longer than making one. So a count leaves a hundredth of what is free to this process,
- * for a minute, without another count: the last hundred are counted one by one, behind a lock that puts the creations
- * of the tenant in order.
+ * Counting a million keys takes longer than creating one. So each count gives this process a hundredth of the free keys for a
+ * minute without another count. The last hundred keys are counted one by one, under a lock that serialises the tenant's
+ * creations.
  */
 export function createRoom(most: number): Room {
   const free = new LRUCache<string, { left: number }>({ max: 10_000, ttl });

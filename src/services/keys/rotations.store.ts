@@ -1,6 +1,6 @@
 import type { Rotation } from '../../../generated/keys/types.ts';
 import type { Sql } from '../../db/index.ts';
-import type { Place, Window } from '../../http/lists.ts';
+import { followsPrevious, onePage, type Window } from '../../db/lists.ts';
 
 /** Every statement about rotations. */
 export const rotationStore = (sql: Sql) => ({
@@ -8,18 +8,13 @@ export const rotationStore = (sql: Sql) => ({
     await sql`insert into keys.rotations ${sql(rotation)}`;
   },
 
-  /** Newest first; one more than `limit` when more follow. */
-  async list(tenant: string, keyId: string, { limit, offset, after }: Window<Place>): Promise<Rotation[]> {
+  /** Returns rotations newest first, and one more than `limit` when more follow. */
+  async list(tenant: string, keyId: string, window: Window): Promise<Rotation[]> {
     return await sql<Rotation[]>`
       select
         id, key_id, tenant_id, reason, grace_period, grace_ends_at, rotated_by, old_hint, new_hint, created_at
       from keys.rotations
-      where tenant_id = ${tenant} and key_id = ${keyId} ${after === null ? sql`` : isAfter(sql, after)}
-      order by created_at desc, id
-      limit ${limit + 1}
-      offset ${offset}`;
+      where tenant_id = ${tenant} and key_id = ${keyId} ${followsPrevious(sql, window)}
+      ${onePage(sql, window)}`;
   },
 });
-
-const isAfter = (sql: Sql, { created_at, id }: Place) =>
-  sql`and created_at <= ${created_at} and (created_at < ${created_at} or id > ${id})`;

@@ -1,9 +1,13 @@
 import type { Scope } from '../../../generated/keys/types.ts';
 import { constrained } from '../../db/constraints.ts';
 import type { Sql } from '../../db/index.ts';
-import { Conflict, NotFound } from '../../lib/errors.ts';
+import { followsPrevious, onePage, type Order, type Window } from '../../db/lists.ts';
+import { NotFound } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
-import type { Window } from '../../http/lists.ts';
+import { constraints } from './errors.ts';
+
+/** The order of the list. A name occurs once in a tenant. */
+export const byName = { columns: { name: 'string' }, direction: 'asc' } as const satisfies Order;
 
 export type NewScope = Omit<Scope, 'created_at'>;
 
@@ -11,7 +15,7 @@ export type NewScope = Omit<Scope, 'created_at'>;
 export const scopeStore = (sql: Sql) => ({
   async insert(scope: NewScope): Promise<Scope> {
     const [inserted] = await constrained(
-      { scopes_name: () => Conflict('scope name already exists') },
+      constraints,
       sql<[Scope]>`
         insert into keys.scopes ${sql(scope, 'id', 'tenant_id', 'app_id', 'name', 'description')}
         returning ${columns(sql)}`,
@@ -26,15 +30,13 @@ export const scopeStore = (sql: Sql) => ({
     return scope;
   },
 
-  /** By name; one more than `limit` when more follow. */
-  async list(tenant: string, { limit, offset, after }: Window<{ name: string }>): Promise<Scope[]> {
+  /** Returns scopes by name, and one more than `limit` when more follow. */
+  async list(tenant: string, window: Window<typeof byName>): Promise<Scope[]> {
     return await sql<Scope[]>`
       select ${columns(sql)}
       from keys.scopes
-      where tenant_id = ${tenant} ${after === null ? sql`` : sql`and name > ${after.name}`}
-      order by name
-      limit ${limit + 1}
-      offset ${offset}`;
+      where tenant_id = ${tenant} ${followsPrevious(sql, window)}
+      ${onePage(sql, window)}`;
   },
 
   async delete(tenant: string, id: string): Promise<Scope> {
@@ -44,7 +46,7 @@ export const scopeStore = (sql: Sql) => ({
     return scope;
   },
 
-  /** Registers the names that are not registered yet; those that are stay as they are. */
+  /** Registers the names that are not registered yet. Registered names stay unchanged. */
   async register(tenant: string, app: string, names: readonly string[]): Promise<void> {
     await sql`
       insert into keys.scopes (id, tenant_id, app_id, name, description)
@@ -54,7 +56,7 @@ export const scopeStore = (sql: Sql) => ({
       on conflict on constraint scopes_name do nothing`;
   },
 
-  /** Those of the names that are registered. They stay registered until the end of the transaction. */
+  /** Returns the names that are registered. They stay registered until the end of the transaction. */
   async hold(tenant: string, names: readonly string[]): Promise<string[]> {
     const held = await sql<{ name: string }[]>`
       select name from keys.scopes

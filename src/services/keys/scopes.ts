@@ -4,11 +4,12 @@ import type { Context } from '../../http/context.ts';
 import { Conflict } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { keyStore } from './keys.store.ts';
-import { answerPage, byName } from '../../http/lists.ts';
-import { scopeStore } from './scopes.store.ts';
+import { checkMayTake } from './rights.ts';
+import { answerPage, windowOf } from '../../http/lists.ts';
+import { byName, scopeStore } from './scopes.store.ts';
 import type { Writer } from './writes.ts';
 
-/** Keys from which one deletion takes a scope. */
+/** Maximum number of keys from which one deletion removes a scope. */
 const mostHolders = 10_000;
 
 /** Scopes: the registered names of what keys may do. */
@@ -23,25 +24,27 @@ export const scopes = ({ db, write }: { db: Database; write: Writer }) =>
           tenant_id: tenant,
           app_id: app,
         });
-        emit('scope.created', scope.id, { name: scope.name });
+        emit('keys.scope.created', scope.id, { name: scope.name });
         return scope;
       }),
 
     async list(request, { tenant, reply }) {
-      const found = await scopeStore(db.sql).list(tenant, byName(request));
-      return answerPage(reply, found, request.limit, ({ name }) => ({ name }));
+      const window = windowOf(request, byName);
+      const found = await scopeStore(db.sql).list(tenant, window);
+      return answerPage(reply, window, found);
     },
 
     get: ({ scopeId }, { tenant }) => scopeStore(db.sql).get(tenant, scopeId),
 
     delete: ({ scopeId }, context) =>
       write(context, async ({ sql, changed, emit }) => {
-        const { tenant } = context;
+        const { tenant, app } = context;
         const { name } = await scopeStore(sql).delete(tenant, scopeId);
         const holders = await keyStore(sql).holders(tenant, name, mostHolders + 1);
+        if (holders > 0) checkMayTake(context, [name], await keyStore(sql).otherAppOf(tenant, name, app));
         if (holders > mostHolders) throw Conflict(`scope is held by more than ${mostHolders} keys`);
         await keyStore(sql).dropScope(tenant, name);
         if (holders > 0) changed('tenant', tenant);
-        emit('scope.deleted', scopeId, { name, keys: holders });
+        emit('keys.scope.deleted', scopeId, { name, keys: holders });
       }),
   }) satisfies Scopes<Context>;

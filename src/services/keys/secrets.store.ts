@@ -3,14 +3,14 @@ import type { Sql } from '../../db/index.ts';
 export interface NewSecret {
   readonly tenant_id: string;
   readonly key_id: string;
-  /** SHA-256 of the raw key, hex. */
+  /** SHA-256 of the raw key, in hexadecimal. */
   readonly hash: string;
   readonly hint: string;
-  /** Now, when absent. */
+  /** Defaults to now. */
   readonly created_at?: string;
 }
 
-/** Every statement about secrets: the raw keys of a key, known by their hashes only. */
+/** Every statement about secrets: the raw keys of a key, known only by their hashes. */
 export const secretStore = (sql: Sql) => ({
   async insert({ tenant_id, hash, key_id, hint, created_at }: NewSecret): Promise<void> {
     await sql`
@@ -18,7 +18,7 @@ export const secretStore = (sql: Sql) => ({
       values (${tenant_id}, decode(${hash}, 'hex'), ${key_id}, ${hint}, coalesce(${created_at ?? null}::timestamptz, now()))`;
   },
 
-  /** How many older secrets still work, and what time it is for all of them. */
+  /** Returns how many older secrets still work, and the time at which they were counted. */
   async inGrace(tenant: string, keyId: string): Promise<{ count: number; now: string }> {
     const [row] = await sql<[{ count: number; now: string }]>`
       select count(*)::int as count, clock_timestamp() as now
@@ -27,7 +27,7 @@ export const secretStore = (sql: Sql) => ({
     return row;
   },
 
-  /** The current secret works until `until`; at `at` or before, it is dead at once. */
+  /** Lets the current secret work until `until`. If that is at or before `at`, the secret is dead at once. */
   async replace(tenant: string, keyId: string, { at, until }: { at: string; until: string }): Promise<void> {
     await sql`
       update keys.secrets
@@ -37,7 +37,7 @@ export const secretStore = (sql: Sql) => ({
       where tenant_id = ${tenant} and key_id = ${keyId} and grace_ends_at is null and dead_at is null`;
   },
 
-  /** Older secrets stop working; answers how many did. */
+  /** Ends older secrets. Returns how many it ended. */
   async endGrace(tenant: string, keyId: string): Promise<number> {
     const { count } = await sql`
       update keys.secrets
@@ -46,7 +46,7 @@ export const secretStore = (sql: Sql) => ({
     return count;
   },
 
-  /** All secrets of the key stop working. */
+  /** Ends all secrets of the key. */
   async kill(tenant: string, keyId: string): Promise<void> {
     await sql`
       update keys.secrets

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { testServer, type TestServer } from '../../testing/server.ts';
-import { sweepExpiry, sweepRemains } from './sweeps.ts';
+import { runSweep } from '../../db/sweeps.ts';
+import { expirySweep, remainsSweep } from './sweeps.ts';
 import { tools } from './testing.ts';
 
 let server: TestServer;
@@ -25,8 +26,8 @@ describe('the sweep of expiry', () => {
     await api.send('POST', `/keys/${suspended.id}/suspend`);
     const both = [key.id, suspended.id];
     await server.db.sql`update keys.keys set expires_at = now() where id = any(${both}::text[])`;
-    await sweepExpiry(server.db);
-    await sweepExpiry(server.db);
+    await runSweep(expirySweep(server.db));
+    await runSweep(expirySweep(server.db));
     const stored = await server.db.sql`select distinct state from keys.keys where id = any(${both}::text[])`;
     expect([...stored]).toEqual([{ state: 'expired' }]);
     for (const id of both) expect(await events(id)).toEqual([['keys.key.expired', undefined]]);
@@ -40,8 +41,8 @@ describe('the sweep of expiry', () => {
     const { key: far } = await api.issue({ expires_at: hours(8 * 24) });
     const sweep = async (expires_at: string) => {
       await server.db.sql`update keys.keys set expires_at = ${expires_at} where id = ${key.id}`;
-      await sweepExpiry(server.db);
-      await sweepExpiry(server.db);
+      await runSweep(expirySweep(server.db));
+      await runSweep(expirySweep(server.db));
       return events(key.id);
     };
     expect(await sweep(key.expires_at!)).toEqual([['keys.key.expiring', 7]]);
@@ -54,22 +55,22 @@ describe('the sweep of expiry', () => {
   it('warns once more when the same end comes nearer', async () => {
     const { key } = await api.issue({ expires_at: hours(23) });
     await server.db.sql`update keys.keys set warned_for = expires_at, warned_days = 7 where id = ${key.id}`;
-    await sweepExpiry(server.db);
-    await sweepExpiry(server.db);
+    await runSweep(expirySweep(server.db));
+    await runSweep(expirySweep(server.db));
     expect(await events(key.id)).toEqual([['keys.key.expiring', 1]]);
   });
 
   it('warns before a raw key gets too old, and not after it was rotated', async () => {
     const { id: policy_id } = await api.policy({ max_key_age: '240h' });
     const { key } = await api.issue({ policy_id });
-    await sweepExpiry(server.db);
+    await runSweep(expirySweep(server.db));
     expect(await events(key.id)).toEqual([]);
     await server.db
       .sql`update keys.keys set secret_created_at = now() - interval '200 hours' where id = ${key.id}`;
-    await sweepExpiry(server.db);
+    await runSweep(expirySweep(server.db));
     expect(await events(key.id)).toEqual([['keys.key.expiring', 7]]);
     await api.send('POST', `/keys/${key.id}/rotate`);
-    await sweepExpiry(server.db);
+    await runSweep(expirySweep(server.db));
     expect(await events(key.id)).toHaveLength(1);
   });
 
@@ -80,7 +81,7 @@ describe('the sweep of expiry', () => {
         (id, tenant_id, app_id, name, description, prefix, environment, hint, scopes, metadata, created_by, expires_at)
       select 'key_' || lpad(n::text, 26, '0'), ${tenant}, 'default', 'k', '', 'sk', 'live', 'abcd', '{}', '{}', 'root', now()
       from generate_series(1, 1200) as n`;
-    await sweepExpiry(server.db);
+    await runSweep(expirySweep(server.db));
     const [{ count }] = await server.db.sql<[{ count: number }]>`
       select count(*) from keys.outbox where tenant_id = ${tenant} and type = 'keys.key.expired'`;
     expect(count).toBe(1200);
@@ -95,10 +96,10 @@ describe('the sweep of remains', () => {
       update keys.secrets set dead_at = now() - ${days} * interval '1 day', grace_ends_at = now() - ${days} * interval '1 day'
       where key_id = ${key.id} and dead_at is not null`;
     await age(29);
-    await sweepRemains(server.db);
+    await runSweep(remainsSweep(server.db));
     expect((await api.judge(raw_key)).code).toBe('ROTATED');
     await age(31);
-    await sweepRemains(server.db);
+    await runSweep(remainsSweep(server.db));
     const left = await server.db.sql`select hint from keys.secrets where key_id = ${key.id}`;
     expect(left).toHaveLength(1);
   });
@@ -109,10 +110,10 @@ describe('the sweep of remains', () => {
     await api.send('GET', '/usage');
     const both = [used.key.id, unused.key.id];
     for (const id of both) await api.send('DELETE', `/keys/${id}`);
-    await sweepRemains(server.db);
+    await runSweep(remainsSweep(server.db));
     await server.db
       .sql`update keys.keys set deleted_at = now() - interval '2 days' where id = any(${both}::text[])`;
-    await sweepRemains(server.db);
+    await runSweep(remainsSweep(server.db));
     const left = await server.db.sql<
       { id: string }[]
     >`select id from keys.keys where id = any(${both}::text[])`;

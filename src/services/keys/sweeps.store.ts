@@ -1,6 +1,6 @@
 import type { Sql } from '../../db/index.ts';
 
-/** A key that a sweep has found, with the moment that it is about. */
+/** A key found by a sweep, with the moment in question. */
 export interface Found {
   readonly tenant_id: string;
   readonly app_id: string;
@@ -8,7 +8,7 @@ export interface Found {
   readonly expires_at: string;
 }
 
-/** Statements that look for what time has done, over all tenants; each takes at most `limit` rows. */
+/** Statements that find and store effects of passing time, over all tenants. Each handles at most `limit` rows. */
 export const sweepStore = (sql: Sql) => ({
   /** Stores that keys have expired. */
   async expire(limit: number): Promise<Found[]> {
@@ -29,8 +29,8 @@ export const sweepStore = (sql: Sql) => ({
   },
 
   /**
-   * Notes which keys end within a week and within a day, by `expires_at` or by the age of their secret, whichever comes
-   * first. Each is found once for each of the two, and again when its end is another one.
+   * Records which keys end within a week and within a day, by `expires_at` or by the age of their secret, whichever comes
+   * first. Each key is returned once for either warning, and again when its end changes.
    */
   async warn(limit: number): Promise<(Found & { days: number })[]> {
     return await sql<(Found & { days: number })[]>`
@@ -65,7 +65,7 @@ export const sweepStore = (sql: Sql) => ({
       returning k.tenant_id, k.app_id, k.id, unwarned.at as expires_at, unwarned.days`;
   },
 
-  /** Deletes the hashes of secrets that have been dead for 30 days; answers how many. */
+  /** Deletes the hashes of secrets that have been dead for 30 days. Returns how many it deleted. */
   async forgetSecrets(limit: number): Promise<number> {
     const { count } = await sql`
       delete from keys.secrets
@@ -78,7 +78,7 @@ export const sweepStore = (sql: Sql) => ({
     return count;
   },
 
-  /** Deletes keys that were deleted a day ago or more and have no usage left; answers how many. */
+  /** Deletes the rows of keys that were deleted at least a day ago and have no usage left. Returns how many it deleted. */
   async forgetKeys(limit: number): Promise<number> {
     const { count } = await sql`
       delete from keys.keys

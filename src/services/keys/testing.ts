@@ -1,10 +1,10 @@
 import type { IssuedKey, Key, Policy, ValidationResult } from '../../../generated/keys/types.ts';
 import type { TestRequest, TestResponse, TestServer } from '../../testing/server.ts';
 
-/** What a test may send requests through: a server of this process, or one of its own. */
+/** The server through which a test sends requests: one in this process, or one of its own. */
 export type Api = Pick<TestServer, 'request'>;
 
-/** The short words of the tests of this service. Each expects success; `status` and what refuses are the tests' own. */
+/** Short helpers for the tests of this service. Each expects success; the tests themselves check refusals. */
 export const tools = (api: Api) => {
   const send = async (
     method: string,
@@ -24,7 +24,7 @@ export const tools = (api: Api) => {
     judge: (raw_key: string, body: object = {}, options: TestRequest = {}): Promise<ValidationResult> =>
       send('POST', '/keys/validate', { ...options, body: { raw_key, record: 'none', ...body } }),
     key: (id: string, options: TestRequest = {}): Promise<Key> => send('GET', `/keys/${id}`, options),
-    /** The status and the message, which is what most refusals are about. */
+    /** Returns the status and the message, which most refusal tests compare. */
     async refusal(
       method: string,
       path: string,
@@ -36,7 +36,7 @@ export const tools = (api: Api) => {
   };
 };
 
-/** Waits until the condition holds; the test's own time limit ends it. */
+/** Waits until the condition holds. The test's own time limit ends the wait. */
 export async function until(condition: () => Promise<boolean>): Promise<void> {
   while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 5));
 }

@@ -6,10 +6,11 @@ import type {
   UsageAggregate,
   UsageRecord,
 } from '../../../generated/keys/types.ts';
+import type { Clock } from '../../db/clock.ts';
 import type { Database } from '../../db/index.ts';
 import type { Context } from '../../http/context.ts';
 import { keyStore } from './keys.store.ts';
-import { answerPage, newestFirst, placeOf } from '../../http/lists.ts';
+import { answerPage, windowOf } from '../../http/lists.ts';
 import { checkPeriods, rangeOf, type RangeRequest } from './validation/periods.ts';
 import { sortReport } from './validation/reports.ts';
 import { usageStore } from './validation/usage.store.ts';
@@ -17,6 +18,7 @@ import type { Validator } from './validation/validator.ts';
 
 export interface Deps {
   readonly db: Database;
+  readonly clock: Clock;
   readonly validator: Pick<Validator, 'recorder' | 'fold'>;
 }
 
@@ -28,8 +30,8 @@ interface ListRequest extends RangeRequest {
 
 const day = 86_400_000;
 
-/** Usage: what became of every validation and of every request that was reported. A read sees all that was answered before. */
-export const usage = ({ db, validator: { recorder, fold } }: Deps) => {
+/** Usage: the outcome of every validation and of every reported request. A read includes everything answered before it. */
+export const usage = ({ db, clock, validator: { recorder, fold } }: Deps) => {
   const store = usageStore(db.sql);
 
   async function listUses(
@@ -37,12 +39,12 @@ export const usage = ({ db, validator: { recorder, fold } }: Deps) => {
     request: ListRequest,
     context: Context,
   ): Promise<UsageRecord[]> {
-    const { limit, outcome } = request;
-    const { after } = newestFirst(request);
-    const range = rangeOf(request, day);
+    const window = windowOf(request);
+    const range = rangeOf(request, day, clock.now());
     await fold.now();
-    const found = await store.list({ tenant: context.tenant, key, outcome, ...range, after, limit });
-    return answerPage(context.reply, found, limit, placeOf);
+    const filter = { key, outcome: request.outcome, ...range };
+    const found = await store.list(context.tenant, filter, window);
+    return answerPage(context.reply, window, found);
   }
 
   async function addUp(
@@ -50,7 +52,7 @@ export const usage = ({ db, validator: { recorder, fold } }: Deps) => {
     request: RangeRequest & { granularity: Granularity },
     { tenant }: Context,
   ): Promise<UsageAggregate[]> {
-    const range = rangeOf(request, 30 * day);
+    const range = rangeOf(request, 30 * day, clock.now());
     checkPeriods(range, request.granularity);
     await fold.now();
     return store.aggregate({ tenant, key, ...range, granularity: request.granularity });
@@ -74,7 +76,7 @@ export const usage = ({ db, validator: { recorder, fold } }: Deps) => {
     async report({ body: { records } }, { tenant }) {
       recorder.checkRoom();
       const known = await store.existing(tenant, [...new Set(records.map(({ key_id }) => key_id))]);
-      const { accepted, rejected } = sortReport(records, tenant, known, Date.now());
+      const { accepted, rejected } = sortReport(records, tenant, known, clock.now());
       await recorder.keepAll(accepted);
       return { accepted: accepted.length, rejected };
     },

@@ -9,19 +9,21 @@ import type * as T from './types.ts';
 /** `plinth.agents.agents` */
 export interface Agents {
   /**
-   * Creates an agent. What it refers to need not exist yet.
+   * Creates an agent. Resources that it refers to need not exist yet.
+   *
+   * Needs the scope `agents:write`.
    *
    * `POST /agentsvc/agents`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 409: The name is used already (`ALREADY_EXISTS`), or the idempotency key was used with another body (`CONFLICT`).
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate, or the tenant has as many runs running or waiting as it may.
-   * - 500: The store or the engine failed; the log has the cause under the request id.
-   * - 503: The service runs as much as it can, or is shutting down.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
+   * - 409: The name is already in use (`ALREADY_EXISTS`), or the idempotency key was used with another body (`CONFLICT`).
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit, or the tenant has reached its limit of running or waiting runs.
+   * - 500: The database or the engine failed; the log records the cause under the request id.
+   * - 503: The service is at its capacity or shutting down.
    *
    * @example
    * ```ts
@@ -38,14 +40,16 @@ export interface Agents {
   /**
    * Lists the agents of the app, newest first.
    *
+   * Needs the scope `agents:read`.
+   *
    * `GET /agentsvc/agents`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 429: The API key that the request carries has used up its rate, or the tenant has as many runs running or waiting as it may.
-   * - 500: The store or the engine failed; the log has the cause under the request id.
-   * - 503: The service runs as much as it can, or is shutting down.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
+   * - 429: The API key of the request has exceeded its rate limit, or the tenant has reached its limit of running or waiting runs.
+   * - 500: The database or the engine failed; the log records the cause under the request id.
+   * - 503: The service is at its capacity or shutting down.
    *
    * @example
    * ```ts
@@ -54,28 +58,30 @@ export interface Agents {
    */
   readonly list: (
     request?: {
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Records to skip. For walks over whole lists a cursor is steadier and cheaper. */
+      /** The number of records to skip. To read a whole list, a cursor is more stable and cheaper. */
       offset?: number | undefined;
-      /** Where the page before ended: its `X-Next-Cursor`. Not together with `offset`. */
+      /** The `X-Next-Cursor` of the previous page. It cannot be combined with `offset`. */
       cursor?: T.Cursor | undefined;
     },
     options?: RequestOptions,
   ) => List<T.Agent, T.Error>;
 
   /**
-   * Answers one agent.
+   * Returns one agent.
+   *
+   * Needs the scope `agents:read`.
    *
    * `GET /agentsvc/agents/{name}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 404: What the path or a filter names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate, or the tenant has as many runs running or waiting as it may.
-   * - 500: The store or the engine failed; the log has the cause under the request id.
-   * - 503: The service runs as much as it can, or is shutting down.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
+   * - 404: A resource named in the path or in a filter does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit, or the tenant has reached its limit of running or waiting runs.
+   * - 500: The database or the engine failed; the log records the cause under the request id.
+   * - 503: The service is at its capacity or shutting down.
    *
    * @example
    * ```ts
@@ -84,6 +90,7 @@ export interface Agents {
    */
   readonly get: (
     request: {
+      /** The name or the id of an agent. An id of another kind is a 400. */
       name: T.AgentNameOrId;
     },
     options?: RequestOptions,
@@ -92,17 +99,19 @@ export interface Agents {
   /**
    * Changes an agent. Runs that exist keep what they began with.
    *
+   * Needs the scope `agents:write`.
+   *
    * `PUT /agentsvc/agents/{name}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 404: What the path or a filter names does not exist for this tenant.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate, or the tenant has as many runs running or waiting as it may.
-   * - 500: The store or the engine failed; the log has the cause under the request id.
-   * - 503: The service runs as much as it can, or is shutting down.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
+   * - 404: A resource named in the path or in a filter does not exist in this tenant.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit, or the tenant has reached its limit of running or waiting runs.
+   * - 500: The database or the engine failed; the log records the cause under the request id.
+   * - 503: The service is at its capacity or shutting down.
    *
    * @example
    * ```ts
@@ -111,6 +120,7 @@ export interface Agents {
    */
   readonly update: (
     request: {
+      /** The name or the id of an agent. An id of another kind is a 400. */
       name: T.AgentNameOrId;
       body: T.AgentUpdate;
     },
@@ -120,15 +130,17 @@ export interface Agents {
   /**
    * Deletes an agent. Its live runs are cancelled, its runs stay readable, its conversations go.
    *
+   * Needs the scope `agents:write`.
+   *
    * `DELETE /agentsvc/agents/{name}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 404: What the path or a filter names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate, or the tenant has as many runs running or waiting as it may.
-   * - 500: The store or the engine failed; the log has the cause under the request id.
-   * - 503: The service runs as much as it can, or is shutting down.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
+   * - 404: A resource named in the path or in a filter does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit, or the tenant has reached its limit of running or waiting runs.
+   * - 500: The database or the engine failed; the log records the cause under the request id.
+   * - 503: The service is at its capacity or shutting down.
    *
    * @example
    * ```ts
@@ -137,25 +149,28 @@ export interface Agents {
    */
   readonly delete: (
     request: {
+      /** The name or the id of an agent. An id of another kind is a 400. */
       name: T.AgentNameOrId;
     },
     options?: RequestOptions,
   ) => Answer<void, T.Error>;
 
   /**
-   * Answers what the first model call of a run would be made of. No model is called and nothing is recorded.
+   * Returns what the first model call of a run would contain. No model is called and nothing is recorded.
+   *
+   * Needs the scope `agents:read`.
    *
    * `POST /agentsvc/agents/{name}/preview`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 404: What the path or a filter names does not exist for this tenant.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate, or the tenant has as many runs running or waiting as it may.
-   * - 500: The store or the engine failed; the log has the cause under the request id.
-   * - 503: The service runs as much as it can, or is shutting down.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
+   * - 404: A resource named in the path or in a filter does not exist in this tenant.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit, or the tenant has reached its limit of running or waiting runs.
+   * - 500: The database or the engine failed; the log records the cause under the request id.
+   * - 503: The service is at its capacity or shutting down.
    *
    * @example
    * ```ts
@@ -164,6 +179,7 @@ export interface Agents {
    */
   readonly preview: (
     request: {
+      /** The name or the id of an agent. An id of another kind is a 400. */
       name: T.AgentNameOrId;
       body: T.RunRequest;
     },
@@ -171,22 +187,22 @@ export interface Agents {
   ) => Answer<T.RunPreview, T.Error>;
 
   /**
-   * Runs an agent and waits for its outcome. A run that fails is a 200 with `state: failed`, one that waits for a human is
-   * answered at once as `paused`, and one that takes longer than the server waits as `running`. Going away does not stop
-   * it; a 500 means that no run was recorded.
+   * Runs an agent and waits for its outcome. A failed run is a 200 with `state: failed`. A run that is waiting for a human returns at once as `paused`, and a run that takes longer than the server waits returns as `running`. Disconnecting does not stop the run; a 500 means that no run was recorded.
+   *
+   * Needs the scope `agents:write`.
    *
    * `POST /agentsvc/agents/{name}/run`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 404: What the path or a filter names does not exist for this tenant.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
+   * - 404: A resource named in the path or in a filter does not exist in this tenant.
    * - 409: The agent is disabled (`INVALID_STATE`), or the idempotency key was used with another body (`CONFLICT`).
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate, or the tenant has as many runs running or waiting as it may.
-   * - 500: The store or the engine failed; the log has the cause under the request id.
-   * - 503: The service runs as much as it can, or is shutting down.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit, or the tenant has reached its limit of running or waiting runs.
+   * - 500: The database or the engine failed; the log records the cause under the request id.
+   * - 503: The service is at its capacity or shutting down.
    *
    * @example
    * ```ts
@@ -195,6 +211,7 @@ export interface Agents {
    */
   readonly run: (
     request: {
+      /** The name or the id of an agent. An id of another kind is a 400. */
       name: T.AgentNameOrId;
       body: T.RunRequest;
     },
@@ -204,15 +221,17 @@ export interface Agents {
   /**
    * Lists the runs of an agent, newest first.
    *
+   * Needs the scope `agents:read`.
+   *
    * `GET /agentsvc/agents/{name}/runs`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 404: What the path or a filter names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate, or the tenant has as many runs running or waiting as it may.
-   * - 500: The store or the engine failed; the log has the cause under the request id.
-   * - 503: The service runs as much as it can, or is shutting down.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
+   * - 404: A resource named in the path or in a filter does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit, or the tenant has reached its limit of running or waiting runs.
+   * - 500: The database or the engine failed; the log records the cause under the request id.
+   * - 503: The service is at its capacity or shutting down.
    *
    * @example
    * ```ts
@@ -221,12 +240,13 @@ export interface Agents {
    */
   readonly listRuns: (
     request: {
+      /** The name or the id of an agent. An id of another kind is a 400. */
       name: T.AgentNameOrId;
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Records to skip. For walks over whole lists a cursor is steadier and cheaper. */
+      /** The number of records to skip. To read a whole list, a cursor is more stable and cheaper. */
       offset?: number | undefined;
-      /** Where the page before ended: its `X-Next-Cursor`. Not together with `offset`. */
+      /** The `X-Next-Cursor` of the previous page. It cannot be combined with `offset`. */
       cursor?: T.Cursor | undefined;
       /** Only runs in this state. */
       state?: T.RunState | undefined;
@@ -235,20 +255,22 @@ export interface Agents {
   ) => List<T.Run, T.Error>;
 
   /**
-   * Starts a run in the background. It is answered as `created` and goes on by itself.
+   * Starts a run in the background. The response is the run in the state `created`.
+   *
+   * Needs the scope `agents:write`.
    *
    * `POST /agentsvc/agents/{name}/runs`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 404: What the path or a filter names does not exist for this tenant.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
+   * - 404: A resource named in the path or in a filter does not exist in this tenant.
    * - 409: The agent is disabled (`INVALID_STATE`), or the idempotency key was used with another body (`CONFLICT`).
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate, or the tenant has as many runs running or waiting as it may.
-   * - 500: The store or the engine failed; the log has the cause under the request id.
-   * - 503: The service runs as much as it can, or is shutting down.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit, or the tenant has reached its limit of running or waiting runs.
+   * - 500: The database or the engine failed; the log records the cause under the request id.
+   * - 503: The service is at its capacity or shutting down.
    *
    * @example
    * ```ts
@@ -257,6 +279,7 @@ export interface Agents {
    */
   readonly createRun: (
     request: {
+      /** The name or the id of an agent. An id of another kind is a 400. */
       name: T.AgentNameOrId;
       body: T.RunRequest;
     },
@@ -264,21 +287,22 @@ export interface Agents {
   ) => Answer<T.Run, T.Error>;
 
   /**
-   * Runs an agent and tells what happens as server-sent events. The stream ends after `done`, `error` or `paused`. Going
-   * away does not stop the run; the rest is read from the events of the run.
+   * Runs an agent and reports its progress as server-sent events. The stream ends after `done`, `error` or `paused`. Disconnecting does not stop the run; the remaining events can be read from the events of the run.
+   *
+   * Needs the scope `agents:write`.
    *
    * `POST /agentsvc/agents/{name}/stream`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 404: What the path or a filter names does not exist for this tenant.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
+   * - 404: A resource named in the path or in a filter does not exist in this tenant.
    * - 409: The agent is disabled (`INVALID_STATE`), or the idempotency key was used with another body (`CONFLICT`).
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate, or the tenant has as many runs running or waiting as it may.
-   * - 500: The store or the engine failed; the log has the cause under the request id.
-   * - 503: The service runs as much as it can, or is shutting down.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit, or the tenant has reached its limit of running or waiting runs.
+   * - 500: The database or the engine failed; the log records the cause under the request id.
+   * - 503: The service is at its capacity or shutting down.
    *
    * @example
    * ```ts
@@ -287,6 +311,7 @@ export interface Agents {
    */
   readonly stream: (
     request: {
+      /** The name or the id of an agent. An id of another kind is a 400. */
       name: T.AgentNameOrId;
       body: T.RunRequest;
     },
@@ -313,11 +338,11 @@ export interface Agents {
 /** The resource over a client of one's own. */
 export const agentsOf = (client: Client): Agents =>
   resource<Agents>(client, 'agents.agents', {
-    create: { verb: 'POST', path: '/agentsvc/agents', body: 'application/json' },
+    create: { verb: 'POST', path: '/agentsvc/agents', body: 'application/json', creates: true },
     list: { verb: 'GET', path: '/agentsvc/agents', pages: 'cursor' },
     get: { verb: 'GET', path: '/agentsvc/agents/{name}' },
     update: { verb: 'PUT', path: '/agentsvc/agents/{name}', body: 'application/json' },
-    delete: { verb: 'DELETE', path: '/agentsvc/agents/{name}' },
+    delete: { verb: 'DELETE', path: '/agentsvc/agents/{name}', empty: [204] },
     preview: { verb: 'POST', path: '/agentsvc/agents/{name}/preview', body: 'application/json', read: true },
     run: { verb: 'POST', path: '/agentsvc/agents/{name}/run', body: 'application/json' },
     listRuns: { verb: 'GET', path: '/agentsvc/agents/{name}/runs', pages: 'cursor' },

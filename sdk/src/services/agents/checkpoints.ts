@@ -9,16 +9,18 @@ import type * as T from './types.ts';
 /** `plinth.agents.checkpoints` */
 export interface Checkpoints {
   /**
-   * Lists the checkpoints that wait for a human, newest first.
+   * Lists the checkpoints that are waiting for a human, newest first.
+   *
+   * Needs the scope `agents:read`.
    *
    * `GET /agentsvc/checkpoints`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 429: The API key that the request carries has used up its rate, or the tenant has as many runs running or waiting as it may.
-   * - 500: The store or the engine failed; the log has the cause under the request id.
-   * - 503: The service runs as much as it can, or is shutting down.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
+   * - 429: The API key of the request has exceeded its rate limit, or the tenant has reached its limit of running or waiting runs.
+   * - 500: The database or the engine failed; the log records the cause under the request id.
+   * - 503: The service is at its capacity or shutting down.
    *
    * @example
    * ```ts
@@ -27,13 +29,13 @@ export interface Checkpoints {
    */
   readonly list: (
     request?: {
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Records to skip. For walks over whole lists a cursor is steadier and cheaper. */
+      /** The number of records to skip. To read a whole list, a cursor is more stable and cheaper. */
       offset?: number | undefined;
-      /** Where the page before ended: its `X-Next-Cursor`. Not together with `offset`. */
+      /** The `X-Next-Cursor` of the previous page. It cannot be combined with `offset`. */
       cursor?: T.Cursor | undefined;
-      /** Those in this state instead. */
+      /** The state of the checkpoints to list. */
       state?: T.CheckpointState | undefined;
       /** Only checkpoints of this run. */
       run_id?: T.RunId | undefined;
@@ -42,17 +44,19 @@ export interface Checkpoints {
   ) => List<T.Checkpoint, T.Error>;
 
   /**
-   * Answers one checkpoint.
+   * Returns one checkpoint.
+   *
+   * Needs the scope `agents:read`.
    *
    * `GET /agentsvc/checkpoints/{id}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 404: What the path or a filter names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate, or the tenant has as many runs running or waiting as it may.
-   * - 500: The store or the engine failed; the log has the cause under the request id.
-   * - 503: The service runs as much as it can, or is shutting down.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
+   * - 404: A resource named in the path or in a filter does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit, or the tenant has reached its limit of running or waiting runs.
+   * - 500: The database or the engine failed; the log records the cause under the request id.
+   * - 503: The service is at its capacity or shutting down.
    *
    * @example
    * ```ts
@@ -61,27 +65,29 @@ export interface Checkpoints {
    */
   readonly get: (
     request: {
+      /** Id of a checkpoint. */
       id: T.CheckpointId;
     },
     options?: RequestOptions,
   ) => Answer<T.Checkpoint, T.Error>;
 
   /**
-   * Decides on a tool call. When the last one of a run is decided, the run goes on. The same decision again is answered as
-   * the first; another one, and any on a checkpoint that is no longer pending, is a 409.
+   * Decides on a tool call. After the last decision for a run, the run continues. Repeating the same decision returns the same response; a different decision, or any decision on a checkpoint that is no longer pending, is a 409.
+   *
+   * Needs the scope `agents:write`.
    *
    * `POST /agentsvc/checkpoints/{id}/resolve`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 404: What the path or a filter names does not exist for this tenant.
-   * - 409: What is named is in a state that does not allow it; the message says which.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate, or the tenant has as many runs running or waiting as it may.
-   * - 500: The store or the engine failed; the log has the cause under the request id.
-   * - 503: The service runs as much as it can, or is shutting down.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
+   * - 404: A resource named in the path or in a filter does not exist in this tenant.
+   * - 409: The state of the named resource does not allow the request; the message says which state.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit, or the tenant has reached its limit of running or waiting runs.
+   * - 500: The database or the engine failed; the log records the cause under the request id.
+   * - 503: The service is at its capacity or shutting down.
    *
    * @example
    * ```ts
@@ -90,6 +96,7 @@ export interface Checkpoints {
    */
   readonly resolve: (
     request: {
+      /** Id of a checkpoint. */
       id: T.CheckpointId;
       body: T.CheckpointResolution;
     },

@@ -11,15 +11,17 @@ export interface Conversations {
   /**
    * Lists the newest messages of a conversation, oldest first.
    *
+   * Needs the scope `agents:read`.
+   *
    * `GET /agentsvc/agents/{name}/conversation`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 404: What the path or a filter names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate, or the tenant has as many runs running or waiting as it may.
-   * - 500: The store or the engine failed; the log has the cause under the request id.
-   * - 503: The service runs as much as it can, or is shutting down.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
+   * - 404: A resource named in the path or in a filter does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit, or the tenant has reached its limit of running or waiting runs.
+   * - 500: The database or the engine failed; the log records the cause under the request id.
+   * - 503: The service is at its capacity or shutting down.
    *
    * @example
    * ```ts
@@ -28,8 +30,9 @@ export interface Conversations {
    */
   readonly list: (
     request: {
+      /** The name or the id of an agent. An id of another kind is a 400. */
       name: T.AgentNameOrId;
-      /** Most messages to answer. */
+      /** The maximum number of messages to return. */
       limit?: number | undefined;
       /** The name of the conversation. */
       conversation_id?: T.ConversationId | undefined;
@@ -40,17 +43,19 @@ export interface Conversations {
   ) => Answer<T.MessageList, T.Error>;
 
   /**
-   * Forgets a conversation.
+   * Deletes a conversation.
+   *
+   * Needs the scope `agents:write`.
    *
    * `DELETE /agentsvc/agents/{name}/conversation`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 404: What the path or a filter names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate, or the tenant has as many runs running or waiting as it may.
-   * - 500: The store or the engine failed; the log has the cause under the request id.
-   * - 503: The service runs as much as it can, or is shutting down.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
+   * - 404: A resource named in the path or in a filter does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit, or the tenant has reached its limit of running or waiting runs.
+   * - 500: The database or the engine failed; the log records the cause under the request id.
+   * - 503: The service is at its capacity or shutting down.
    *
    * @example
    * ```ts
@@ -59,10 +64,11 @@ export interface Conversations {
    */
   readonly clear: (
     request: {
+      /** The name or the id of an agent. An id of another kind is a 400. */
       name: T.AgentNameOrId;
       /** The name of the conversation. */
       conversation_id?: T.ConversationId | undefined;
-      /** Whether to forget every conversation of every user with the agent; needs `agents:admin`. */
+      /** Whether to delete every conversation of every user with the agent; needs `agents:admin`. */
       all?: boolean | undefined;
     },
     options?: RequestOptions,
@@ -73,5 +79,5 @@ export interface Conversations {
 export const conversationsOf = (client: Client): Conversations =>
   resource<Conversations>(client, 'agents.conversations', {
     list: { verb: 'GET', path: '/agentsvc/agents/{name}/conversation' },
-    clear: { verb: 'DELETE', path: '/agentsvc/agents/{name}/conversation' },
+    clear: { verb: 'DELETE', path: '/agentsvc/agents/{name}/conversation', empty: [204] },
   });

@@ -29,9 +29,9 @@ export type {
 };
 
 /**
- * Keeps agents and their building blocks, runs them durably against language models and tools, and stops for human
- * approval. All data belongs to the caller's tenant and app; agents and blocks are referred to by name. A run works on a
- * snapshot: later changes touch later runs only.
+ * Stores agents and their building blocks, runs them durably against language models and tools, and
+ * stops for human approval. All data belongs to the caller's tenant and app; agents and blocks are
+ * referred to by name. A run uses a snapshot: later changes affect only later runs.
  */
 export interface AgentsService {
   readonly agents: Agents;

@@ -9,19 +9,21 @@ import type * as T from './types.ts';
 /** `plinth.agents.mcpServers` */
 export interface McpServers {
   /**
-   * Registers an MCP server and asks it for its tools. One that cannot be reached is a 400.
+   * Registers an MCP server and fetches its tools. A server that cannot be reached is a 400.
+   *
+   * Needs the scope `agents:admin`.
    *
    * `POST /agentsvc/mcp-servers`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 409: The name is used already (`ALREADY_EXISTS`), or the idempotency key was used with another body (`CONFLICT`).
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate, or the tenant has as many runs running or waiting as it may.
-   * - 500: The store or the engine failed; the log has the cause under the request id.
-   * - 503: The service runs as much as it can, or is shutting down.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
+   * - 409: The name is already in use (`ALREADY_EXISTS`), or the idempotency key was used with another body (`CONFLICT`).
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit, or the tenant has reached its limit of running or waiting runs.
+   * - 500: The database or the engine failed; the log records the cause under the request id.
+   * - 503: The service is at its capacity or shutting down.
    *
    * @example
    * ```ts
@@ -38,14 +40,16 @@ export interface McpServers {
   /**
    * Lists the MCP servers of the app, newest first.
    *
+   * Needs the scope `agents:read`.
+   *
    * `GET /agentsvc/mcp-servers`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 429: The API key that the request carries has used up its rate, or the tenant has as many runs running or waiting as it may.
-   * - 500: The store or the engine failed; the log has the cause under the request id.
-   * - 503: The service runs as much as it can, or is shutting down.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
+   * - 429: The API key of the request has exceeded its rate limit, or the tenant has reached its limit of running or waiting runs.
+   * - 500: The database or the engine failed; the log records the cause under the request id.
+   * - 503: The service is at its capacity or shutting down.
    *
    * @example
    * ```ts
@@ -54,28 +58,30 @@ export interface McpServers {
    */
   readonly list: (
     request?: {
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Records to skip. For walks over whole lists a cursor is steadier and cheaper. */
+      /** The number of records to skip. To read a whole list, a cursor is more stable and cheaper. */
       offset?: number | undefined;
-      /** Where the page before ended: its `X-Next-Cursor`. Not together with `offset`. */
+      /** The `X-Next-Cursor` of the previous page. It cannot be combined with `offset`. */
       cursor?: T.Cursor | undefined;
     },
     options?: RequestOptions,
   ) => List<T.McpServer, T.Error>;
 
   /**
-   * Answers one MCP server.
+   * Returns one MCP server.
+   *
+   * Needs the scope `agents:read`.
    *
    * `GET /agentsvc/mcp-servers/{name}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 404: What the path or a filter names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate, or the tenant has as many runs running or waiting as it may.
-   * - 500: The store or the engine failed; the log has the cause under the request id.
-   * - 503: The service runs as much as it can, or is shutting down.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
+   * - 404: A resource named in the path or in a filter does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit, or the tenant has reached its limit of running or waiting runs.
+   * - 500: The database or the engine failed; the log records the cause under the request id.
+   * - 503: The service is at its capacity or shutting down.
    *
    * @example
    * ```ts
@@ -84,6 +90,7 @@ export interface McpServers {
    */
   readonly get: (
     request: {
+      /** The name or the id of an MCP server. An id of another kind is a 400. */
       name: T.McpServerNameOrId;
     },
     options?: RequestOptions,
@@ -92,15 +99,17 @@ export interface McpServers {
   /**
    * Deletes an MCP server with its tools. References to them become unresolved.
    *
+   * Needs the scope `agents:admin`.
+   *
    * `DELETE /agentsvc/mcp-servers/{name}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 404: What the path or a filter names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate, or the tenant has as many runs running or waiting as it may.
-   * - 500: The store or the engine failed; the log has the cause under the request id.
-   * - 503: The service runs as much as it can, or is shutting down.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
+   * - 404: A resource named in the path or in a filter does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit, or the tenant has reached its limit of running or waiting runs.
+   * - 500: The database or the engine failed; the log records the cause under the request id.
+   * - 503: The service is at its capacity or shutting down.
    *
    * @example
    * ```ts
@@ -109,23 +118,26 @@ export interface McpServers {
    */
   readonly delete: (
     request: {
+      /** The name or the id of an MCP server. An id of another kind is a 400. */
       name: T.McpServerNameOrId;
     },
     options?: RequestOptions,
   ) => Answer<void, T.Error>;
 
   /**
-   * Asks an MCP server for its tools again and uses what it says from now on. One that cannot be reached is a 400.
+   * Fetches the tools of an MCP server again and uses their new definitions. A server that cannot be reached is a 400.
+   *
+   * Needs the scope `agents:admin`.
    *
    * `POST /agentsvc/mcp-servers/{name}/refresh`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 404: What the path or a filter names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate, or the tenant has as many runs running or waiting as it may.
-   * - 500: The store or the engine failed; the log has the cause under the request id.
-   * - 503: The service runs as much as it can, or is shutting down.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
+   * - 404: A resource named in the path or in a filter does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit, or the tenant has reached its limit of running or waiting runs.
+   * - 500: The database or the engine failed; the log records the cause under the request id.
+   * - 503: The service is at its capacity or shutting down.
    *
    * @example
    * ```ts
@@ -134,6 +146,7 @@ export interface McpServers {
    */
   readonly refresh: (
     request: {
+      /** The name or the id of an MCP server. An id of another kind is a 400. */
       name: T.McpServerNameOrId;
     },
     options?: RequestOptions,
@@ -143,9 +156,9 @@ export interface McpServers {
 /** The resource over a client of one's own. */
 export const mcpServersOf = (client: Client): McpServers =>
   resource<McpServers>(client, 'agents.mcpServers', {
-    create: { verb: 'POST', path: '/agentsvc/mcp-servers', body: 'application/json' },
+    create: { verb: 'POST', path: '/agentsvc/mcp-servers', body: 'application/json', creates: true },
     list: { verb: 'GET', path: '/agentsvc/mcp-servers', pages: 'cursor' },
     get: { verb: 'GET', path: '/agentsvc/mcp-servers/{name}' },
-    delete: { verb: 'DELETE', path: '/agentsvc/mcp-servers/{name}' },
+    delete: { verb: 'DELETE', path: '/agentsvc/mcp-servers/{name}', empty: [204] },
     refresh: { verb: 'POST', path: '/agentsvc/mcp-servers/{name}/refresh' },
   });

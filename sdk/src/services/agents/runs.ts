@@ -11,14 +11,16 @@ export interface Runs {
   /**
    * Lists the runs of the app, newest first.
    *
+   * Needs the scope `agents:read`.
+   *
    * `GET /agentsvc/runs`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 429: The API key that the request carries has used up its rate, or the tenant has as many runs running or waiting as it may.
-   * - 500: The store or the engine failed; the log has the cause under the request id.
-   * - 503: The service runs as much as it can, or is shutting down.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
+   * - 429: The API key of the request has exceeded its rate limit, or the tenant has reached its limit of running or waiting runs.
+   * - 500: The database or the engine failed; the log records the cause under the request id.
+   * - 503: The service is at its capacity or shutting down.
    *
    * @example
    * ```ts
@@ -27,11 +29,11 @@ export interface Runs {
    */
   readonly list: (
     request?: {
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Records to skip. For walks over whole lists a cursor is steadier and cheaper. */
+      /** The number of records to skip. To read a whole list, a cursor is more stable and cheaper. */
       offset?: number | undefined;
-      /** Where the page before ended: its `X-Next-Cursor`. Not together with `offset`. */
+      /** The `X-Next-Cursor` of the previous page. It cannot be combined with `offset`. */
       cursor?: T.Cursor | undefined;
       /** Only runs in this state. */
       state?: T.RunState | undefined;
@@ -46,17 +48,19 @@ export interface Runs {
   ) => List<T.Run, T.Error>;
 
   /**
-   * Answers one run.
+   * Returns one run.
+   *
+   * Needs the scope `agents:read`.
    *
    * `GET /agentsvc/runs/{id}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 404: What the path or a filter names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate, or the tenant has as many runs running or waiting as it may.
-   * - 500: The store or the engine failed; the log has the cause under the request id.
-   * - 503: The service runs as much as it can, or is shutting down.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
+   * - 404: A resource named in the path or in a filter does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit, or the tenant has reached its limit of running or waiting runs.
+   * - 500: The database or the engine failed; the log records the cause under the request id.
+   * - 503: The service is at its capacity or shutting down.
    *
    * @example
    * ```ts
@@ -65,28 +69,34 @@ export interface Runs {
    */
   readonly get: (
     request: {
+      /** Id of a run. */
       id: T.RunId;
-      /** How long to wait for the next change of its state, from `0s` to `60s`; a final run is answered at once. */
+      /**
+       * How long to wait for the next change of its state, from `0s` to `60s`; a final run is
+       * returned at once.
+       */
       wait?: T.Duration | undefined;
     },
     options?: RequestOptions,
   ) => Answer<T.Run, T.Error>;
 
   /**
-   * Stops a run for good. A run that is cancelled already is answered as it is; one that completed or failed is a 409.
+   * Stops a run permanently. A run that is already cancelled is returned unchanged; one that completed or failed is a 409.
+   *
+   * Needs the scope `agents:write`.
    *
    * `POST /agentsvc/runs/{id}/cancel`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 404: What the path or a filter names does not exist for this tenant.
-   * - 409: What is named is in a state that does not allow it; the message says which.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate, or the tenant has as many runs running or waiting as it may.
-   * - 500: The store or the engine failed; the log has the cause under the request id.
-   * - 503: The service runs as much as it can, or is shutting down.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
+   * - 404: A resource named in the path or in a filter does not exist in this tenant.
+   * - 409: The state of the named resource does not allow the request; the message says which state.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit, or the tenant has reached its limit of running or waiting runs.
+   * - 500: The database or the engine failed; the log records the cause under the request id.
+   * - 503: The service is at its capacity or shutting down.
    *
    * @example
    * ```ts
@@ -95,6 +105,7 @@ export interface Runs {
    */
   readonly cancel: (
     request: {
+      /** Id of a run. */
       id: T.RunId;
       body?: T.Cancellation | undefined;
     },
@@ -102,19 +113,19 @@ export interface Runs {
   ) => Answer<T.Run, T.Error>;
 
   /**
-   * Tells the events of a run, those that were and those that come. An event that was sent once is sent again under the
-   * same id, also after restarts. The stream ends with the run and after 15 minutes at the latest; connect again with
-   * `Last-Event-ID`. With `Accept: application/json` the events so far are answered as an array, oldest first.
+   * Streams the past and future events of a run. Events keep their ids when they are sent again, also after restarts. The stream ends with the run and after 15 minutes at the latest; connect again with `Last-Event-ID`. With `Accept: application/json` the response is the array of events so far, oldest first.
+   *
+   * Needs the scope `agents:read`.
    *
    * `GET /agentsvc/runs/{id}/events`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 404: What the path or a filter names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate, or the tenant has as many runs running or waiting as it may.
-   * - 500: The store or the engine failed; the log has the cause under the request id.
-   * - 503: The service runs as much as it can, or is shutting down.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
+   * - 404: A resource named in the path or in a filter does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit, or the tenant has reached its limit of running or waiting runs.
+   * - 500: The database or the engine failed; the log records the cause under the request id.
+   * - 503: The service is at its capacity or shutting down.
    *
    * @example
    * ```ts
@@ -123,14 +134,18 @@ export interface Runs {
    */
   readonly events: (
     request: {
+      /** Id of a run. */
       id: T.RunId;
-      /** The `id` of the last event that was seen; the events after it follow. It goes before `after`. */
+      /**
+       * The `id` of the last event received; the stream continues after it. It takes precedence over
+       * `after`.
+       */
       'Last-Event-ID'?: string | undefined;
-      /** The number of the last event that was seen; 0 for all. */
+      /** The number of the last event received; 0 for all. */
       after?: number | undefined;
-      /** Until when events are told. */
+      /** When the stream ends. */
       until?: T.EventsUntil | undefined;
-      /** Most events to answer as JSON; a stream has no limit. */
+      /** The maximum number of events to return as JSON; a stream has no limit. */
       limit?: number | undefined;
     },
     options?: EventOptions,
@@ -154,17 +169,19 @@ export interface Runs {
   >;
 
   /**
-   * Lists the steps of a run in their order.
+   * Lists the steps of a run in order.
+   *
+   * Needs the scope `agents:read`.
    *
    * `GET /agentsvc/runs/{id}/steps`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 404: What the path or a filter names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate, or the tenant has as many runs running or waiting as it may.
-   * - 500: The store or the engine failed; the log has the cause under the request id.
-   * - 503: The service runs as much as it can, or is shutting down.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
+   * - 404: A resource named in the path or in a filter does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit, or the tenant has reached its limit of running or waiting runs.
+   * - 500: The database or the engine failed; the log records the cause under the request id.
+   * - 503: The service is at its capacity or shutting down.
    *
    * @example
    * ```ts
@@ -173,6 +190,7 @@ export interface Runs {
    */
   readonly steps: (
     request: {
+      /** Id of a run. */
       id: T.RunId;
     },
     options?: RequestOptions,

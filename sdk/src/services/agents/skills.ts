@@ -9,19 +9,21 @@ import type * as T from './types.ts';
 /** `plinth.agents.skills` */
 export interface Skills {
   /**
-   * Creates a skill. What it refers to need not exist yet.
+   * Creates a skill. Resources that it refers to need not exist yet.
+   *
+   * Needs the scope `agents:write`.
    *
    * `POST /agentsvc/skills`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 409: The name is used already (`ALREADY_EXISTS`), or the idempotency key was used with another body (`CONFLICT`).
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate, or the tenant has as many runs running or waiting as it may.
-   * - 500: The store or the engine failed; the log has the cause under the request id.
-   * - 503: The service runs as much as it can, or is shutting down.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
+   * - 409: The name is already in use (`ALREADY_EXISTS`), or the idempotency key was used with another body (`CONFLICT`).
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit, or the tenant has reached its limit of running or waiting runs.
+   * - 500: The database or the engine failed; the log records the cause under the request id.
+   * - 503: The service is at its capacity or shutting down.
    *
    * @example
    * ```ts
@@ -38,14 +40,16 @@ export interface Skills {
   /**
    * Lists the skills of the app, newest first.
    *
+   * Needs the scope `agents:read`.
+   *
    * `GET /agentsvc/skills`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 429: The API key that the request carries has used up its rate, or the tenant has as many runs running or waiting as it may.
-   * - 500: The store or the engine failed; the log has the cause under the request id.
-   * - 503: The service runs as much as it can, or is shutting down.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
+   * - 429: The API key of the request has exceeded its rate limit, or the tenant has reached its limit of running or waiting runs.
+   * - 500: The database or the engine failed; the log records the cause under the request id.
+   * - 503: The service is at its capacity or shutting down.
    *
    * @example
    * ```ts
@@ -54,28 +58,30 @@ export interface Skills {
    */
   readonly list: (
     request?: {
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Records to skip. For walks over whole lists a cursor is steadier and cheaper. */
+      /** The number of records to skip. To read a whole list, a cursor is more stable and cheaper. */
       offset?: number | undefined;
-      /** Where the page before ended: its `X-Next-Cursor`. Not together with `offset`. */
+      /** The `X-Next-Cursor` of the previous page. It cannot be combined with `offset`. */
       cursor?: T.Cursor | undefined;
     },
     options?: RequestOptions,
   ) => List<T.Skill, T.Error>;
 
   /**
-   * Answers one skill.
+   * Returns one skill.
+   *
+   * Needs the scope `agents:read`.
    *
    * `GET /agentsvc/skills/{name}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 404: What the path or a filter names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate, or the tenant has as many runs running or waiting as it may.
-   * - 500: The store or the engine failed; the log has the cause under the request id.
-   * - 503: The service runs as much as it can, or is shutting down.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
+   * - 404: A resource named in the path or in a filter does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit, or the tenant has reached its limit of running or waiting runs.
+   * - 500: The database or the engine failed; the log records the cause under the request id.
+   * - 503: The service is at its capacity or shutting down.
    *
    * @example
    * ```ts
@@ -84,6 +90,7 @@ export interface Skills {
    */
   readonly get: (
     request: {
+      /** The name or the id of a skill. An id of another kind is a 400. */
       name: T.SkillNameOrId;
     },
     options?: RequestOptions,
@@ -92,17 +99,19 @@ export interface Skills {
   /**
    * Changes a skill. Runs that exist keep what they began with.
    *
+   * Needs the scope `agents:write`.
+   *
    * `PUT /agentsvc/skills/{name}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 404: What the path or a filter names does not exist for this tenant.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate, or the tenant has as many runs running or waiting as it may.
-   * - 500: The store or the engine failed; the log has the cause under the request id.
-   * - 503: The service runs as much as it can, or is shutting down.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
+   * - 404: A resource named in the path or in a filter does not exist in this tenant.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit, or the tenant has reached its limit of running or waiting runs.
+   * - 500: The database or the engine failed; the log records the cause under the request id.
+   * - 503: The service is at its capacity or shutting down.
    *
    * @example
    * ```ts
@@ -111,6 +120,7 @@ export interface Skills {
    */
   readonly update: (
     request: {
+      /** The name or the id of a skill. An id of another kind is a 400. */
       name: T.SkillNameOrId;
       body: T.SkillUpdate;
     },
@@ -120,15 +130,17 @@ export interface Skills {
   /**
    * Deletes a skill. References to it become unresolved.
    *
+   * Needs the scope `agents:write`.
+   *
    * `DELETE /agentsvc/skills/{name}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 404: What the path or a filter names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate, or the tenant has as many runs running or waiting as it may.
-   * - 500: The store or the engine failed; the log has the cause under the request id.
-   * - 503: The service runs as much as it can, or is shutting down.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
+   * - 404: A resource named in the path or in a filter does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit, or the tenant has reached its limit of running or waiting runs.
+   * - 500: The database or the engine failed; the log records the cause under the request id.
+   * - 503: The service is at its capacity or shutting down.
    *
    * @example
    * ```ts
@@ -137,6 +149,7 @@ export interface Skills {
    */
   readonly delete: (
     request: {
+      /** The name or the id of a skill. An id of another kind is a 400. */
       name: T.SkillNameOrId;
     },
     options?: RequestOptions,
@@ -146,9 +159,9 @@ export interface Skills {
 /** The resource over a client of one's own. */
 export const skillsOf = (client: Client): Skills =>
   resource<Skills>(client, 'agents.skills', {
-    create: { verb: 'POST', path: '/agentsvc/skills', body: 'application/json' },
+    create: { verb: 'POST', path: '/agentsvc/skills', body: 'application/json', creates: true },
     list: { verb: 'GET', path: '/agentsvc/skills', pages: 'cursor' },
     get: { verb: 'GET', path: '/agentsvc/skills/{name}' },
     update: { verb: 'PUT', path: '/agentsvc/skills/{name}', body: 'application/json' },
-    delete: { verb: 'DELETE', path: '/agentsvc/skills/{name}' },
+    delete: { verb: 'DELETE', path: '/agentsvc/skills/{name}', empty: [204] },
   });

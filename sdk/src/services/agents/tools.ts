@@ -11,14 +11,16 @@ export interface Tools {
   /**
    * Lists the tools that agents of the app may use, by name.
    *
+   * Needs the scope `agents:read`.
+   *
    * `GET /agentsvc/tools`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 429: The API key that the request carries has used up its rate, or the tenant has as many runs running or waiting as it may.
-   * - 500: The store or the engine failed; the log has the cause under the request id.
-   * - 503: The service runs as much as it can, or is shutting down.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
+   * - 429: The API key of the request has exceeded its rate limit, or the tenant has reached its limit of running or waiting runs.
+   * - 500: The database or the engine failed; the log records the cause under the request id.
+   * - 503: The service is at its capacity or shutting down.
    *
    * @example
    * ```ts
@@ -28,19 +30,21 @@ export interface Tools {
   readonly list: (request?: Record<never, never>, options?: RequestOptions) => Answer<T.ToolList, T.Error>;
 
   /**
-   * Registers a tool that is a request to an address of the tenant's own.
+   * Registers a tool that sends an HTTP request to an address of the tenant.
+   *
+   * Needs the scope `agents:admin`.
    *
    * `POST /agentsvc/tools`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 409: The name is used already (`ALREADY_EXISTS`), or the idempotency key was used with another body (`CONFLICT`).
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate, or the tenant has as many runs running or waiting as it may.
-   * - 500: The store or the engine failed; the log has the cause under the request id.
-   * - 503: The service runs as much as it can, or is shutting down.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
+   * - 409: The name is already in use (`ALREADY_EXISTS`), or the idempotency key was used with another body (`CONFLICT`).
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit, or the tenant has reached its limit of running or waiting runs.
+   * - 500: The database or the engine failed; the log records the cause under the request id.
+   * - 503: The service is at its capacity or shutting down.
    *
    * @example
    * ```ts
@@ -55,17 +59,19 @@ export interface Tools {
   ) => Answer<T.Tool, T.Error>;
 
   /**
-   * Answers one tool.
+   * Returns one tool.
+   *
+   * Needs the scope `agents:read`.
    *
    * `GET /agentsvc/tools/{name}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 404: What the path or a filter names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate, or the tenant has as many runs running or waiting as it may.
-   * - 500: The store or the engine failed; the log has the cause under the request id.
-   * - 503: The service runs as much as it can, or is shutting down.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
+   * - 404: A resource named in the path or in a filter does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit, or the tenant has reached its limit of running or waiting runs.
+   * - 500: The database or the engine failed; the log records the cause under the request id.
+   * - 503: The service is at its capacity or shutting down.
    *
    * @example
    * ```ts
@@ -74,6 +80,7 @@ export interface Tools {
    */
   readonly get: (
     request: {
+      /** The name or the id of a tool. An id of another kind is a 400. */
       name: T.ToolNameOrId;
     },
     options?: RequestOptions,
@@ -82,18 +89,20 @@ export interface Tools {
   /**
    * Changes a tool. Runs that exist keep what they began with.
    *
+   * Needs the scope `agents:admin`.
+   *
    * `PUT /agentsvc/tools/{name}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 404: What the path or a filter names does not exist for this tenant.
-   * - 409: What is named is in a state that does not allow it; the message says which.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate, or the tenant has as many runs running or waiting as it may.
-   * - 500: The store or the engine failed; the log has the cause under the request id.
-   * - 503: The service runs as much as it can, or is shutting down.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
+   * - 404: A resource named in the path or in a filter does not exist in this tenant.
+   * - 409: The state of the named resource does not allow the request; the message says which state.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit, or the tenant has reached its limit of running or waiting runs.
+   * - 500: The database or the engine failed; the log records the cause under the request id.
+   * - 503: The service is at its capacity or shutting down.
    *
    * @example
    * ```ts
@@ -102,6 +111,7 @@ export interface Tools {
    */
   readonly update: (
     request: {
+      /** The name or the id of a tool. An id of another kind is a 400. */
       name: T.ToolNameOrId;
       body: T.ToolUpdate;
     },
@@ -111,16 +121,18 @@ export interface Tools {
   /**
    * Deletes a tool. References to it become unresolved.
    *
+   * Needs the scope `agents:admin`.
+   *
    * `DELETE /agentsvc/tools/{name}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 404: What the path or a filter names does not exist for this tenant.
-   * - 409: What is named is in a state that does not allow it; the message says which.
-   * - 429: The API key that the request carries has used up its rate, or the tenant has as many runs running or waiting as it may.
-   * - 500: The store or the engine failed; the log has the cause under the request id.
-   * - 503: The service runs as much as it can, or is shutting down.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
+   * - 404: A resource named in the path or in a filter does not exist in this tenant.
+   * - 409: The state of the named resource does not allow the request; the message says which state.
+   * - 429: The API key of the request has exceeded its rate limit, or the tenant has reached its limit of running or waiting runs.
+   * - 500: The database or the engine failed; the log records the cause under the request id.
+   * - 503: The service is at its capacity or shutting down.
    *
    * @example
    * ```ts
@@ -129,23 +141,26 @@ export interface Tools {
    */
   readonly delete: (
     request: {
+      /** The name or the id of a tool. An id of another kind is a 400. */
       name: T.ToolNameOrId;
     },
     options?: RequestOptions,
   ) => Answer<void, T.Error>;
 
   /**
-   * Answers the JSON Schema of what a tool is called with.
+   * Returns the JSON Schema of a tool's arguments.
+   *
+   * Needs the scope `agents:read`.
    *
    * `GET /agentsvc/tools/{name}/schema`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 404: What the path or a filter names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate, or the tenant has as many runs running or waiting as it may.
-   * - 500: The store or the engine failed; the log has the cause under the request id.
-   * - 503: The service runs as much as it can, or is shutting down.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
+   * - 404: A resource named in the path or in a filter does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit, or the tenant has reached its limit of running or waiting runs.
+   * - 500: The database or the engine failed; the log records the cause under the request id.
+   * - 503: The service is at its capacity or shutting down.
    *
    * @example
    * ```ts
@@ -154,6 +169,7 @@ export interface Tools {
    */
   readonly schema: (
     request: {
+      /** The name or the id of a tool. An id of another kind is a 400. */
       name: T.ToolNameOrId;
     },
     options?: RequestOptions,
@@ -164,9 +180,9 @@ export interface Tools {
 export const toolsOf = (client: Client): Tools =>
   resource<Tools>(client, 'agents.tools', {
     list: { verb: 'GET', path: '/agentsvc/tools' },
-    create: { verb: 'POST', path: '/agentsvc/tools', body: 'application/json' },
+    create: { verb: 'POST', path: '/agentsvc/tools', body: 'application/json', creates: true },
     get: { verb: 'GET', path: '/agentsvc/tools/{name}' },
     update: { verb: 'PUT', path: '/agentsvc/tools/{name}', body: 'application/json' },
-    delete: { verb: 'DELETE', path: '/agentsvc/tools/{name}' },
+    delete: { verb: 'DELETE', path: '/agentsvc/tools/{name}', empty: [204] },
     schema: { verb: 'GET', path: '/agentsvc/tools/{name}/schema' },
   });

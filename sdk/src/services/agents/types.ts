@@ -59,23 +59,26 @@ export interface components {
             readonly tenant_id: components["schemas"]["TenantId"];
             /** @description The app it belongs to. */
             readonly app_id: components["schemas"]["AppId"];
-            /** @description Its name, unique in the app among those of its kind. Fixed: another one in a change is a 400. */
+            /**
+             * @description Its name, unique in the app among resources of its kind. Immutable: a different name in an
+             *     update is a 400.
+             */
             name: components["schemas"]["EntityName"];
-            /** @description What it is for. */
+            /** @description Its purpose. */
             description: components["schemas"]["LongDescription"];
-            /** @description What the model is told first. */
+            /** @description The system prompt for the model. */
             system_prompt: components["schemas"]["SystemPrompt"];
-            /** @description The language model; the default of the installation when absent on creation. */
+            /** @description The language model; defaults on creation to the default of the installation. */
             model: components["schemas"]["ModelName"];
             /** @description The tools it may use. */
             tools: components["schemas"]["ToolPattern"][];
-            /** @description Model calls of one run. */
+            /** @description The maximum number of model calls of one run. */
             max_steps: components["schemas"]["MaxSteps"];
-            /** @description Tokens that one model call may put out. */
+            /** @description The maximum number of output tokens of one model call. */
             max_tokens: components["schemas"]["MaxTokens"];
-            /** @description How the model varies. */
+            /** @description The sampling temperature. */
             temperature: components["schemas"]["Temperature"];
-            /** @description How a run goes about its task. */
+            /** @description The reasoning loop of a run. */
             reasoning_loop: components["schemas"]["ReasoningLoop"];
             /** @description The name of its persona. */
             persona_ref: components["schemas"]["EntityName"] | null;
@@ -89,14 +92,17 @@ export interface components {
             guardrails: components["schemas"]["Guardrails"];
             /** @description Whether it can be run. */
             enabled: boolean;
-            /** @description Free data of the tenant's own. */
+            /** @description Free-form data that the tenant defines. */
             metadata: components["schemas"]["Metadata"];
             /**
              * Format: int32
-             * @description How often it was written, from 1.
+             * @description The version number, which starts at 1 and grows with each write.
              */
             readonly version: number;
-            /** @description References to what is not there, worked out anew for every answer, such as `tools[0]: unknown tool "crm_lookup"`. */
+            /**
+             * @description References to resources that do not exist, computed anew for every response, such as
+             *     `tools[0]: unknown tool "crm_lookup"`.
+             */
             readonly unresolved: components["schemas"]["Warning"][];
             /** @description When it was created. */
             readonly created_at: components["schemas"]["Timestamp"];
@@ -137,19 +143,22 @@ export interface components {
          *     }
          */
         AgentCreate: {
-            /** @description Its name, unique in the app among those of its kind. Fixed: another one in a change is a 400. */
+            /**
+             * @description Its name, unique in the app among resources of its kind. Immutable: a different name in an
+             *     update is a 400.
+             */
             name: components["schemas"]["EntityName"];
             /**
-             * @description What it is for.
+             * @description Its purpose.
              * @default
              */
             description?: components["schemas"]["LongDescription"] | undefined;
             /**
-             * @description What the model is told first.
+             * @description The system prompt for the model.
              * @default
              */
             system_prompt?: components["schemas"]["SystemPrompt"] | undefined;
-            /** @description The language model; the default of the installation when absent on creation. */
+            /** @description The language model; defaults on creation to the default of the installation. */
             model?: components["schemas"]["ModelName"] | undefined;
             /**
              * @description The tools it may use.
@@ -157,22 +166,22 @@ export interface components {
              */
             tools?: components["schemas"]["ToolPattern"][] | undefined;
             /**
-             * @description Model calls of one run.
+             * @description The maximum number of model calls of one run.
              * @default 25
              */
             max_steps?: components["schemas"]["MaxSteps"] | undefined;
             /**
-             * @description Tokens that one model call may put out.
+             * @description The maximum number of output tokens of one model call.
              * @default 4096
              */
             max_tokens?: components["schemas"]["MaxTokens"] | undefined;
             /**
-             * @description How the model varies.
+             * @description The sampling temperature.
              * @default 0.7
              */
             temperature?: components["schemas"]["Temperature"] | undefined;
             /**
-             * @description How a run goes about its task.
+             * @description The reasoning loop of a run.
              * @default react
              */
             reasoning_loop?: components["schemas"]["ReasoningLoop"] | undefined;
@@ -207,7 +216,7 @@ export interface components {
              */
             enabled?: boolean | undefined;
             /**
-             * @description Free data of the tenant's own.
+             * @description Free-form data that the tenant defines.
              * @default {}
              */
             metadata?: components["schemas"]["Metadata"] | undefined;
@@ -225,8 +234,8 @@ export interface components {
          */
         AgentNameOrId: string;
         /**
-         * @description What to change of an agent. Absent members keep their value, `null` clears or gives the default back, arrays replace;
-         *     read-only members are accepted and ignored.
+         * @description Changes to an agent. Absent members keep their value, `null` clears or gives the default back,
+         *     arrays replace; read-only members are accepted and ignored.
          * @example {
          *       "name": "support",
          *       "description": "First line",
@@ -259,21 +268,24 @@ export interface components {
          *     }
          */
         AgentUpdate: {
-            /** @description Its name, unique in the app among those of its kind. Fixed: another one in a change is a 400. */
+            /**
+             * @description Its name, unique in the app among resources of its kind. Immutable: a different name in an
+             *     update is a 400.
+             */
             name?: components["schemas"]["EntityName"] | undefined;
-            /** @description What it is for. */
+            /** @description Its purpose. */
             description?: (components["schemas"]["LongDescription"] | null) | undefined;
-            /** @description What the model is told first. */
+            /** @description The system prompt for the model. */
             system_prompt?: (components["schemas"]["SystemPrompt"] | null) | undefined;
             /** @description The tools it may use. */
             tools?: (components["schemas"]["ToolPattern"][] | null) | undefined;
-            /** @description Model calls of one run. */
+            /** @description The maximum number of model calls of one run. */
             max_steps?: (components["schemas"]["MaxSteps"] | null) | undefined;
-            /** @description Tokens that one model call may put out. */
+            /** @description The maximum number of output tokens of one model call. */
             max_tokens?: (components["schemas"]["MaxTokens"] | null) | undefined;
-            /** @description How the model varies. */
+            /** @description The sampling temperature. */
             temperature?: (components["schemas"]["Temperature"] | null) | undefined;
-            /** @description How a run goes about its task. */
+            /** @description The reasoning loop of a run. */
             reasoning_loop?: (components["schemas"]["ReasoningLoop"] | null) | undefined;
             /** @description The name of its persona. */
             persona_ref?: (components["schemas"]["EntityName"] | null) | undefined;
@@ -287,13 +299,14 @@ export interface components {
             guardrails?: (components["schemas"]["Guardrails"] | null) | undefined;
             /** @description Whether it can be run. */
             enabled?: (boolean | null) | undefined;
-            /** @description Free data of the tenant's own. */
+            /** @description Free-form data that the tenant defines. */
             metadata?: (components["schemas"]["Metadata"] | null) | undefined;
             /** @description The language model; the default of the installation when `null`. */
             model?: (components["schemas"]["ModelName"] | null) | undefined;
         };
         /**
-         * @description The name is used already (`ALREADY_EXISTS`), or the idempotency key was used with another body (`CONFLICT`).
+         * @description The name is already in use (`ALREADY_EXISTS`), or the idempotency key was used with another body
+         *     (`CONFLICT`).
          * @example {
          *       "error": "agent \"support\" already exists",
          *       "code": "ALREADY_EXISTS"
@@ -304,9 +317,9 @@ export interface components {
          *     }
          */
         AlreadyExists: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
-            /** @description What kind of failure it is. */
+            /** @description The kind of failure. */
             code: components["schemas"]["ErrorCode"];
         };
         /**
@@ -315,7 +328,7 @@ export interface components {
          */
         AppId: string;
         /**
-         * @description Which tool calls wait for a human.
+         * @description The tool calls that need approval by a human.
          * @example {
          *       "tools": [
          *         "refund"
@@ -323,18 +336,18 @@ export interface components {
          *     }
          */
         ApprovalRules: {
-            /** @description The tools whose calls wait; none when absent. */
+            /** @description The tools whose calls need approval; none when absent. */
             tools?: components["schemas"]["ToolPattern"][] | null;
-            /** @description What becomes of a run when a call is rejected; `continue` when absent. */
+            /** @description What happens to a run when a call is rejected; defaults to `continue`. */
             on_reject?: components["schemas"]["OnReject"] | null;
-            /** @description After how long a call that nobody decided on counts as rejected, from `1m` to `720h`; never when absent. */
+            /** @description When an undecided call counts as rejected, from `1m` to `720h`; never when absent. */
             timeout?: components["schemas"]["Duration"] | null;
         } & {
             [key: string]: unknown;
         };
         /**
          * Format: int32
-         * @description Which try it is, from 1.
+         * @description The number of an attempt, from 1.
          * @example 1
          */
         Attempt: number;
@@ -346,13 +359,13 @@ export interface components {
          *     }
          */
         BadRequest: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
-            /** @description What kind of failure it is. */
+            /** @description The kind of failure. */
             code: components["schemas"]["ErrorCode"];
         };
         /**
-         * @description When X, do Y: triggers and actions.
+         * @description A rule "when X, do Y" of triggers and actions.
          * @example {
          *       "id": "bhv_01h455vb4pex5vsknk084sn02w",
          *       "tenant_id": "default",
@@ -395,33 +408,39 @@ export interface components {
             readonly tenant_id: components["schemas"]["TenantId"];
             /** @description The app it belongs to. */
             readonly app_id: components["schemas"]["AppId"];
-            /** @description Its name, unique in the app among those of its kind. Fixed: another one in a change is a 400. */
+            /**
+             * @description Its name, unique in the app among resources of its kind. Immutable: a different name in an
+             *     update is a 400.
+             */
             name: components["schemas"]["EntityName"];
-            /** @description What it is for. */
+            /** @description Its purpose. */
             description: components["schemas"]["LongDescription"];
             /**
              * Format: int32
-             * @description Which comes first: lower ones, and where only one can win, the first does.
+             * @description The order: lower values come first. If only one can win, the first one does.
              */
             priority: number;
-            /** @description When it is active; never without triggers. */
+            /** @description The triggers that activate it; without triggers it is never active. */
             triggers: components["schemas"]["BehaviorTrigger"][];
-            /** @description How the triggers are joined. */
+            /** @description How the triggers are combined. */
             match: components["schemas"]["TriggerMatch"];
-            /** @description What it does while it is active. */
+            /** @description The actions while it is active. */
             actions: components["schemas"]["BehaviorAction"][];
-            /** @description The skill without which it is not looked at. */
+            /** @description The skill that the agent must have for the behavior to be evaluated. */
             requires_skill: components["schemas"]["EntityName"] | null;
-            /** @description The trait without which it is not looked at. */
+            /** @description The trait that the agent must have for the behavior to be evaluated. */
             requires_trait: components["schemas"]["EntityName"] | null;
-            /** @description Free data of the tenant's own. */
+            /** @description Free-form data that the tenant defines. */
             metadata: components["schemas"]["Metadata"];
             /**
              * Format: int32
-             * @description How often it was written, from 1.
+             * @description The version number, which starts at 1 and grows with each write.
              */
             readonly version: number;
-            /** @description References to what is not there, worked out anew for every answer, such as `tools[0]: unknown tool "crm_lookup"`. */
+            /**
+             * @description References to resources that do not exist, computed anew for every response, such as
+             *     `tools[0]: unknown tool "crm_lookup"`.
+             */
             readonly unresolved: components["schemas"]["Warning"][];
             /** @description When it was created. */
             readonly created_at: components["schemas"]["Timestamp"];
@@ -429,7 +448,7 @@ export interface components {
             readonly updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description What a behavior does while it is active.
+         * @description An action of a behavior while it is active.
          * @example {
          *       "type": "modify_tone",
          *       "target": "",
@@ -437,21 +456,21 @@ export interface components {
          *     }
          */
         BehaviorAction: {
-            /** @description What it does. */
+            /** @description The kind of action. */
             type: components["schemas"]["BehaviorActionType"];
             /**
-             * @description The tool or setting it is about, where the type has one.
+             * @description The tool or setting that it affects, if the type has one.
              * @default
              */
             target?: string;
             /**
-             * @description What it applies, where the type has something.
+             * @description The value that it applies, if the type has one.
              * @default
              */
             value?: components["schemas"]["ActionText"] | components["schemas"]["ActionNumber"] | boolean;
         };
         /**
-         * @description What an action does to the next model call.
+         * @description The effect of an action on the next model call.
          * @enum {string}
          */
         BehaviorActionType: "modify_tone" | "inject_prompt" | "require_tool" | "exclude_tool" | "set_parameter" | "require_approval";
@@ -486,46 +505,49 @@ export interface components {
          *     }
          */
         BehaviorCreate: {
-            /** @description Its name, unique in the app among those of its kind. Fixed: another one in a change is a 400. */
+            /**
+             * @description Its name, unique in the app among resources of its kind. Immutable: a different name in an
+             *     update is a 400.
+             */
             name: components["schemas"]["EntityName"];
             /**
-             * @description What it is for.
+             * @description Its purpose.
              * @default
              */
             description?: components["schemas"]["LongDescription"] | undefined;
             /**
              * Format: int32
-             * @description Which comes first: lower ones, and where only one can win, the first does.
+             * @description The order: lower values come first. If only one can win, the first one does.
              * @default 100
              */
             priority?: number | undefined;
             /**
-             * @description When it is active; never without triggers.
+             * @description The triggers that activate it; without triggers it is never active.
              * @default []
              */
             triggers?: components["schemas"]["BehaviorTrigger"][] | undefined;
             /**
-             * @description How the triggers are joined.
+             * @description How the triggers are combined.
              * @default any
              */
             match?: components["schemas"]["TriggerMatch"] | undefined;
             /**
-             * @description What it does while it is active.
+             * @description The actions while it is active.
              * @default []
              */
             actions?: components["schemas"]["BehaviorAction"][] | undefined;
             /**
-             * @description The skill without which it is not looked at.
+             * @description The skill that the agent must have for the behavior to be evaluated.
              * @default null
              */
             requires_skill?: (components["schemas"]["EntityName"] | null) | undefined;
             /**
-             * @description The trait without which it is not looked at.
+             * @description The trait that the agent must have for the behavior to be evaluated.
              * @default null
              */
             requires_trait?: (components["schemas"]["EntityName"] | null) | undefined;
             /**
-             * @description Free data of the tenant's own.
+             * @description Free-form data that the tenant defines.
              * @default {}
              */
             metadata?: components["schemas"]["Metadata"] | undefined;
@@ -550,10 +572,10 @@ export interface components {
          *     }
          */
         BehaviorTrigger: {
-            /** @description What it looks at. */
+            /** @description The value that it evaluates. */
             type: components["schemas"]["TriggerType"];
             /**
-             * @description What it looks for; its form follows from the type, and a bad one is a 400.
+             * @description The pattern to match; its form depends on the type, and an invalid one is a 400.
              * @default
              */
             pattern?: string;
@@ -589,60 +611,64 @@ export interface components {
          *     }
          */
         BehaviorUpdate: {
-            /** @description Its name, unique in the app among those of its kind. Fixed: another one in a change is a 400. */
+            /**
+             * @description Its name, unique in the app among resources of its kind. Immutable: a different name in an
+             *     update is a 400.
+             */
             name?: components["schemas"]["EntityName"] | undefined;
-            /** @description What it is for. */
+            /** @description Its purpose. */
             description?: (components["schemas"]["LongDescription"] | null) | undefined;
-            /** @description Which comes first: lower ones, and where only one can win, the first does. */
+            /** @description The order: lower values come first. If only one can win, the first one does. */
             priority?: (number | null) | undefined;
-            /** @description When it is active; never without triggers. */
+            /** @description The triggers that activate it; without triggers it is never active. */
             triggers?: (components["schemas"]["BehaviorTrigger"][] | null) | undefined;
-            /** @description How the triggers are joined. */
+            /** @description How the triggers are combined. */
             match?: (components["schemas"]["TriggerMatch"] | null) | undefined;
-            /** @description What it does while it is active. */
+            /** @description The actions while it is active. */
             actions?: (components["schemas"]["BehaviorAction"][] | null) | undefined;
-            /** @description The skill without which it is not looked at. */
+            /** @description The skill that the agent must have for the behavior to be evaluated. */
             requires_skill?: (components["schemas"]["EntityName"] | null) | undefined;
-            /** @description The trait without which it is not looked at. */
+            /** @description The trait that the agent must have for the behavior to be evaluated. */
             requires_trait?: (components["schemas"]["EntityName"] | null) | undefined;
-            /** @description Free data of the tenant's own. */
+            /** @description Free-form data that the tenant defines. */
             metadata?: (components["schemas"]["Metadata"] | null) | undefined;
         };
         /**
-         * @description What a run may use up. A run that would go beyond fails with `BUDGET_EXCEEDED`, or `LOOP_DETECTED` for repeats.
+         * @description The budget of a run. A run that would exceed it fails with `BUDGET_EXCEEDED`, or with
+         *     `LOOP_DETECTED` for repeats.
          * @example {
          *       "max_total_tokens": 50000
          *     }
          */
         BudgetRules: {
-            /** @description Input and output tokens of all model calls; no limit when absent. */
+            /** @description The maximum number of input and output tokens of all model calls; no limit when absent. */
             max_total_tokens?: number | null;
-            /** @description Time spent running, waiting for humans not counted, from `1s` to `24h`; `10m` when absent. */
+            /** @description The maximum running time without waiting for humans, from `1s` to `24h`; defaults to `10m`. */
             max_duration?: components["schemas"]["Duration"] | null;
-            /** @description Cost of all model calls in millionths of the currency; no limit when absent. */
+            /** @description The maximum cost of all model calls in millionths of the currency; no limit when absent. */
             max_cost_micros?: number | null;
-            /** @description Tool calls; 100 when absent. */
+            /** @description The maximum number of tool calls; defaults to 100. */
             max_tool_calls?: number | null;
-            /** @description Equal tool calls with equal results; 3 when absent. */
+            /** @description The maximum number of equal tool calls with equal results; defaults to 3. */
             max_repeats?: number | null;
         } & {
             [key: string]: unknown;
         };
         /**
-         * @description Why a run is stopped.
+         * @description The reason why a run is stopped.
          * @example {
          *       "reason": "the customer found the answer"
          *     }
          */
         Cancellation: {
             /**
-             * @description Why.
+             * @description The reason.
              * @default
              */
             reason?: string | undefined;
         };
         /**
-         * @description A tool call that waits for a human.
+         * @description A tool call that is waiting for a human.
          * @example {
          *       "id": "acp_01h455vb4pex5vsknk084sn02y",
          *       "run_id": "arun_01h455vb4pex5vsknk084sn02r",
@@ -678,33 +704,33 @@ export interface components {
         Checkpoint: {
             /** @description Its id. */
             id: components["schemas"]["CheckpointId"];
-            /** @description The run that waits. */
+            /** @description The run that is waiting. */
             run_id: components["schemas"]["RunId"];
             /** @description The agent of the run. */
             agent_id: components["schemas"]["AgentId"];
             /** @description The tenant it belongs to. */
             tenant_id: components["schemas"]["TenantId"];
-            /** @description Why a human is asked. */
+            /** @description Why a human must decide. */
             reason: components["schemas"]["CheckpointReason"];
-            /** @description The step that asked for the tool. */
+            /** @description The step that requested the tool. */
             step_index: components["schemas"]["StepIndex"];
-            /** @description How far it is. */
+            /** @description The current state. */
             state: components["schemas"]["CheckpointState"];
             /** @description The tool call. */
             tool_call: components["schemas"]["ToolCall"];
-            /** @description What was decided; null until then. */
+            /** @description The decision; null until it is made. */
             decision: components["schemas"]["CheckpointDecision"] | null;
-            /** @description When it counts as rejected; never when null. */
+            /** @description When it counts as rejected; null means never. */
             expires_at: components["schemas"]["Timestamp"] | null;
             /** @description The metadata of the run. */
             metadata: components["schemas"]["Metadata"];
             /** @description When it was created. */
             created_at: components["schemas"]["Timestamp"];
-            /** @description When it last changed. */
+            /** @description When it was last changed. */
             updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description What was decided.
+         * @description A decision on a checkpoint.
          * @example {
          *       "decision": "approved",
          *       "approved": true,
@@ -718,17 +744,17 @@ export interface components {
         CheckpointDecision: {
             /** @description The decision. */
             decision: components["schemas"]["CheckpointVerdict"];
-            /** @description Whether it is `approved`. */
+            /** @description Whether the call is `approved`. */
             approved: boolean;
-            /** @description Who decided; `system` when the time ran out. */
+            /** @description The person who decided; `system` when the time ran out. */
             decided_by: components["schemas"]["Decider"] | null;
-            /** @description Why. */
+            /** @description The reason. */
             reason: components["schemas"]["DecisionReason"];
-            /** @description When. */
+            /** @description When the decision was made. */
             decided_at: components["schemas"]["Timestamp"];
-            /** @description The arguments in place of the model's. */
+            /** @description The arguments that replace the model's. */
             arguments: components["schemas"]["ToolArguments"] | null;
-            /** @description What the call had come back with, any JSON. */
+            /** @description The result that the call had returned, any JSON. */
             result: unknown;
         };
         /**
@@ -739,7 +765,7 @@ export interface components {
         /** @description A page of checkpoints. */
         CheckpointList: components["schemas"]["Checkpoint"][];
         /**
-         * @description Why a human is asked.
+         * @description Why a human must decide.
          * @enum {string}
          */
         CheckpointReason: "tool_approval" | "tool_outcome_unknown";
@@ -754,39 +780,39 @@ export interface components {
         CheckpointResolution: {
             /** @description The decision. */
             decision: components["schemas"]["CheckpointVerdict"];
-            /** @description Who decides; the caller's user or key when absent. */
+            /** @description The person who decides; the caller's user or key when absent. */
             decided_by?: components["schemas"]["Decider"] | undefined;
             /**
-             * @description Why; a rejection's reason is told to the model.
+             * @description The reason; the model receives the reason of a rejection.
              * @default
              */
             reason?: components["schemas"]["DecisionReason"] | undefined;
-            /** @description Arguments in place of the model's, only with `approved`; they must fit the tool. */
+            /** @description Arguments that replace the model's, only with `approved`; they must match the tool's schema. */
             arguments?: components["schemas"]["ToolArguments"] | undefined;
             /**
-             * @description What the call had come back with, any JSON of at most 64 KiB: only with `approved`, where its outcome is unknown.
-             *     Without it the call is sent once more.
+             * @description The result that the call had returned, any JSON of at most 64 KiB; only with `approved`, for a
+             *     call whose outcome is unknown. Without it, the call is sent again.
              */
             result?: unknown | undefined;
         };
         /**
-         * @description How far a checkpoint is.
+         * @description The state of a checkpoint.
          * @enum {string}
          */
         CheckpointState: "pending" | "resolved" | "expired" | "cancelled";
         /**
-         * @description What a human decides.
+         * @description The decision of a human.
          * @enum {string}
          */
         CheckpointVerdict: "approved" | "rejected";
         /**
-         * @description Names a conversation of one user with one agent.
+         * @description The name of a conversation between one user and one agent.
          * @example default
          */
         ConversationId: string;
         /**
          * Format: int64
-         * @description A number of things.
+         * @description A count.
          * @example 87
          */
         Count: number;
@@ -796,22 +822,22 @@ export interface components {
          */
         Currency: string;
         /**
-         * @description A place in a list, handed out in `X-Next-Cursor` and opaque to clients.
+         * @description A position in a list, returned in `X-Next-Cursor` and opaque to clients.
          * @example eyJpZCI6InJvbGVfMDFtN3c0bjVlMGY3ZHJla3hqNTB5NTF3amcifQ
          */
         Cursor: string;
         /**
-         * @description Who decides, in the words of the caller.
+         * @description The person who decides, named by the caller.
          * @example user_01m7w6qgepfq9s8v7qdkvzwn91
          */
         Decider: string;
         /**
-         * @description Why it is decided so.
+         * @description The reason for the decision.
          * @example
          */
         DecisionReason: string;
         /**
-         * @description Places on the dimensions of a trait, by the names of the dimensions.
+         * @description Positions on the dimensions of a trait, by dimension name.
          * @example {
          *       "pace": 0.1
          *     }
@@ -825,42 +851,45 @@ export interface components {
          */
         Duration: string;
         /**
-         * @description The name of an agent or a building block: unique per tenant, app and kind, and fixed. No control characters, no white
-         *     space at its ends, not `.` or `..`, not of the form of an id of this service.
+         * @description The name of an agent or a building block: unique per tenant, app and kind, and immutable. It has
+         *     no control characters and no surrounding white space, is not `.` or `..`, and does not look like
+         *     an id of this service.
          * @example support
          */
         EntityName: string;
         /**
-         * @description What kind of failure it is, for programs.
+         * @description The machine-readable kind of failure.
          * @enum {string}
          */
         ErrorCode: "BAD_REQUEST" | "UNAUTHORIZED" | "FORBIDDEN" | "NOT_FOUND" | "ALREADY_EXISTS" | "INVALID_STATE" | "CONFLICT" | "TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "INTERNAL_ERROR" | "UNAVAILABLE";
         /**
-         * @description Until when the events of a run are told.
+         * @description When the stream of events ends.
          * @enum {string}
          */
         EventsUntil: "end" | "pause";
         /**
-         * @description The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
+         * @description The credentials lack the required scope, or the request names a tenant or app that they do not
+         *     belong to.
          * @example {
          *       "error": "missing scope agents:write",
          *       "code": "FORBIDDEN"
          *     }
          */
         Forbidden: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
-            /** @description What kind of failure it is. */
+            /** @description The kind of failure. */
             code: components["schemas"]["ErrorCode"];
         };
         /**
          * Format: double
-         * @description From 0, the low end, to 1, the high end.
+         * @description A value from 0, the low end, to 1, the high end.
          * @example 0.5
          */
         Fraction: number;
         /**
-         * @description Safety, approval and budget rules. Kept as they were sent; members of other names are kept and reported as unresolved.
+         * @description Safety, approval and budget rules. They are stored as sent; unknown members are kept and reported
+         *     as unresolved.
          * @example {
          *       "approval": {
          *         "tools": [
@@ -873,18 +902,18 @@ export interface components {
          *     }
          */
         Guardrails: {
-            /** @description The profile of the safety service to scan with; its presence switches scanning on. */
+            /** @description The profile of the safety service to scan with; its presence enables scanning. */
             safety_profile?: string | null;
-            /** @description What is scanned; its presence switches scanning on. */
+            /** @description The texts to scan; its presence enables scanning. */
             safety?: components["schemas"]["SafetyRules"] | null;
-            /** @description Which tool calls wait for a human. */
+            /** @description The tool calls that need approval by a human. */
             approval?: components["schemas"]["ApprovalRules"] | null;
-            /** @description What a run may use up. */
+            /** @description The budget of a run. */
             budget?: components["schemas"]["BudgetRules"] | null;
         } & {
             [key: string]: unknown;
         };
-        /** @description Headers that may be seen. */
+        /** @description Headers that are not secret. */
         HeaderMap: {
             [key: string]: components["schemas"]["HeaderValue"];
         };
@@ -911,19 +940,22 @@ export interface components {
          *     }
          */
         HttpTool: {
-            /** @description Its method. Arguments without a placeholder are the body of `POST`, `PUT` and `PATCH`, else the query. */
+            /**
+             * @description Its method. Arguments without a placeholder form the body of `POST`, `PUT` and `PATCH`,
+             *     otherwise the query.
+             */
             method: components["schemas"]["HttpToolMethod"];
-            /** @description Where it goes. */
+            /** @description Its target. */
             url: components["schemas"]["ToolUrl"];
-            /** @description Its headers that may be seen. */
+            /** @description Its headers that are not secret. */
             headers: components["schemas"]["HeaderMap"];
-            /** @description Names of its headers that may not. */
+            /** @description The names of its secret headers. */
             secret_header_names: components["schemas"]["HeaderName"][];
-            /** @description How long it may take. */
+            /** @description The timeout. */
             timeout: components["schemas"]["Duration"];
         };
         /**
-         * @description The request that a tool is to make.
+         * @description The request that a tool makes.
          * @example {
          *       "method": "POST",
          *       "url": "https://shop.example.com/orders/{order}/refund",
@@ -936,23 +968,24 @@ export interface components {
          */
         HttpToolInput: {
             /**
-             * @description Its method. Arguments without a placeholder are the body of `POST`, `PUT` and `PATCH`, else the query.
+             * @description Its method. Arguments without a placeholder form the body of `POST`, `PUT` and `PATCH`,
+             *     otherwise the query.
              * @default POST
              */
             method?: components["schemas"]["HttpToolMethod"] | undefined;
-            /** @description Where it goes. */
+            /** @description Its target. */
             url: components["schemas"]["ToolUrl"];
             /**
-             * @description Its headers that may be seen.
+             * @description Its headers that are not secret.
              * @default {}
              */
             headers?: components["schemas"]["HeaderMap"] | undefined;
-            /** @description Its headers that may not be seen: sealed, never answered. In a change, absent keeps them. */
+            /** @description Its secret headers: encrypted and never returned. An update without them keeps them. */
             secret_headers?: components["schemas"]["SecretHeaderMap"] | undefined;
-            /** @description Accepted and ignored, so that what was read can be written back. */
+            /** @description Accepted and ignored, so that a response can be sent back unchanged. */
             secret_header_names?: components["schemas"]["HeaderName"][] | undefined;
             /**
-             * @description How long it may take, from `1s` to `120s`.
+             * @description The timeout, from `1s` to `120s`.
              * @default 30s
              */
             timeout?: components["schemas"]["Duration"] | undefined;
@@ -963,55 +996,55 @@ export interface components {
          */
         HttpToolMethod: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
         /**
-         * @description Makes a repeated request harmless: visible ASCII characters.
+         * @description A key that makes a repeated request safe: visible ASCII characters.
          * @example order-17-question-1
          */
         IdempotencyKey: string;
         /**
          * Format: double
-         * @description A number that an influence draws a setting towards.
+         * @description A number towards which an influence moves a setting.
          * @example 0.2
          */
         InfluenceNumber: number;
         /**
-         * @description A text that an influence puts into the prompt.
+         * @description A text that an influence adds to the prompt.
          * @example friendly
          */
         InfluenceText: string;
         /**
-         * @description When knowledge reaches the model.
+         * @description When knowledge is given to the model.
          * @enum {string}
          */
         InjectMode: "always" | "context" | "on_demand";
         /**
-         * @description What a user asks of the agent; not only white space.
+         * @description The input of the user; not only white space.
          * @example Where is my order?
          */
         Input: string;
         /**
-         * @description The store or the engine failed; the log has the cause under the request id.
+         * @description The database or the engine failed; the log records the cause under the request id.
          * @example {
          *       "error": "internal error",
          *       "code": "INTERNAL_ERROR"
          *     }
          */
         InternalError: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
-            /** @description What kind of failure it is. */
+            /** @description The kind of failure. */
             code: components["schemas"]["ErrorCode"];
         };
         /**
-         * @description What is named is in a state that does not allow it; the message says which.
+         * @description The state of the named resource does not allow the request; the message says which state.
          * @example {
          *       "error": "run is completed",
          *       "code": "INVALID_STATE"
          *     }
          */
         InvalidState: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
-            /** @description What kind of failure it is. */
+            /** @description The kind of failure. */
             code: components["schemas"]["ErrorCode"];
         };
         /**
@@ -1020,29 +1053,30 @@ export interface components {
          */
         Label: string;
         /**
-         * @description How well something is mastered.
+         * @description The proficiency in a skill.
          * @enum {string}
          */
         Level: "novice" | "apprentice" | "competent" | "proficient" | "expert";
         /**
-         * @description A text for people that says more than the name.
+         * @description A description for people.
          * @example First line
          */
         LongDescription: string;
         /**
          * Format: int32
-         * @description Model calls of one run.
+         * @description The maximum number of model calls of one run.
          * @example 25
          */
         MaxSteps: number;
         /**
          * Format: int32
-         * @description Tokens that one model call may put out.
+         * @description The maximum number of output tokens of one model call.
          * @example 4096
          */
         MaxTokens: number;
         /**
-         * @description A server of the Model Context Protocol, and the definitions of its tools as they were when they were asked for.
+         * @description A server of the Model Context Protocol, with the definitions of its tools at the time when they
+         *     were fetched.
          * @example {
          *       "id": "mcp_01h455vb4pex5vsknk084sn032",
          *       "tenant_id": "default",
@@ -1077,24 +1111,30 @@ export interface components {
             readonly app_id: components["schemas"]["AppId"];
             /** @description Its name; its tools are called `<name>__<tool>`. */
             name: components["schemas"]["McpServerName"];
-            /** @description Where it is asked, over streamable HTTP. */
+            /** @description Its address, for streamable HTTP. */
             url: string;
-            /** @description Which of its tools agents may use. */
+            /** @description The tools that agents may use. */
             allow: components["schemas"]["ToolPattern"][];
-            /** @description What its tools do to the world; for those not named `read` where the server says so, else `once`. */
+            /**
+             * @description The side effects of its tools. A tool that is not named is `read` if the server says so,
+             *     otherwise `once`.
+             */
             effects: components["schemas"]["ToolEffects"];
-            /** @description Which of its tools wait for a human, whatever the agent says. */
+            /** @description The tools that need approval by a human, regardless of the agent. */
             requires_approval: components["schemas"]["ToolPattern"][];
-            /** @description Names of the headers it is asked with that may not be seen. */
+            /** @description The names of the secret headers of requests to it. */
             readonly secret_header_names: components["schemas"]["HeaderName"][];
             /**
              * Format: int32
-             * @description How many tools it has that agents may use.
+             * @description The number of tools that agents may use.
              */
             readonly tools: number;
-            /** @description When the definitions of its tools were asked for. What the server changes later is not used until the next time. */
+            /**
+             * @description When the definitions of its tools were fetched. Later changes on the server are not used until
+             *     the next refresh.
+             */
             readonly pinned_at: components["schemas"]["Timestamp"];
-            /** @description What was wrong when it was last asked, such as tools whose names cannot be used. */
+            /** @description The problem found at the last refresh, such as tools whose names cannot be used. */
             readonly error: components["schemas"]["Problem"] | null;
             /** @description When it was created. */
             readonly created_at: components["schemas"]["Timestamp"];
@@ -1123,27 +1163,28 @@ export interface components {
         McpServerCreate: {
             /** @description Its name; its tools are called `<name>__<tool>`. */
             name: components["schemas"]["McpServerName"];
-            /** @description Where it is asked, over streamable HTTP. */
+            /** @description Its address, for streamable HTTP. */
             url: string;
             /**
-             * @description Which of its tools agents may use.
+             * @description The tools that agents may use.
              * @default [
              *       "*"
              *     ]
              */
             allow?: components["schemas"]["ToolPattern"][] | undefined;
             /**
-             * @description What its tools do to the world; for those not named `read` where the server says so, else `once`.
+             * @description The side effects of its tools. A tool that is not named is `read` if the server says so,
+             *     otherwise `once`.
              * @default {}
              */
             effects?: components["schemas"]["ToolEffects"] | undefined;
             /**
-             * @description Which of its tools wait for a human, whatever the agent says.
+             * @description The tools that need approval by a human, regardless of the agent.
              * @default []
              */
             requires_approval?: components["schemas"]["ToolPattern"][] | undefined;
             /**
-             * @description Headers that it is asked with: sealed, never answered.
+             * @description The secret headers of requests to it: encrypted and never returned.
              * @default {}
              */
             secret_headers?: components["schemas"]["SecretHeaderMap"] | undefined;
@@ -1156,7 +1197,7 @@ export interface components {
         /** @description A page of MCP servers. */
         McpServerList: components["schemas"]["McpServer"][];
         /**
-         * @description The name of an MCP server, with which the names of its tools begin.
+         * @description The name of an MCP server, with which the names of its tools start.
          * @example crm
          */
         McpServerName: string;
@@ -1181,19 +1222,19 @@ export interface components {
         Message: {
             /** @description Its id. */
             id: components["schemas"]["MessageId"];
-            /** @description Who speaks. */
+            /** @description The author. */
             role: components["schemas"]["MessageRole"];
-            /** @description What is said; of a tool, its result as text. */
+            /** @description The content; for a tool, its result as text. */
             content: string;
-            /** @description Tools that the agent asks for. */
+            /** @description The tool calls that the agent requests. */
             tool_calls: components["schemas"]["MessageToolCall"][];
-            /** @description The tool call that a tool answers. */
+            /** @description The tool call to which a tool message responds. */
             tool_call_id: components["schemas"]["ToolCallId"] | null;
-            /** @description The run that said it. */
+            /** @description The run that wrote it. */
             run_id: components["schemas"]["RunId"];
             /** @description The metadata of the run. */
             metadata: components["schemas"]["Metadata"];
-            /** @description When it was said. */
+            /** @description When it was written. */
             timestamp: components["schemas"]["Timestamp"];
         };
         /**
@@ -1204,12 +1245,12 @@ export interface components {
         /** @description Messages of a conversation, oldest first. */
         MessageList: components["schemas"]["Message"][];
         /**
-         * @description Who speaks.
+         * @description The author of a message.
          * @enum {string}
          */
         MessageRole: "user" | "assistant" | "system" | "tool";
         /**
-         * @description A tool that a message of the agent asks for.
+         * @description A tool call that a message of the agent requests.
          * @example {
          *       "id": "tcall_01h455vb4pex5vsknk084sn02t",
          *       "name": "refund",
@@ -1221,10 +1262,10 @@ export interface components {
             id: components["schemas"]["ToolCallId"];
             /** @description The tool, as the model named it. */
             name: string;
-            /** @description What it is called with, as the text of a JSON object. */
+            /** @description The arguments, as the text of a JSON object. */
             arguments: string;
         };
-        /** @description An open JSON object of the tenant's own: at most 16 KiB serialised, 6 levels deep. */
+        /** @description Free-form JSON data that the tenant defines: at most 16 KiB serialised, 6 levels deep. */
         Metadata: {
             [key: string]: unknown;
         };
@@ -1241,7 +1282,7 @@ export interface components {
          */
         Milliseconds: number;
         /**
-         * @description A language model that agents may name.
+         * @description A language model that agents may use.
          * @example {
          *       "name": "plinth/echo",
          *       "provider": "builtin",
@@ -1253,36 +1294,37 @@ export interface components {
          *     }
          */
         Model: {
-            /** @description What agents call it. */
+            /** @description The name that agents use. */
             name: components["schemas"]["ModelName"];
-            /** @description Who runs it. */
+            /** @description The provider. */
             provider: string;
             /** @description Whether this installation can call it. */
             configured: boolean;
-            /** @description Whether agents that name no model get it. */
+            /** @description Whether it is the model of agents that name none. */
             default: boolean;
             /**
              * Format: int32
-             * @description Tokens of input and output that fit into one call.
+             * @description The maximum number of input and output tokens of one call.
              */
             context_tokens: number;
             /**
              * Format: int32
-             * @description Tokens that one call can put out.
+             * @description The maximum number of output tokens of one call.
              */
             max_output_tokens: number;
-            /** @description What it costs; null when it is not known. */
+            /** @description The price; null when it is unknown. */
             price: components["schemas"]["ModelPrice"] | null;
         };
         /** @description The models of the installation. */
         ModelList: components["schemas"]["Model"][];
         /**
-         * @description The name of a language model, such as `openai/gpt-5-mini`, `anthropic/claude-sonnet-4-5`, `plinth/echo` or one of the installation's own.
+         * @description The name of a language model, such as `openai/gpt-5-mini`, `anthropic/claude-sonnet-4-5`,
+         *     `plinth/echo` or a model of the installation.
          * @example plinth/echo
          */
         ModelName: string;
         /**
-         * @description What a model costs, in millionths of the currency per million tokens.
+         * @description The price of a model, in millionths of the currency per million tokens.
          * @example {
          *       "input": 250000,
          *       "cached_input": 25000,
@@ -1291,9 +1333,9 @@ export interface components {
          *     }
          */
         ModelPrice: {
-            /** @description Input that the provider had not kept. */
+            /** @description Input that the provider had not cached. */
             input: components["schemas"]["Micros"];
-            /** @description Input that the provider had kept. */
+            /** @description Input that the provider had cached. */
             cached_input: components["schemas"]["Micros"];
             /** @description Output. */
             output: components["schemas"]["Micros"];
@@ -1301,16 +1343,16 @@ export interface components {
             currency: components["schemas"]["Currency"];
         };
         /**
-         * @description What the path or a filter names does not exist for this tenant.
+         * @description A resource named in the path or in a filter does not exist in this tenant.
          * @example {
          *       "error": "agent not found",
          *       "code": "NOT_FOUND"
          *     }
          */
         NotFound: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
-            /** @description What kind of failure it is. */
+            /** @description The kind of failure. */
             code: components["schemas"]["ErrorCode"];
         };
         /**
@@ -1321,13 +1363,13 @@ export interface components {
          *     }
          */
         NotRunnable: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
-            /** @description What kind of failure it is. */
+            /** @description The kind of failure. */
             code: components["schemas"]["ErrorCode"];
         };
         /**
-         * @description What becomes of a run when a human rejects a tool call.
+         * @description What happens to a run when a human rejects a tool call.
          * @enum {string}
          */
         OnReject: "continue" | "cancel";
@@ -1337,12 +1379,13 @@ export interface components {
          */
         Output: string;
         /**
-         * @description The name of a tool of the app's own: without `__`, which separates the servers of tools from their names.
+         * @description The name of one of the app's own tools: without `__`, which separates server names from tool
+         *     names.
          * @example refund
          */
         OwnToolName: string;
         /**
-         * @description Who an agent is: identity, skills, traits, behaviors and styles.
+         * @description The character of an agent: identity, skills, traits, behaviors and styles.
          * @example {
          *       "id": "prs_01h455vb4pex5vsknk084sn02x",
          *       "tenant_id": "default",
@@ -1387,32 +1430,38 @@ export interface components {
             readonly tenant_id: components["schemas"]["TenantId"];
             /** @description The app it belongs to. */
             readonly app_id: components["schemas"]["AppId"];
-            /** @description Its name, unique in the app among those of its kind. Fixed: another one in a change is a 400. */
+            /**
+             * @description Its name, unique in the app among resources of its kind. Immutable: a different name in an
+             *     update is a 400.
+             */
             name: components["schemas"]["EntityName"];
-            /** @description What it is for. */
+            /** @description Its purpose. */
             description: components["schemas"]["LongDescription"];
-            /** @description Who it is, in words to the model. */
+            /** @description Its identity, described for the model. */
             identity: string;
-            /** @description What it can do. */
+            /** @description Its skills. */
             skills: components["schemas"]["PersonaSkill"][];
-            /** @description What it is like. */
+            /** @description Its traits. */
             traits: components["schemas"]["PersonaTrait"][];
-            /** @description Names of what it does when something is the case. */
+            /** @description The names of its behaviors. */
             behaviors: components["schemas"]["EntityName"][];
-            /** @description How it thinks. */
+            /** @description Its style of thinking. */
             cognitive_style: components["schemas"]["Style"];
-            /** @description How it speaks; `tone` is the tone where no behavior or trait says otherwise. */
+            /** @description Its style of speaking; `tone` is the tone unless a behavior or trait sets another. */
             communication_style: components["schemas"]["Style"];
-            /** @description What it pays attention to. */
+            /** @description The things that it pays attention to. */
             perception: components["schemas"]["Style"];
-            /** @description Free data of the tenant's own. */
+            /** @description Free-form data that the tenant defines. */
             metadata: components["schemas"]["Metadata"];
             /**
              * Format: int32
-             * @description How often it was written, from 1.
+             * @description The version number, which starts at 1 and grows with each write.
              */
             readonly version: number;
-            /** @description References to what is not there, worked out anew for every answer, such as `tools[0]: unknown tool "crm_lookup"`. */
+            /**
+             * @description References to resources that do not exist, computed anew for every response, such as
+             *     `tools[0]: unknown tool "crm_lookup"`.
+             */
             readonly unresolved: components["schemas"]["Warning"][];
             /** @description When it was created. */
             readonly created_at: components["schemas"]["Timestamp"];
@@ -1452,50 +1501,53 @@ export interface components {
          *     }
          */
         PersonaCreate: {
-            /** @description Its name, unique in the app among those of its kind. Fixed: another one in a change is a 400. */
+            /**
+             * @description Its name, unique in the app among resources of its kind. Immutable: a different name in an
+             *     update is a 400.
+             */
             name: components["schemas"]["EntityName"];
             /**
-             * @description What it is for.
+             * @description Its purpose.
              * @default
              */
             description?: components["schemas"]["LongDescription"] | undefined;
             /**
-             * @description Who it is, in words to the model.
+             * @description Its identity, described for the model.
              * @default
              */
             identity?: string | undefined;
             /**
-             * @description What it can do.
+             * @description Its skills.
              * @default []
              */
             skills?: components["schemas"]["PersonaSkill"][] | undefined;
             /**
-             * @description What it is like.
+             * @description Its traits.
              * @default []
              */
             traits?: components["schemas"]["PersonaTrait"][] | undefined;
             /**
-             * @description Names of what it does when something is the case.
+             * @description The names of its behaviors.
              * @default []
              */
             behaviors?: components["schemas"]["EntityName"][] | undefined;
             /**
-             * @description How it thinks.
+             * @description Its style of thinking.
              * @default {}
              */
             cognitive_style?: components["schemas"]["Style"] | undefined;
             /**
-             * @description How it speaks; `tone` is the tone where no behavior or trait says otherwise.
+             * @description Its style of speaking; `tone` is the tone unless a behavior or trait sets another.
              * @default {}
              */
             communication_style?: components["schemas"]["Style"] | undefined;
             /**
-             * @description What it pays attention to.
+             * @description The things that it pays attention to.
              * @default {}
              */
             perception?: components["schemas"]["Style"] | undefined;
             /**
-             * @description Free data of the tenant's own.
+             * @description Free-form data that the tenant defines.
              * @default {}
              */
             metadata?: components["schemas"]["Metadata"] | undefined;
@@ -1523,7 +1575,7 @@ export interface components {
             /** @description The skill. */
             skill_name: components["schemas"]["EntityName"];
             /**
-             * @description How well it is mastered; as the skill says when null.
+             * @description The proficiency; null means the default of the skill.
              * @default null
              */
             proficiency?: components["schemas"]["Level"] | null;
@@ -1541,7 +1593,8 @@ export interface components {
             /** @description The trait. */
             trait_name: components["schemas"]["EntityName"];
             /**
-             * @description Where the persona stands on its dimensions; where the trait says for those that are not named.
+             * @description The positions of the persona on its dimensions; the trait's own values apply to dimensions that
+             *     are not named.
              * @default {}
              */
             dimension_values?: components["schemas"]["DimensionValues"];
@@ -1579,25 +1632,28 @@ export interface components {
          *     }
          */
         PersonaUpdate: {
-            /** @description Its name, unique in the app among those of its kind. Fixed: another one in a change is a 400. */
+            /**
+             * @description Its name, unique in the app among resources of its kind. Immutable: a different name in an
+             *     update is a 400.
+             */
             name?: components["schemas"]["EntityName"] | undefined;
-            /** @description What it is for. */
+            /** @description Its purpose. */
             description?: (components["schemas"]["LongDescription"] | null) | undefined;
-            /** @description Who it is, in words to the model. */
+            /** @description Its identity, described for the model. */
             identity?: (string | null) | undefined;
-            /** @description What it can do. */
+            /** @description Its skills. */
             skills?: (components["schemas"]["PersonaSkill"][] | null) | undefined;
-            /** @description What it is like. */
+            /** @description Its traits. */
             traits?: (components["schemas"]["PersonaTrait"][] | null) | undefined;
-            /** @description Names of what it does when something is the case. */
+            /** @description The names of its behaviors. */
             behaviors?: (components["schemas"]["EntityName"][] | null) | undefined;
-            /** @description How it thinks. */
+            /** @description Its style of thinking. */
             cognitive_style?: (components["schemas"]["Style"] | null) | undefined;
-            /** @description How it speaks; `tone` is the tone where no behavior or trait says otherwise. */
+            /** @description Its style of speaking; `tone` is the tone unless a behavior or trait sets another. */
             communication_style?: (components["schemas"]["Style"] | null) | undefined;
-            /** @description What it pays attention to. */
+            /** @description The things that it pays attention to. */
             perception?: (components["schemas"]["Style"] | null) | undefined;
-            /** @description Free data of the tenant's own. */
+            /** @description Free-form data that the tenant defines. */
             metadata?: (components["schemas"]["Metadata"] | null) | undefined;
         };
         /**
@@ -1612,38 +1668,39 @@ export interface components {
         PreviewParameters: {
             /** @description The language model that would be called. */
             model: components["schemas"]["ModelName"];
-            /** @description How it varies, after the influence of traits. */
+            /** @description The sampling temperature, after the influence of traits. */
             temperature: components["schemas"]["Temperature"];
-            /** @description Model calls, after the influence of traits. */
+            /** @description The maximum number of model calls, after the influence of traits. */
             max_steps: components["schemas"]["MaxSteps"];
-            /** @description Tokens that one model call may put out. */
+            /** @description The maximum number of output tokens of one model call. */
             max_tokens: components["schemas"]["MaxTokens"];
         };
         /**
-         * @description Why something failed, in words.
+         * @description The reason for a failure, as text.
          * @example max_steps (25) reached
          */
         Problem: string;
         /**
-         * @description The API key that the request carries has used up its rate, or the tenant has as many runs running or waiting as it may.
+         * @description The API key of the request has exceeded its rate limit, or the tenant has reached its limit of
+         *     running or waiting runs.
          * @example {
          *       "error": "too many runs are running",
          *       "code": "RATE_LIMITED"
          *     }
          */
         RateLimited: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
-            /** @description What kind of failure it is. */
+            /** @description The kind of failure. */
             code: components["schemas"]["ErrorCode"];
         };
         /**
-         * @description How a run goes about its task.
+         * @description The reasoning loop of a run.
          * @enum {string}
          */
         ReasoningLoop: "react" | "direct";
         /**
-         * @description One task of an agent, and what became of it.
+         * @description One task of an agent, and its outcome.
          * @example {
          *       "id": "arun_01h455vb4pex5vsknk084sn02r",
          *       "agent_id": "agt_01h455vb4pex5vsknk084sn02q",
@@ -1691,52 +1748,52 @@ export interface components {
             app_id: components["schemas"]["AppId"];
             /** @description The name of the agent. */
             agent_name: components["schemas"]["EntityName"];
-            /** @description How far it is. */
+            /** @description The current state. */
             state: components["schemas"]["RunState"];
             /** @description The task. */
             input: components["schemas"]["Input"];
             /** @description The answer. */
             output: components["schemas"]["Output"] | null;
-            /** @description Why it failed or was cancelled, in words. */
+            /** @description Why it failed or was cancelled, as text. */
             error: components["schemas"]["Problem"] | null;
             /** @description Why it failed or was cancelled. */
             error_code: components["schemas"]["RunErrorCode"] | null;
             /**
              * Format: int32
-             * @description Model calls that are done.
+             * @description The number of finished model calls.
              */
             step_count: number;
-            /** @description Input and output tokens of all model calls. */
+            /** @description The number of input and output tokens of all model calls. */
             tokens_used: components["schemas"]["Count"];
-            /** @description When it was first worked on. */
+            /** @description When a worker first started it. */
             started_at: components["schemas"]["Timestamp"] | null;
             /** @description When it ended. */
             completed_at: components["schemas"]["Timestamp"] | null;
-            /** @description The persona it runs as. */
+            /** @description The persona of the run. */
             persona_ref: components["schemas"]["EntityName"] | null;
             /** @description The metadata of its request. */
             metadata: components["schemas"]["Metadata"];
             /** @description The language model that is called. */
             model_used: components["schemas"]["ModelName"];
-            /** @description What its calls came to so far. */
+            /** @description The totals of its calls so far. */
             usage: components["schemas"]["RunUsage"];
-            /** @description The conversation it belongs to; null when it has no memory. */
+            /** @description The conversation it belongs to; null when the run has no memory. */
             conversation_id: components["schemas"]["ConversationId"] | null;
-            /** @description The user it works for. */
+            /** @description The user on whose behalf it runs. */
             user_id: components["schemas"]["UserId"] | null;
-            /** @description What it went on in spite of. */
+            /** @description The warnings of the run. */
             warnings: components["schemas"]["Warning"][];
-            /** @description The checkpoints it waits for. */
+            /** @description The checkpoints for which it is waiting. */
             checkpoint_ids: components["schemas"]["CheckpointId"][];
-            /** @description Time it was worked on, in milliseconds; waiting for humans is not counted. */
+            /** @description The processing time in milliseconds, without waiting for humans. */
             duration_ms: components["schemas"]["Milliseconds"];
             /** @description When it was created. */
             created_at: components["schemas"]["Timestamp"];
-            /** @description When it last changed. */
+            /** @description When it was last changed. */
             updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description The run has its answer.
+         * @description The run has completed.
          * @example {
          *       "run_id": "arun_01h455vb4pex5vsknk084sn02r",
          *       "state": "completed",
@@ -1749,22 +1806,22 @@ export interface components {
         RunDone: {
             /** @description The run. */
             run_id: components["schemas"]["RunId"];
-            /** @description How far it is. */
+            /** @description The current state. */
             state: components["schemas"]["RunState"];
             /** @description The answer. */
             output: components["schemas"]["Output"] | null;
             /**
              * Format: int32
-             * @description Model calls that are done.
+             * @description The number of finished model calls.
              */
             step_count: number;
-            /** @description Input and output tokens of all model calls. */
+            /** @description The number of input and output tokens of all model calls. */
             tokens_used: components["schemas"]["Count"];
-            /** @description Time it was worked on, in milliseconds; waiting for humans is not counted. */
+            /** @description The processing time in milliseconds, without waiting for humans. */
             duration_ms: components["schemas"]["Milliseconds"];
         };
         /**
-         * @description Why a run failed or was cancelled, for programs.
+         * @description The machine-readable reason why a run failed or was cancelled.
          * @enum {string}
          */
         RunErrorCode: "SAFETY_BLOCKED" | "SAFETY_UNAVAILABLE" | "BUDGET_EXCEEDED" | "LOOP_DETECTED" | "MODEL_ERROR" | "MODEL_UNAVAILABLE" | "APPROVAL_REJECTED" | "CANCELLED" | "INTERNAL_ERROR";
@@ -1788,7 +1845,7 @@ export interface components {
             id: number;
             /** @description Its name. */
             type: components["schemas"]["RunEventType"];
-            /** @description What it tells; its form follows from the name. */
+            /** @description The data of the event; its form depends on the name. */
             data: components["schemas"]["RunEvents"];
             /** @description When it happened. */
             created_at: components["schemas"]["Timestamp"];
@@ -1796,10 +1853,31 @@ export interface components {
         /** @description Events of a run, oldest first. */
         RunEventList: components["schemas"]["RunEvent"][];
         /**
-         * @description The events of a run; the `id` of each is its number in the run, from 1. A comment every 15 seconds proves the stream alive.
-         * @example event: token
+         * @description The events of a run; the `id` of each is its number in the run, from 1. A comment every 15
+         *     seconds shows that the stream is alive.
+         * @example event: run_started
+         *     id: 1
+         *     data: {"run_id":"arun_01h455vb4pex5vsknk084sn02r","agent_id":"agt_01h455vb4pex5vsknk084sn02q","agent_name":"support","model_used":"plinth/echo","conversation_id":"default"}
+         *
+         *     event: step
+         *     id: 2
+         *     data: {"step_id":"astp_01h455vb4pex5vsknk084sn02s","index":0,"type":"generation","attempt":1,"behaviors":["soothe"]}
+         *
+         *     event: token
          *     id: 3
          *     data: {"content":"Echo: Where","index":0}
+         *
+         *     event: token
+         *     id: 4
+         *     data: {"content":" is my order?","index":1}
+         *
+         *     event: usage
+         *     id: 5
+         *     data: {"input_tokens":80,"output_tokens":7,"cached_input_tokens":0,"tokens_used":87,"cost_micros":null}
+         *
+         *     event: done
+         *     id: 6
+         *     data: {"run_id":"arun_01h455vb4pex5vsknk084sn02r","state":"completed","output":"Echo: Where is my order?","step_count":1,"tokens_used":87,"duration_ms":21}
          */
         RunEventText: string;
         /**
@@ -1823,9 +1901,9 @@ export interface components {
             run_id: components["schemas"]["RunId"];
             /** @description `failed` or `cancelled`. */
             state: "failed" | "cancelled";
-            /** @description Why, for programs. */
+            /** @description The machine-readable reason. */
             code: components["schemas"]["RunErrorCode"];
-            /** @description Why, in words. */
+            /** @description The reason as text. */
             message: components["schemas"]["Problem"];
         };
         /**
@@ -1836,7 +1914,8 @@ export interface components {
         /** @description A page of runs. */
         RunList: components["schemas"]["Run"][];
         /**
-         * @description What differs from the agent in this run. Overrides narrow, never widen: other tools and higher limits are a 400.
+         * @description Overrides of the agent's settings in this run. They narrow, never widen: other tools and higher
+         *     limits are a 400.
          * @example {
          *       "temperature": 0.2,
          *       "max_steps": 5,
@@ -1848,15 +1927,15 @@ export interface components {
         RunOverrides: {
             /** @description The language model. */
             model?: (components["schemas"]["ModelName"] | null) | undefined;
-            /** @description What the model is told first. */
+            /** @description The system prompt for the model. */
             system_prompt?: (components["schemas"]["SystemPrompt"] | null) | undefined;
-            /** @description How the model varies. */
+            /** @description The sampling temperature. */
             temperature?: (components["schemas"]["Temperature"] | null) | undefined;
-            /** @description Model calls, at most the agent's. */
+            /** @description The maximum number of model calls, at most the agent's. */
             max_steps?: (components["schemas"]["MaxSteps"] | null) | undefined;
-            /** @description Tokens that one model call may put out, at most the agent's. */
+            /** @description The maximum number of output tokens of one model call, at most the agent's. */
             max_tokens?: (components["schemas"]["MaxTokens"] | null) | undefined;
-            /** @description How it goes about its task. */
+            /** @description The reasoning loop. */
             reasoning_loop?: (components["schemas"]["ReasoningLoop"] | null) | undefined;
             /** @description The name of the persona. */
             persona_ref?: (components["schemas"]["EntityName"] | null) | undefined;
@@ -1866,11 +1945,11 @@ export interface components {
             inline_traits?: (components["schemas"]["EntityName"][] | null) | undefined;
             /** @description Names of behaviors besides those of the persona. */
             inline_behaviors?: (components["schemas"]["EntityName"][] | null) | undefined;
-            /** @description The tools it may use, a subset of the agent's. */
+            /** @description The tools that it may use, a subset of the agent's. */
             tools?: (components["schemas"]["ToolPattern"][] | null) | undefined;
         };
         /**
-         * @description The run waits for humans.
+         * @description The run is waiting for humans.
          * @example {
          *       "run_id": "arun_01h455vb4pex5vsknk084sn02r",
          *       "checkpoint_ids": [
@@ -1881,11 +1960,11 @@ export interface components {
         RunPaused: {
             /** @description The run. */
             run_id: components["schemas"]["RunId"];
-            /** @description The checkpoints it waits for. */
+            /** @description The checkpoints for which it is waiting. */
             checkpoint_ids: components["schemas"]["CheckpointId"][];
         };
         /**
-         * @description What the first model call of a run would be made of.
+         * @description What the first model call of a run would contain.
          * @example {
          *       "system_prompt": "You help customers of a shop.\n\n## Identity\nYou are Mia, calm and exact.\n\n## Skill: refunds (expert)\nCheck the order before you promise money.\nTools:\n- knowledge_search (expert): look up the policy first\n\n## Character\n- patience: very unhurried\n\n## Communication\n- formality: medium (0.40)\n\n## Now\n- Apologise once, then solve.\n- Tone: empathetic",
          *       "tools": [
@@ -1917,12 +1996,12 @@ export interface components {
             parameters: components["schemas"]["PreviewParameters"];
             /**
              * Format: int32
-             * @description Messages that would be sent besides the system prompt.
+             * @description The number of messages that would be sent besides the system prompt.
              */
             messages: number;
-            /** @description Tokens of the system prompt and the messages. */
+            /** @description The number of tokens of the system prompt and the messages. */
             tokens: components["schemas"]["Count"];
-            /** @description What the run would go on in spite of. */
+            /** @description The warnings that the run would have. */
             warnings: components["schemas"]["Warning"][];
         };
         /**
@@ -1938,7 +2017,7 @@ export interface components {
             /** @description The task. */
             input: components["schemas"]["Input"];
             /**
-             * @description The conversation that it belongs to, of the caller's user with the agent.
+             * @description The conversation of the caller's user with the agent.
              * @default default
              */
             conversation_id?: components["schemas"]["ConversationId"] | undefined;
@@ -1948,15 +2027,15 @@ export interface components {
              */
             memory?: boolean | undefined;
             /**
-             * @description Free data of the tenant's own, kept with the run.
+             * @description Free-form data that the tenant defines, stored with the run.
              * @default {}
              */
             metadata?: components["schemas"]["Metadata"] | undefined;
-            /** @description What differs from the agent. */
+            /** @description Overrides of the agent's settings. */
             overrides?: components["schemas"]["RunOverrides"] | undefined;
         };
         /**
-         * @description What became of a run, in short.
+         * @description The outcome of a run, in short.
          * @example {
          *       "run_id": "arun_01h455vb4pex5vsknk084sn02r",
          *       "state": "completed",
@@ -1974,32 +2053,32 @@ export interface components {
         RunResult: {
             /** @description The run. */
             run_id: components["schemas"]["RunId"];
-            /** @description How far it is. */
+            /** @description The current state. */
             state: components["schemas"]["RunState"];
             /** @description The answer. */
             output: components["schemas"]["Output"] | null;
-            /** @description Why it failed or was cancelled, in words. */
+            /** @description Why it failed or was cancelled, as text. */
             error: components["schemas"]["Problem"] | null;
             /** @description Why it failed or was cancelled. */
             error_code: components["schemas"]["RunErrorCode"] | null;
             /**
              * Format: int32
-             * @description Model calls that are done.
+             * @description The number of finished model calls.
              */
             step_count: number;
-            /** @description Input and output tokens of all model calls. */
+            /** @description The number of input and output tokens of all model calls. */
             tokens_used: components["schemas"]["Count"];
             /** @description The language model that is called. */
             model_used: components["schemas"]["ModelName"];
-            /** @description What it went on in spite of. */
+            /** @description The warnings of the run. */
             warnings: components["schemas"]["Warning"][];
-            /** @description The checkpoints it waits for. */
+            /** @description The checkpoints for which it is waiting. */
             checkpoint_ids: components["schemas"]["CheckpointId"][];
-            /** @description Time it was worked on, in milliseconds; waiting for humans is not counted. */
+            /** @description The processing time in milliseconds, without waiting for humans. */
             duration_ms: components["schemas"]["Milliseconds"];
         };
         /**
-         * @description The run goes on.
+         * @description The run continues.
          * @example {
          *       "run_id": "arun_01h455vb4pex5vsknk084sn02r"
          *     }
@@ -2027,16 +2106,16 @@ export interface components {
             agent_name: components["schemas"]["EntityName"];
             /** @description The language model that is called. */
             model_used: components["schemas"]["ModelName"];
-            /** @description The conversation it belongs to; null when it has no memory. */
+            /** @description The conversation it belongs to; null when the run has no memory. */
             conversation_id: components["schemas"]["ConversationId"] | null;
         };
         /**
-         * @description How far a run is. The last three are final.
+         * @description The state of a run. The last three states are final.
          * @enum {string}
          */
         RunState: "created" | "running" | "paused" | "completed" | "failed" | "cancelled";
         /**
-         * @description What the model calls and tool calls of a run came to.
+         * @description The totals of the model calls and tool calls of a run.
          * @example {
          *       "input_tokens": 80,
          *       "output_tokens": 7,
@@ -2048,15 +2127,15 @@ export interface components {
          *     }
          */
         RunUsage: {
-            /** @description Tokens that were sent. */
+            /** @description The number of input tokens. */
             input_tokens: components["schemas"]["Count"];
-            /** @description Tokens that came back. */
+            /** @description The number of output tokens. */
             output_tokens: components["schemas"]["Count"];
-            /** @description The part of the tokens sent that the provider had kept. */
+            /** @description The number of input tokens that the provider had cached. */
             cached_input_tokens: components["schemas"]["Count"];
-            /** @description Model calls. */
+            /** @description The number of model calls. */
             model_calls: components["schemas"]["Count"];
-            /** @description Tool calls. */
+            /** @description The number of tool calls. */
             tool_calls: components["schemas"]["Count"];
             /** @description Cost in millionths of the currency; null when the model has no price. */
             cost_micros: components["schemas"]["Micros"] | null;
@@ -2064,17 +2143,17 @@ export interface components {
             currency: components["schemas"]["Currency"] | null;
         };
         /**
-         * @description The run goes on in spite of something.
+         * @description The run continues despite a problem.
          * @example {
          *       "message": "tools[0]: unknown tool \"crm_lookup\""
          *     }
          */
         RunWarning: {
-            /** @description What. */
+            /** @description The warning. */
             message: components["schemas"]["Warning"];
         };
         /**
-         * @description A safety rule forbids a text.
+         * @description A safety rule blocks a text.
          * @example {
          *       "direction": "input",
          *       "decision": "block",
@@ -2084,34 +2163,34 @@ export interface components {
          *     }
          */
         SafetyBlocked: {
-            /** @description Which text it is. */
+            /** @description The kind of text. */
             direction: components["schemas"]["SafetyDirection"];
-            /** @description What the safety service decided. */
+            /** @description The decision of the safety service. */
             decision: string;
-            /** @description The profile that was scanned with; null for the default one. */
+            /** @description The profile used for the scan; null for the default one. */
             profile: string | null;
             /** @description The scan in the safety service. */
             scan_id: string | null;
-            /** @description What to say instead. */
+            /** @description The text to show instead. */
             response: components["schemas"]["Output"] | null;
         };
         /**
-         * @description Which text a safety rule forbids.
+         * @description The kind of text that a safety rule blocks.
          * @enum {string}
          */
         SafetyDirection: "input" | "output";
         /**
-         * @description What becomes of a run when the safety service cannot be asked.
+         * @description What happens to a run when the safety service is unavailable.
          * @enum {string}
          */
         SafetyFallback: "block" | "allow";
         /**
-         * @description When text is shown that is to be scanned.
+         * @description When text that must be scanned is shown.
          * @enum {string}
          */
         SafetyMode: "buffered" | "live";
         /**
-         * @description What is scanned, and when it is shown.
+         * @description The texts to scan, and when they are shown.
          * @example {
          *       "input": true,
          *       "output": true,
@@ -2121,21 +2200,21 @@ export interface components {
          *     }
          */
         SafetyRules: {
-            /** @description Whether the user's input is scanned; true when absent. */
+            /** @description Whether the user's input is scanned; defaults to true. */
             input?: boolean | null;
-            /** @description Whether the final answer is scanned; true when absent. */
+            /** @description Whether the final answer is scanned; defaults to true. */
             output?: boolean | null;
-            /** @description Whether the results of tools are scanned; true when absent. */
+            /** @description Whether the results of tools are scanned; defaults to true. */
             tool_results?: boolean | null;
-            /** @description When text is shown; `buffered` when absent. */
+            /** @description When text is shown; defaults to `buffered`. */
             mode?: components["schemas"]["SafetyMode"] | null;
-            /** @description What becomes of a run when a scan is not possible; `block` when absent. */
+            /** @description What happens to a run when a scan is not possible; defaults to `block`. */
             on_error?: components["schemas"]["SafetyFallback"] | null;
         } & {
             [key: string]: unknown;
         };
         /**
-         * @description Headers that are sealed when they arrive, and never answered or logged.
+         * @description Headers that are encrypted on arrival, and never returned or logged.
          * @example {
          *       "authorization": "Bearer 4f1c0a"
          *     }
@@ -2144,7 +2223,7 @@ export interface components {
             [key: string]: components["schemas"]["HeaderValue"];
         };
         /**
-         * @description What an agent can do: a piece of prompt, tools and knowledge.
+         * @description An ability of an agent: a piece of prompt, tools and knowledge.
          * @example {
          *       "id": "skl_01h455vb4pex5vsknk084sn02a",
          *       "tenant_id": "default",
@@ -2182,28 +2261,34 @@ export interface components {
             readonly tenant_id: components["schemas"]["TenantId"];
             /** @description The app it belongs to. */
             readonly app_id: components["schemas"]["AppId"];
-            /** @description Its name, unique in the app among those of its kind. Fixed: another one in a change is a 400. */
+            /**
+             * @description Its name, unique in the app among resources of its kind. Immutable: a different name in an
+             *     update is a 400.
+             */
             name: components["schemas"]["EntityName"];
-            /** @description What it is for. */
+            /** @description Its purpose. */
             description: components["schemas"]["LongDescription"];
-            /** @description The tools it brings with it. */
+            /** @description Its tools. */
             tools: components["schemas"]["SkillTool"][];
-            /** @description The knowledge it brings with it. */
+            /** @description Its knowledge. */
             knowledge: components["schemas"]["SkillKnowledge"][];
-            /** @description What it adds to the system prompt. */
+            /** @description The text that it adds to the system prompt. */
             system_prompt_fragment: string;
-            /** @description Names of skills that it needs; they come before it. A circle is cut and warned of. */
+            /** @description The names of skills that it needs, which come before it. A cycle is cut and causes a warning. */
             dependencies: components["schemas"]["EntityName"][];
-            /** @description How well it is mastered where a persona does not say. */
+            /** @description The proficiency if a persona does not set one. */
             default_proficiency: components["schemas"]["Level"];
-            /** @description Free data of the tenant's own. */
+            /** @description Free-form data that the tenant defines. */
             metadata: components["schemas"]["Metadata"];
             /**
              * Format: int32
-             * @description How often it was written, from 1.
+             * @description The version number, which starts at 1 and grows with each write.
              */
             readonly version: number;
-            /** @description References to what is not there, worked out anew for every answer, such as `tools[0]: unknown tool "crm_lookup"`. */
+            /**
+             * @description References to resources that do not exist, computed anew for every response, such as
+             *     `tools[0]: unknown tool "crm_lookup"`.
+             */
             readonly unresolved: components["schemas"]["Warning"][];
             /** @description When it was created. */
             readonly created_at: components["schemas"]["Timestamp"];
@@ -2236,40 +2321,43 @@ export interface components {
          *     }
          */
         SkillCreate: {
-            /** @description Its name, unique in the app among those of its kind. Fixed: another one in a change is a 400. */
+            /**
+             * @description Its name, unique in the app among resources of its kind. Immutable: a different name in an
+             *     update is a 400.
+             */
             name: components["schemas"]["EntityName"];
             /**
-             * @description What it is for.
+             * @description Its purpose.
              * @default
              */
             description?: components["schemas"]["LongDescription"] | undefined;
             /**
-             * @description The tools it brings with it.
+             * @description Its tools.
              * @default []
              */
             tools?: components["schemas"]["SkillTool"][] | undefined;
             /**
-             * @description The knowledge it brings with it.
+             * @description Its knowledge.
              * @default []
              */
             knowledge?: components["schemas"]["SkillKnowledge"][] | undefined;
             /**
-             * @description What it adds to the system prompt.
+             * @description The text that it adds to the system prompt.
              * @default
              */
             system_prompt_fragment?: string | undefined;
             /**
-             * @description Names of skills that it needs; they come before it. A circle is cut and warned of.
+             * @description The names of skills that it needs, which come before it. A cycle is cut and causes a warning.
              * @default []
              */
             dependencies?: components["schemas"]["EntityName"][] | undefined;
             /**
-             * @description How well it is mastered where a persona does not say.
+             * @description The proficiency if a persona does not set one.
              * @default competent
              */
             default_proficiency?: components["schemas"]["Level"] | undefined;
             /**
-             * @description Free data of the tenant's own.
+             * @description Free-form data that the tenant defines.
              * @default {}
              */
             metadata?: components["schemas"]["Metadata"] | undefined;
@@ -2280,7 +2368,7 @@ export interface components {
          */
         SkillId: string;
         /**
-         * @description A source of knowledge that a skill brings with it.
+         * @description A source of knowledge that belongs to a skill.
          * @example {
          *       "source": "help-center",
          *       "inject_mode": "on_demand",
@@ -2291,13 +2379,13 @@ export interface components {
             /** @description The id or name of a collection of the retrieval service. */
             source: string;
             /**
-             * @description When it reaches the model.
+             * @description When it is given to the model.
              * @default always
              */
             inject_mode?: components["schemas"]["InjectMode"];
             /**
              * Format: int32
-             * @description Which comes first: lower ones.
+             * @description The order: lower values come first.
              * @default 100
              */
             priority?: number;
@@ -2310,7 +2398,7 @@ export interface components {
          */
         SkillNameOrId: string;
         /**
-         * @description A tool that a skill brings with it.
+         * @description A tool that belongs to a skill.
          * @example {
          *       "tool_name": "knowledge_search",
          *       "mastery": "expert",
@@ -2321,12 +2409,12 @@ export interface components {
             /** @description The tool. */
             tool_name: components["schemas"]["ToolPattern"];
             /**
-             * @description How well it is mastered.
+             * @description The proficiency with the tool.
              * @default competent
              */
             mastery?: components["schemas"]["Level"];
             /**
-             * @description How it is to be used.
+             * @description Guidance on its use.
              * @default
              */
             guidance?: string;
@@ -2357,25 +2445,28 @@ export interface components {
          *     }
          */
         SkillUpdate: {
-            /** @description Its name, unique in the app among those of its kind. Fixed: another one in a change is a 400. */
+            /**
+             * @description Its name, unique in the app among resources of its kind. Immutable: a different name in an
+             *     update is a 400.
+             */
             name?: components["schemas"]["EntityName"] | undefined;
-            /** @description What it is for. */
+            /** @description Its purpose. */
             description?: (components["schemas"]["LongDescription"] | null) | undefined;
-            /** @description The tools it brings with it. */
+            /** @description Its tools. */
             tools?: (components["schemas"]["SkillTool"][] | null) | undefined;
-            /** @description The knowledge it brings with it. */
+            /** @description Its knowledge. */
             knowledge?: (components["schemas"]["SkillKnowledge"][] | null) | undefined;
-            /** @description What it adds to the system prompt. */
+            /** @description The text that it adds to the system prompt. */
             system_prompt_fragment?: (string | null) | undefined;
-            /** @description Names of skills that it needs; they come before it. A circle is cut and warned of. */
+            /** @description The names of skills that it needs, which come before it. A cycle is cut and causes a warning. */
             dependencies?: (components["schemas"]["EntityName"][] | null) | undefined;
-            /** @description How well it is mastered where a persona does not say. */
+            /** @description The proficiency if a persona does not set one. */
             default_proficiency?: (components["schemas"]["Level"] | null) | undefined;
-            /** @description Free data of the tenant's own. */
+            /** @description Free-form data that the tenant defines. */
             metadata?: (components["schemas"]["Metadata"] | null) | undefined;
         };
         /**
-         * @description One model call and the tool calls that it asked for.
+         * @description One model call and the tool calls that it requested.
          * @example {
          *       "id": "astp_01h455vb4pex5vsknk084sn02s",
          *       "run_id": "arun_01h455vb4pex5vsknk084sn02r",
@@ -2419,30 +2510,30 @@ export interface components {
             id: components["schemas"]["StepId"];
             /** @description The run it belongs to. */
             run_id: components["schemas"]["RunId"];
-            /** @description Its place in the run. */
+            /** @description Its index in the run. */
             index: components["schemas"]["StepIndex"];
             /**
-             * @description What kind of step it is.
+             * @description The kind of step.
              * @enum {string}
              */
             type: "generation";
-            /** @description How far it is. */
+            /** @description The current state. */
             state: components["schemas"]["StepState"];
-            /** @description Which try of the model call it is, from 1. */
+            /** @description The number of the model call attempt, from 1. */
             attempt: components["schemas"]["Attempt"];
             /** @description The text that the model wrote. */
             output: components["schemas"]["Output"];
-            /** @description Why the model stopped, in the provider's words. */
+            /** @description Why the model stopped, as the provider states it. */
             finish_reason: string | null;
-            /** @description Input and output tokens. */
+            /** @description The number of input and output tokens. */
             tokens_used: components["schemas"]["Count"];
             /** @description Names of the behaviors that were active. */
             behaviors: components["schemas"]["EntityName"][];
-            /** @description The tool calls it asked for, in the model's order. */
+            /** @description The tool calls that it requested, in the model's order. */
             tool_calls: components["schemas"]["ToolCall"][];
             /** @description When it began. */
             started_at: components["schemas"]["Timestamp"] | null;
-            /** @description When it was over. */
+            /** @description When it finished. */
             completed_at: components["schemas"]["Timestamp"] | null;
         };
         /**
@@ -2452,14 +2543,14 @@ export interface components {
         StepId: string;
         /**
          * Format: int32
-         * @description The place of a step in its run, from 0.
+         * @description The index of a step in its run, from 0.
          * @example 0
          */
         StepIndex: number;
         /** @description The steps of a run. */
         StepList: components["schemas"]["Step"][];
         /**
-         * @description The model is asked again: the tokens of this step so far are to be forgotten.
+         * @description The model call is repeated: the previous tokens of this step must be discarded.
          * @example {
          *       "step_id": "astp_01h455vb4pex5vsknk084sn02s",
          *       "index": 0,
@@ -2469,9 +2560,9 @@ export interface components {
         StepRestarted: {
             /** @description The step. */
             step_id: components["schemas"]["StepId"];
-            /** @description Its place in the run. */
+            /** @description Its index in the run. */
             index: components["schemas"]["StepIndex"];
-            /** @description Which try of the model call it is, from 1. */
+            /** @description The number of the model call attempt, from 1. */
             attempt: components["schemas"]["Attempt"];
         };
         /**
@@ -2489,35 +2580,38 @@ export interface components {
         StepStarted: {
             /** @description The step. */
             step_id: components["schemas"]["StepId"];
-            /** @description Its place in the run. */
+            /** @description Its index in the run. */
             index: components["schemas"]["StepIndex"];
             /**
-             * @description What kind of step it is.
+             * @description The kind of step.
              * @enum {string}
              */
             type: "generation";
-            /** @description Which try of the model call it is, from 1. */
+            /** @description The number of the model call attempt, from 1. */
             attempt: components["schemas"]["Attempt"];
             /** @description Names of the behaviors that are active. */
             behaviors: components["schemas"]["EntityName"][];
         };
         /**
-         * @description How far a step is.
+         * @description The state of a step.
          * @enum {string}
          */
         StepState: "model" | "tools" | "done" | "failed" | "cancelled";
-        /** @description An open JSON object whose members become lines of the prompt: at most 16 KiB serialised, 6 levels deep. */
+        /**
+         * @description A free-form JSON object whose members become lines of the prompt: at most 16 KiB serialised, 6
+         *     levels deep.
+         */
         Style: {
             [key: string]: unknown;
         };
         /**
-         * @description A text of instructions to the model.
+         * @description Instructions for the model.
          * @example You help customers of a shop.
          */
         SystemPrompt: string;
         /**
          * Format: double
-         * @description How the model varies: 0 hardly, 2 wildly.
+         * @description The sampling temperature: 0 for little variation, 2 for much.
          * @example 0.7
          */
         Temperature: number;
@@ -2528,12 +2622,13 @@ export interface components {
         TenantId: string;
         /**
          * Format: date-time
-         * @description A moment, RFC 3339; answers are in UTC with milliseconds.
+         * @description An RFC 3339 timestamp between 0001-01-01T00:00:00Z and 9999-12-31T23:59:59.999Z. Responses use
+         *     UTC with milliseconds; a leap second counts as the following second.
          * @example 2026-11-20T09:30:00.000Z
          */
         Timestamp: string;
         /**
-         * @description A piece of the text of a step. Joined, the pieces of an attempt are its text.
+         * @description A part of the text of a step. The parts of one attempt form its text.
          * @example {
          *       "content": "Echo: Where",
          *       "index": 0
@@ -2544,21 +2639,21 @@ export interface components {
             content: components["schemas"]["Output"];
             /**
              * Format: int32
-             * @description Its place in the attempt, from 0.
+             * @description Its index in the attempt, from 0.
              */
             index: number;
         };
         /**
-         * @description The body is larger than the operation takes.
+         * @description The body is larger than the operation accepts.
          * @example {
          *       "error": "body: larger than 1048576 bytes",
          *       "code": "TOO_LARGE"
          *     }
          */
         TooLarge: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
-            /** @description What kind of failure it is. */
+            /** @description The kind of failure. */
             code: components["schemas"]["ErrorCode"];
         };
         /**
@@ -2600,23 +2695,23 @@ export interface components {
          *     }
          */
         Tool: {
-            /** @description Its id; null for built-in tools and those of MCP servers. */
+            /** @description Its id; null for built-in tools and tools of MCP servers. */
             readonly id: components["schemas"]["ToolId"] | null;
             /** @description Its name, as the model sees it. */
             name: components["schemas"]["ToolName"];
-            /** @description What it does, as the model sees it. */
+            /** @description Its description, as the model sees it. */
             description: string;
-            /** @description What it is called with. */
+            /** @description The schema of its arguments. */
             parameters: components["schemas"]["ToolParameters"];
-            /** @description Where it comes from. */
+            /** @description Its origin. */
             readonly kind: components["schemas"]["ToolKind"];
-            /** @description What it does to the world. */
+            /** @description Its side effect. */
             effect: components["schemas"]["ToolEffect"];
-            /** @description Whether its calls wait for a human, whatever the agent says. */
+            /** @description Whether its calls need approval by a human, regardless of the agent. */
             requires_approval: boolean;
             /** @description The name of its MCP server. */
             readonly server: components["schemas"]["McpServerName"] | null;
-            /** @description The request it makes; null for built-in tools and those of MCP servers. */
+            /** @description The request that it makes; null for built-in tools and tools of MCP servers. */
             http: components["schemas"]["HttpTool"] | null;
         };
         /**
@@ -2636,9 +2731,9 @@ export interface components {
             tool_id: components["schemas"]["ToolCallId"];
             /** @description The tool, as the model named it. */
             tool_name: string;
-            /** @description How it ended. */
+            /** @description The outcome. */
             state: components["schemas"]["ToolCallState"];
-            /** @description What came back, any JSON; null when it has more than 4 KiB, the step has it whole. */
+            /** @description The result, any JSON; null when it is larger than 4 KiB. The step contains the whole result. */
             result: unknown;
             /** @description Why it failed. */
             error: components["schemas"]["Problem"] | null;
@@ -2648,7 +2743,7 @@ export interface components {
             [key: string]: unknown;
         };
         /**
-         * @description One use of a tool that a step asked for.
+         * @description One tool call that a step requested.
          * @example {
          *       "id": "tcall_01h455vb4pex5vsknk084sn02t",
          *       "step_id": "astp_01h455vb4pex5vsknk084sn02s",
@@ -2672,27 +2767,30 @@ export interface components {
         ToolCall: {
             /** @description Its id. */
             id: components["schemas"]["ToolCallId"];
-            /** @description The step that asked for it. */
+            /** @description The step that requested it. */
             step_id: components["schemas"]["StepId"];
             /** @description The run of the step. */
             run_id: components["schemas"]["RunId"];
             /** @description The tool, as the model named it. */
             tool_name: string;
-            /** @description What it is called with. */
+            /** @description The arguments. */
             arguments: components["schemas"]["ToolArguments"];
-            /** @description How far it is. */
+            /** @description The current state. */
             state: components["schemas"]["ToolCallState"];
-            /** @description What the tool does to the world. */
+            /** @description The side effect of the tool. */
             effect: components["schemas"]["ToolEffect"];
-            /** @description Which try of the call it is, from 1. */
+            /** @description The number of the attempt, from 1. */
             attempt: components["schemas"]["Attempt"];
-            /** @description What came back, any JSON of at most 256 KiB; of longer ones the beginning of the text, with `…[cut]` at its end. */
+            /**
+             * @description The result, any JSON of at most 256 KiB; of a longer one, the beginning of its text, with
+             *     `…[cut]` at its end.
+             */
             result: unknown;
             /** @description Why it failed. */
             error: components["schemas"]["Problem"] | null;
             /** @description When it was sent. */
             started_at: components["schemas"]["Timestamp"] | null;
-            /** @description When its outcome was known. */
+            /** @description When its outcome became known. */
             completed_at: components["schemas"]["Timestamp"] | null;
         };
         /**
@@ -2701,7 +2799,7 @@ export interface components {
          */
         ToolCallId: string;
         /**
-         * @description How far a tool call is.
+         * @description The state of a tool call.
          * @enum {string}
          */
         ToolCallState: "requested" | "invalid" | "waiting" | "running" | "completed" | "failed" | "unknown" | "rejected" | "skipped" | "cancelled";
@@ -2741,29 +2839,32 @@ export interface components {
          *     }
          */
         ToolCreate: {
-            /** @description Its name, as the model sees it. In a change, another one is a 400. */
+            /** @description Its name, as the model sees it. A different name in an update is a 400. */
             name: components["schemas"]["OwnToolName"];
-            /** @description What it does, as the model sees it. */
+            /** @description Its description, as the model sees it. */
             description: string;
-            /** @description What it is called with: the schema of a JSON object. No parameters when absent on creation. */
+            /** @description The schema of its arguments, which are a JSON object. On creation, no parameters when absent. */
             parameters?: components["schemas"]["ToolParameters"] | undefined;
-            /** @description The request it makes. */
+            /** @description The request that it makes. */
             http: components["schemas"]["HttpToolInput"];
-            /** @description What it does to the world. When absent on creation, `read` for `GET`, `idempotent` for `PUT` and `DELETE`, else `once`. */
+            /**
+             * @description Its side effect. On creation, defaults to `read` for `GET`, `idempotent` for `PUT` and
+             *     `DELETE`, otherwise `once`.
+             */
             effect?: components["schemas"]["ToolEffect"] | undefined;
             /**
-             * @description Whether its calls wait for a human, whatever the agent says.
+             * @description Whether its calls need approval by a human, regardless of the agent.
              * @default false
              */
             requires_approval?: boolean | undefined;
         };
         /**
-         * @description What a tool does to the world, which decides what happens when an answer is lost.
+         * @description The side effect of a tool, which decides what happens when a response is lost.
          * @enum {string}
          */
         ToolEffect: "read" | "idempotent" | "once";
         /**
-         * @description What tools do to the world, by the names that the server gives them.
+         * @description The side effects of tools, by the names that the server gives them.
          * @example {
          *       "create_ticket": "once"
          *     }
@@ -2777,7 +2878,7 @@ export interface components {
          */
         ToolId: string;
         /**
-         * @description Where a tool comes from.
+         * @description The origin of a tool.
          * @enum {string}
          */
         ToolKind: "builtin" | "http" | "mcp";
@@ -2817,12 +2918,13 @@ export interface components {
             [key: string]: unknown;
         };
         /**
-         * @description The name of a tool, or the beginning of names followed by `*`. What matches no tool is reported as unresolved.
+         * @description The name of a tool, or a name prefix followed by `*`. A pattern that matches no tool is reported
+         *     as unresolved.
          * @example refund
          */
         ToolPattern: string;
         /**
-         * @description The model asks for a tool.
+         * @description The model requests a tool call.
          * @example {
          *       "tool_id": "tcall_01h455vb4pex5vsknk084sn02t",
          *       "tool_name": "refund",
@@ -2839,16 +2941,16 @@ export interface components {
             tool_id: components["schemas"]["ToolCallId"];
             /** @description The tool, as the model named it. */
             tool_name: string;
-            /** @description What it is called with. */
+            /** @description The arguments. */
             arguments: components["schemas"]["ToolArguments"];
-            /** @description The step that asks. */
+            /** @description The step that requests it. */
             step_index: components["schemas"]["StepIndex"];
-            /** @description Whether it waits for a human. */
+            /** @description Whether it is waiting for a human. */
             requires_approval: boolean;
         };
         /**
-         * @description What to change of a tool. Absent members keep their value, `null` gives the default back; read-only members are accepted
-         *     and ignored.
+         * @description Changes to a tool. Absent members keep their value, `null` gives the default back; read-only
+         *     members are accepted and ignored.
          * @example {
          *       "name": "refund",
          *       "description": "Refunds an order.",
@@ -2883,26 +2985,30 @@ export interface components {
          *     }
          */
         ToolUpdate: {
-            /** @description Its name, as the model sees it. In a change, another one is a 400. */
+            /** @description Its name, as the model sees it. A different name in an update is a 400. */
             name?: components["schemas"]["OwnToolName"] | undefined;
-            /** @description What it does, as the model sees it. */
+            /** @description Its description, as the model sees it. */
             description?: string | undefined;
-            /** @description The request it makes. */
+            /** @description The request that it makes. */
             http?: components["schemas"]["HttpToolInput"] | undefined;
-            /** @description What it is called with: the schema of a JSON object. No parameters when `null`. */
+            /** @description The schema of its arguments, which are a JSON object. No parameters when `null`. */
             parameters?: (components["schemas"]["ToolParameters"] | null) | undefined;
-            /** @description What it does to the world. When `null`, `read` for `GET`, `idempotent` for `PUT` and `DELETE`, else `once`. */
+            /**
+             * @description Its side effect. With `null`, `read` for `GET`, `idempotent` for `PUT` and `DELETE`, otherwise
+             *     `once`.
+             */
             effect?: (components["schemas"]["ToolEffect"] | null) | undefined;
-            /** @description Whether its calls wait for a human, whatever the agent says; not when `null`. */
+            /** @description Whether its calls need approval by a human, regardless of the agent; `null` means no. */
             requires_approval?: (boolean | null) | undefined;
         };
         /**
-         * @description Where a tool's request goes: `https`, with arguments as `{placeholders}` in the path and the query only.
+         * @description The target of a tool's request: `https`, with arguments as `{placeholders}` only in the path and
+         *     the query.
          * @example https://shop.example.com/orders/{order}/refund
          */
         ToolUrl: string;
         /**
-         * @description What an agent is like: dimensions and what they do to its runs.
+         * @description A character trait of an agent: dimensions and their effect on its runs.
          * @example {
          *       "id": "trt_01h455vb4pex5vsknk084sn02v",
          *       "tenant_id": "default",
@@ -2939,24 +3045,30 @@ export interface components {
             readonly tenant_id: components["schemas"]["TenantId"];
             /** @description The app it belongs to. */
             readonly app_id: components["schemas"]["AppId"];
-            /** @description Its name, unique in the app among those of its kind. Fixed: another one in a change is a 400. */
+            /**
+             * @description Its name, unique in the app among resources of its kind. Immutable: a different name in an
+             *     update is a 400.
+             */
             name: components["schemas"]["EntityName"];
-            /** @description What it is for. */
+            /** @description Its purpose. */
             description: components["schemas"]["LongDescription"];
-            /** @description What it is sorted by. */
+            /** @description Its category. */
             category: components["schemas"]["TraitCategory"];
-            /** @description Its scales. */
+            /** @description Its dimensions. */
             dimensions: components["schemas"]["TraitDimension"][];
-            /** @description What it does to runs, in this order. */
+            /** @description Its effects on runs, in this order. */
             influences: components["schemas"]["TraitInfluence"][];
-            /** @description Free data of the tenant's own. */
+            /** @description Free-form data that the tenant defines. */
             metadata: components["schemas"]["Metadata"];
             /**
              * Format: int32
-             * @description How often it was written, from 1.
+             * @description The version number, which starts at 1 and grows with each write.
              */
             readonly version: number;
-            /** @description References to what is not there, worked out anew for every answer, such as `tools[0]: unknown tool "crm_lookup"`. */
+            /**
+             * @description References to resources that do not exist, computed anew for every response, such as
+             *     `tools[0]: unknown tool "crm_lookup"`.
+             */
             readonly unresolved: components["schemas"]["Warning"][];
             /** @description When it was created. */
             readonly created_at: components["schemas"]["Timestamp"];
@@ -2964,7 +3076,7 @@ export interface components {
             readonly updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description What traits are sorted by.
+         * @description The category of traits.
          * @example personality
          */
         TraitCategory: string;
@@ -2993,36 +3105,39 @@ export interface components {
          *     }
          */
         TraitCreate: {
-            /** @description Its name, unique in the app among those of its kind. Fixed: another one in a change is a 400. */
+            /**
+             * @description Its name, unique in the app among resources of its kind. Immutable: a different name in an
+             *     update is a 400.
+             */
             name: components["schemas"]["EntityName"];
             /**
-             * @description What it is for.
+             * @description Its purpose.
              * @default
              */
             description?: components["schemas"]["LongDescription"] | undefined;
             /**
-             * @description What it is sorted by.
+             * @description Its category.
              * @default
              */
             category?: components["schemas"]["TraitCategory"] | undefined;
             /**
-             * @description Its scales.
+             * @description Its dimensions.
              * @default []
              */
             dimensions?: components["schemas"]["TraitDimension"][] | undefined;
             /**
-             * @description What it does to runs, in this order.
+             * @description Its effects on runs, in this order.
              * @default []
              */
             influences?: components["schemas"]["TraitInfluence"][] | undefined;
             /**
-             * @description Free data of the tenant's own.
+             * @description Free-form data that the tenant defines.
              * @default {}
              */
             metadata?: components["schemas"]["Metadata"] | undefined;
         };
         /**
-         * @description A scale between two ends, and where on it the agent stands.
+         * @description A scale between two ends, and the agent's position on it.
          * @example {
          *       "name": "pace",
          *       "low_label": "unhurried",
@@ -3033,12 +3148,12 @@ export interface components {
         TraitDimension: {
             /** @description Its name. */
             name: components["schemas"]["Label"];
-            /** @description What 0 means. */
+            /** @description The meaning of 0. */
             low_label: components["schemas"]["Label"];
-            /** @description What 1 means. */
+            /** @description The meaning of 1. */
             high_label: components["schemas"]["Label"];
             /**
-             * @description Where the agent stands.
+             * @description The agent's position.
              * @default 0.5
              */
             value?: components["schemas"]["Fraction"];
@@ -3049,7 +3164,7 @@ export interface components {
          */
         TraitId: string;
         /**
-         * @description What a trait does to the runs of the agent.
+         * @description The effect of a trait on the runs of the agent.
          * @example {
          *       "target": "temperature",
          *       "value": 0.2,
@@ -3058,14 +3173,15 @@ export interface components {
          */
         TraitInfluence: {
             /**
-             * @description What it acts on: `prompt_injection`, `response_style`, `tool_selection` and `tone` take a text, `temperature` and
-             *     `max_steps` a number. Others have no effect and are reported as unresolved.
+             * @description The setting that it affects: `prompt_injection`, `response_style`, `tool_selection` and `tone`
+             *     take a text, `temperature` and `max_steps` a number. Other targets have no effect and are
+             *     reported as unresolved.
              */
             target: components["schemas"]["Label"];
-            /** @description The text, or the number towards which the setting is drawn. */
+            /** @description The text, or the number towards which the setting moves. */
             value: components["schemas"]["InfluenceText"] | components["schemas"]["InfluenceNumber"];
             /**
-             * @description How much it weighs.
+             * @description Its weight.
              * @default 1
              */
             weight?: components["schemas"]["Fraction"];
@@ -3102,70 +3218,73 @@ export interface components {
          *     }
          */
         TraitUpdate: {
-            /** @description Its name, unique in the app among those of its kind. Fixed: another one in a change is a 400. */
+            /**
+             * @description Its name, unique in the app among resources of its kind. Immutable: a different name in an
+             *     update is a 400.
+             */
             name?: components["schemas"]["EntityName"] | undefined;
-            /** @description What it is for. */
+            /** @description Its purpose. */
             description?: (components["schemas"]["LongDescription"] | null) | undefined;
-            /** @description What it is sorted by. */
+            /** @description Its category. */
             category?: (components["schemas"]["TraitCategory"] | null) | undefined;
-            /** @description Its scales. */
+            /** @description Its dimensions. */
             dimensions?: (components["schemas"]["TraitDimension"][] | null) | undefined;
-            /** @description What it does to runs, in this order. */
+            /** @description Its effects on runs, in this order. */
             influences?: (components["schemas"]["TraitInfluence"][] | null) | undefined;
-            /** @description Free data of the tenant's own. */
+            /** @description Free-form data that the tenant defines. */
             metadata?: (components["schemas"]["Metadata"] | null) | undefined;
         };
         /**
-         * @description How triggers are joined.
+         * @description How triggers are combined.
          * @enum {string}
          */
         TriggerMatch: "any" | "all";
         /**
-         * @description What a trigger looks at before each step.
+         * @description What a trigger evaluates before each step.
          * @enum {string}
          */
         TriggerType: "keyword_match" | "sentiment_below" | "sentiment_above" | "tool_called" | "tool_failed" | "step_reached" | "metadata_equals" | "always";
         /**
-         * @description No credentials, or credentials that are not valid.
+         * @description Credentials are missing or not valid.
          * @example {
          *       "error": "credentials are missing or invalid",
          *       "code": "UNAUTHORIZED"
          *     }
          */
         Unauthorized: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
-            /** @description What kind of failure it is. */
+            /** @description The kind of failure. */
             code: components["schemas"]["ErrorCode"];
         };
         /**
-         * @description The service runs as much as it can, or is shutting down.
+         * @description The service is at its capacity or shutting down.
          * @example {
          *       "error": "the service is at its capacity",
          *       "code": "UNAVAILABLE"
          *     }
          */
         Unavailable: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
-            /** @description What kind of failure it is. */
+            /** @description The kind of failure. */
             code: components["schemas"]["ErrorCode"];
         };
         /**
-         * @description The body is not of a content type that the operation reads.
+         * @description The operation does not accept the content type of the body.
          * @example {
          *       "error": "content-type: must be application/json",
          *       "code": "UNSUPPORTED_MEDIA_TYPE"
          *     }
          */
         UnsupportedMediaType: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
-            /** @description What kind of failure it is. */
+            /** @description The kind of failure. */
             code: components["schemas"]["ErrorCode"];
         };
         /**
-         * @description What the model calls came to so far.
+         * @description The totals of the model calls so far.
          * @example {
          *       "input_tokens": 80,
          *       "output_tokens": 7,
@@ -3175,32 +3294,32 @@ export interface components {
          *     }
          */
         UsageCounted: {
-            /** @description Tokens that were sent. */
+            /** @description The number of input tokens. */
             input_tokens: components["schemas"]["Count"];
-            /** @description Tokens that came back. */
+            /** @description The number of output tokens. */
             output_tokens: components["schemas"]["Count"];
-            /** @description The part of the tokens sent that the provider had kept. */
+            /** @description The number of input tokens that the provider had cached. */
             cached_input_tokens: components["schemas"]["Count"];
-            /** @description Input and output tokens. */
+            /** @description The number of input and output tokens. */
             tokens_used: components["schemas"]["Count"];
             /** @description Cost in millionths of the currency; null when the model has no price. */
             cost_micros: components["schemas"]["Micros"] | null;
         };
         /**
-         * @description A user, in the tenant's own terms.
+         * @description A user, named by the tenant.
          * @example user_01m7w6qgepfq9s8v7qdkvzwn91
          */
         UserId: string;
         /**
-         * @description What a run went on in spite of, in words.
+         * @description A warning of a run, as text.
          * @example tools[0]: unknown tool "crm_lookup"
          */
         Warning: string;
         /** @description The error envelope of the service. */
         Error: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
-            /** @description What kind of failure it is. */
+            /** @description The kind of failure. */
             code: components["schemas"]["ErrorCode"];
         };
     };

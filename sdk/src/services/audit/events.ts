@@ -9,19 +9,21 @@ import type * as T from './types.ts';
 /** `plinth.audit.events` */
 export interface Events {
   /**
-   * Records an event. It is stored and chained when the answer comes; a repeated `idempotency_key` answers the stored one with 200.
+   * Records an event. Before the response is sent, it is stored and chained; a repeated `idempotency_key` returns the stored event with 200.
+   *
+   * Needs the scope `audit:write`.
    *
    * `POST /v1/events`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, credentials that are not valid, or no app to act for.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 409: The idempotency key was used for something else, or the first request with it is still running.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: Events arrive faster than they can be stored, or the API key has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store is away, and whether a write took place is unknown: repeat it with the same idempotency key.
+   * - 401: Credentials are missing or not valid, or there is no app to act for.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
+   * - 409: The idempotency key was used for another request, or the first request with it is still running.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: Events arrive faster than they can be stored, or the API key has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, and it is unknown whether a write took place: repeat it with the same idempotency key.
    *
    * @example
    * ```ts
@@ -36,16 +38,18 @@ export interface Events {
   ) => Answer<T.AuditEvent, T.Error>;
 
   /**
-   * Lists events by time and number. A walk by cursor sees every event that was there when it began.
+   * Lists events by time and number. Paging by cursor returns every event that existed when it began.
+   *
+   * Needs the scope `audit:read`.
    *
    * `GET /v1/events`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, credentials that are not valid, or no app to act for.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store is away, and whether a write took place is unknown: repeat it with the same idempotency key.
+   * - 401: Credentials are missing or not valid, or there is no app to act for.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, and it is unknown whether a write took place: repeat it with the same idempotency key.
    *
    * @example
    * ```ts
@@ -54,17 +58,17 @@ export interface Events {
    */
   readonly list: (
     request?: {
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Records to skip. For walks over whole lists a cursor is steadier and cheaper. */
+      /** The number of records to skip. To read a whole list, a cursor is more stable and cheaper. */
       offset?: number | undefined;
-      /** Where the page before ended. Not together with `offset`. */
+      /** The `X-Next-Cursor` of the previous page. It cannot be combined with `offset`. */
       cursor?: T.Cursor | undefined;
-      /** The first moment. */
+      /** The start of the period, inclusive. */
       from?: T.Moment | undefined;
-      /** The moment after the last one. */
+      /** The end of the period, exclusive. */
       to?: T.Moment | undefined;
-      /** Only records of this tenant. Another one than the caller's own may be named by the operator only. */
+      /** Only records of this tenant. Only the operator may name a tenant other than the caller's own. */
       tenant_id?: T.TenantId | undefined;
       /** Only events of these categories. */
       category?: T.CategoryFilter | undefined;
@@ -74,15 +78,15 @@ export interface Events {
       severity?: T.SeverityFilter | undefined;
       /** Only events with these outcomes. */
       outcome?: T.OutcomeFilter | undefined;
-      /** Only events about this kind of thing. */
+      /** Only events about this kind of resource. */
       resource?: T.ResourceType | undefined;
-      /** Only events about this thing. */
+      /** Only events about this resource. */
       resource_id?: T.ResourceId | undefined;
-      /** Only what this person did. */
+      /** Only events of which this person is the actor. */
       user_id?: T.PersonId | undefined;
-      /** Only what is about this person. */
+      /** Only events that concern this person. */
       subject_id?: T.PersonId | undefined;
-      /** By time, newest or oldest first. */
+      /** The order by time. */
       order?: T.Order | undefined;
     },
     options?: RequestOptions,
@@ -91,16 +95,18 @@ export interface Events {
   /**
    * Counts events by category, action, outcome, severity, resource or day.
    *
+   * Needs the scope `audit:read`.
+   *
    * `POST /v1/events/aggregate`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, credentials that are not valid, or no app to act for.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store is away, and whether a write took place is unknown: repeat it with the same idempotency key.
+   * - 401: Credentials are missing or not valid, or there is no app to act for.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, and it is unknown whether a write took place: repeat it with the same idempotency key.
    *
    * @example
    * ```ts
@@ -115,19 +121,21 @@ export interface Events {
   ) => Answer<T.AggregateResult, T.Error>;
 
   /**
-   * Records several events: all of them, or none.
+   * Records several events atomically.
+   *
+   * Needs the scope `audit:write`.
    *
    * `POST /v1/events/batch`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, credentials that are not valid, or no app to act for.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 409: The idempotency key was used for something else, or the first request with it is still running.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: Events arrive faster than they can be stored, or the API key has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store is away, and whether a write took place is unknown: repeat it with the same idempotency key.
+   * - 401: Credentials are missing or not valid, or there is no app to act for.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
+   * - 409: The idempotency key was used for another request, or the first request with it is still running.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: Events arrive faster than they can be stored, or the API key has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, and it is unknown whether a write took place: repeat it with the same idempotency key.
    *
    * @example
    * ```ts
@@ -142,16 +150,18 @@ export interface Events {
   ) => Answer<T.EventBatchResult, T.Error>;
 
   /**
-   * Lists what a person did, newest first.
+   * Lists the events of which a person is the actor, newest first.
+   *
+   * Needs the scope `audit:read`.
    *
    * `GET /v1/events/user/{userId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, credentials that are not valid, or no app to act for.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store is away, and whether a write took place is unknown: repeat it with the same idempotency key.
+   * - 401: Credentials are missing or not valid, or there is no app to act for.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, and it is unknown whether a write took place: repeat it with the same idempotency key.
    *
    * @example
    * ```ts
@@ -160,35 +170,38 @@ export interface Events {
    */
   readonly listByUser: (
     request: {
+      /** A person, named by the tenant: the actor or the person concerned. */
       userId: T.PersonId;
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Records to skip. For walks over whole lists a cursor is steadier and cheaper. */
+      /** The number of records to skip. To read a whole list, a cursor is more stable and cheaper. */
       offset?: number | undefined;
-      /** Where the page before ended. Not together with `offset`. */
+      /** The `X-Next-Cursor` of the previous page. It cannot be combined with `offset`. */
       cursor?: T.Cursor | undefined;
-      /** The first moment. */
+      /** The start of the period, inclusive. */
       from?: T.Moment | undefined;
-      /** The moment after the last one. */
+      /** The end of the period, exclusive. */
       to?: T.Moment | undefined;
-      /** Only records of this tenant. Another one than the caller's own may be named by the operator only. */
+      /** Only records of this tenant. Only the operator may name a tenant other than the caller's own. */
       tenant_id?: T.TenantId | undefined;
     },
     options?: RequestOptions,
   ) => List<T.AuditEvent, T.Error, T.QueryResult>;
 
   /**
-   * Answers one event.
+   * Returns one event.
+   *
+   * Needs the scope `audit:read`.
    *
    * `GET /v1/events/{id}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, credentials that are not valid, or no app to act for.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store is away, and whether a write took place is unknown: repeat it with the same idempotency key.
+   * - 401: Credentials are missing or not valid, or there is no app to act for.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, and it is unknown whether a write took place: repeat it with the same idempotency key.
    *
    * @example
    * ```ts
@@ -197,23 +210,27 @@ export interface Events {
    */
   readonly get: (
     request: {
+      /** Id of an event. */
       id: T.EventId;
     },
     options?: RequestOptions,
   ) => Answer<T.AuditEvent, T.Error>;
 
   /**
-   * Answers all that is needed to check the hash of an event offline: its canonical record and the stored bytes of its parts.
+   * Returns the data needed to check the hash of an event offline: its canonical record and the
+   * stored bytes of its parts.
+   *
+   * Needs the scope `audit:read`.
    *
    * `GET /v1/events/{id}/record`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, credentials that are not valid, or no app to act for.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store is away, and whether a write took place is unknown: repeat it with the same idempotency key.
+   * - 401: Credentials are missing or not valid, or there is no app to act for.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, and it is unknown whether a write took place: repeat it with the same idempotency key.
    *
    * @example
    * ```ts
@@ -222,6 +239,7 @@ export interface Events {
    */
   readonly record: (
     request: {
+      /** Id of an event. */
       id: T.EventId;
     },
     options?: RequestOptions,
@@ -231,10 +249,10 @@ export interface Events {
 /** The resource over a client of one's own. */
 export const eventsOf = (client: Client): Events =>
   resource<Events>(client, 'audit.events', {
-    create: { verb: 'POST', path: '/v1/events', body: 'application/json' },
+    create: { verb: 'POST', path: '/v1/events', body: 'application/json', creates: true },
     list: { verb: 'GET', path: '/v1/events', pages: 'cursor', items: 'events', cursor: 'next_cursor' },
     aggregate: { verb: 'POST', path: '/v1/events/aggregate', body: 'application/json', read: true },
-    createBatch: { verb: 'POST', path: '/v1/events/batch', body: 'application/json' },
+    createBatch: { verb: 'POST', path: '/v1/events/batch', body: 'application/json', creates: true },
     listByUser: {
       verb: 'GET',
       path: '/v1/events/user/{userId}',

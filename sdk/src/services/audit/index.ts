@@ -13,9 +13,10 @@ export type * from './types.ts';
 export type { Erasures, Events, Reports, Retention, Stats, Streams, Verification };
 
 /**
- * Keeps what happened so that changing, dropping or inventing an event shows, and still lets a person be forgotten and old
- * data expire. Events belong to the caller's tenant and app. The operator, who holds `audit:admin` in the operator's
- * tenant, reads all tenants of the app and may name one where an operation takes `tenant_id`.
+ * Records events so that changing, dropping or inventing an event is detected, while persons can
+ * still be erased and old data can expire. Events belong to the caller's tenant and app. The
+ * operator, who holds `audit:admin` in the operator's own app, reads all tenants of the app and may
+ * name one where an operation accepts `tenant_id`.
  */
 export interface AuditService {
   readonly erasures: Erasures;

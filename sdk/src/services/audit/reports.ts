@@ -11,14 +11,16 @@ export interface Reports {
   /**
    * Lists the reports of the tenant without their sections, newest first.
    *
+   * Needs the scope `audit:read`.
+   *
    * `GET /v1/reports`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, credentials that are not valid, or no app to act for.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store is away, and whether a write took place is unknown: repeat it with the same idempotency key.
+   * - 401: Credentials are missing or not valid, or there is no app to act for.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, and it is unknown whether a write took place: repeat it with the same idempotency key.
    *
    * @example
    * ```ts
@@ -27,32 +29,34 @@ export interface Reports {
    */
   readonly list: (
     request?: {
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Records to skip. For walks over whole lists a cursor is steadier and cheaper. */
+      /** The number of records to skip. To read a whole list, a cursor is more stable and cheaper. */
       offset?: number | undefined;
-      /** Where the page before ended. Not together with `offset`. */
+      /** The `X-Next-Cursor` of the previous page. It cannot be combined with `offset`. */
       cursor?: T.Cursor | undefined;
-      /** Only records of this tenant. Another one than the caller's own may be named by the operator only. */
+      /** Only records of this tenant. Only the operator may name a tenant other than the caller's own. */
       tenant_id?: T.TenantId | undefined;
     },
     options?: RequestOptions,
   ) => List<T.Report, T.Error>;
 
   /**
-   * Makes a report of the tenant's own: the given sections, then one for each category.
+   * Creates a custom report: the given sections, then one for each category.
+   *
+   * Needs the scope `audit:write`.
    *
    * `POST /v1/reports/custom`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, credentials that are not valid, or no app to act for.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 409: The idempotency key was used for something else, or the first request with it is still running.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: As many reports are made as may at once, or the API key has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store is away, and whether a write took place is unknown: repeat it with the same idempotency key.
+   * - 401: Credentials are missing or not valid, or there is no app to act for.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
+   * - 409: The idempotency key was used for another request, or the first request with it is still running.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The limit of simultaneous reports is reached, or the API key has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, and it is unknown whether a write took place: repeat it with the same idempotency key.
    *
    * @example
    * ```ts
@@ -67,19 +71,22 @@ export interface Reports {
   ) => Answer<T.Report, T.Error>;
 
   /**
-   * Makes an EU AI Act report: record keeping, decisions, incidents, data governance, human oversight.
+   * Creates an EU AI Act report: record keeping, decisions, incidents, data governance, human
+   * oversight.
+   *
+   * Needs the scope `audit:write`.
    *
    * `POST /v1/reports/euaiact`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, credentials that are not valid, or no app to act for.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 409: The idempotency key was used for something else, or the first request with it is still running.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: As many reports are made as may at once, or the API key has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store is away, and whether a write took place is unknown: repeat it with the same idempotency key.
+   * - 401: Credentials are missing or not valid, or there is no app to act for.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
+   * - 409: The idempotency key was used for another request, or the first request with it is still running.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The limit of simultaneous reports is reached, or the API key has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, and it is unknown whether a write took place: repeat it with the same idempotency key.
    *
    * @example
    * ```ts
@@ -94,19 +101,21 @@ export interface Reports {
   ) => Answer<T.Report, T.Error>;
 
   /**
-   * Makes a HIPAA report: access to health data, authentication, security incidents, disposal.
+   * Creates a HIPAA report: access to health data, authentication, security incidents, disposal.
+   *
+   * Needs the scope `audit:write`.
    *
    * `POST /v1/reports/hipaa`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, credentials that are not valid, or no app to act for.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 409: The idempotency key was used for something else, or the first request with it is still running.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: As many reports are made as may at once, or the API key has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store is away, and whether a write took place is unknown: repeat it with the same idempotency key.
+   * - 401: Credentials are missing or not valid, or there is no app to act for.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
+   * - 409: The idempotency key was used for another request, or the first request with it is still running.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The limit of simultaneous reports is reached, or the API key has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, and it is unknown whether a write took place: repeat it with the same idempotency key.
    *
    * @example
    * ```ts
@@ -121,19 +130,22 @@ export interface Reports {
   ) => Answer<T.Report, T.Error>;
 
   /**
-   * Makes a SOC 2 report: logical access, registration and authentication, access to data, security incidents, change management.
+   * Creates a SOC 2 report: logical access, registration and authentication, access to data,
+   * security incidents, change management.
+   *
+   * Needs the scope `audit:write`.
    *
    * `POST /v1/reports/soc2`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, credentials that are not valid, or no app to act for.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 409: The idempotency key was used for something else, or the first request with it is still running.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: As many reports are made as may at once, or the API key has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store is away, and whether a write took place is unknown: repeat it with the same idempotency key.
+   * - 401: Credentials are missing or not valid, or there is no app to act for.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
+   * - 409: The idempotency key was used for another request, or the first request with it is still running.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The limit of simultaneous reports is reached, or the API key has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, and it is unknown whether a write took place: repeat it with the same idempotency key.
    *
    * @example
    * ```ts
@@ -148,17 +160,19 @@ export interface Reports {
   ) => Answer<T.Report, T.Error>;
 
   /**
-   * Answers one report.
+   * Returns one report.
+   *
+   * Needs the scope `audit:read`.
    *
    * `GET /v1/reports/{id}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, credentials that are not valid, or no app to act for.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store is away, and whether a write took place is unknown: repeat it with the same idempotency key.
+   * - 401: Credentials are missing or not valid, or there is no app to act for.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, and it is unknown whether a write took place: repeat it with the same idempotency key.
    *
    * @example
    * ```ts
@@ -167,23 +181,26 @@ export interface Reports {
    */
   readonly get: (
     request: {
+      /** Id of a report. */
       id: T.ReportId;
     },
     options?: RequestOptions,
   ) => Answer<T.Report, T.Error>;
 
   /**
-   * Answers a report as a file to download: JSON, CSV, Markdown or a page of HTML.
+   * Returns a report as a file to download: JSON, CSV, Markdown or an HTML page.
+   *
+   * Needs the scope `audit:read`.
    *
    * `GET /v1/reports/{id}/export/{format}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, credentials that are not valid, or no app to act for.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store is away, and whether a write took place is unknown: repeat it with the same idempotency key.
+   * - 401: Credentials are missing or not valid, or there is no app to act for.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, and it is unknown whether a write took place: repeat it with the same idempotency key.
    *
    * @example
    * ```ts
@@ -192,7 +209,9 @@ export interface Reports {
    */
   readonly export: (
     request: {
+      /** Id of a report. */
       id: T.ReportId;
+      /** The format of a file. */
       format: T.ExportFormat;
     },
     options?: RequestOptions,
@@ -203,10 +222,10 @@ export interface Reports {
 export const reportsOf = (client: Client): Reports =>
   resource<Reports>(client, 'audit.reports', {
     list: { verb: 'GET', path: '/v1/reports', pages: 'cursor' },
-    custom: { verb: 'POST', path: '/v1/reports/custom', body: 'application/json' },
-    euaiact: { verb: 'POST', path: '/v1/reports/euaiact', body: 'application/json' },
-    hipaa: { verb: 'POST', path: '/v1/reports/hipaa', body: 'application/json' },
-    soc2: { verb: 'POST', path: '/v1/reports/soc2', body: 'application/json' },
+    custom: { verb: 'POST', path: '/v1/reports/custom', body: 'application/json', creates: true },
+    euaiact: { verb: 'POST', path: '/v1/reports/euaiact', body: 'application/json', creates: true },
+    hipaa: { verb: 'POST', path: '/v1/reports/hipaa', body: 'application/json', creates: true },
+    soc2: { verb: 'POST', path: '/v1/reports/soc2', body: 'application/json', creates: true },
     get: { verb: 'GET', path: '/v1/reports/{id}' },
     export: { verb: 'GET', path: '/v1/reports/{id}/export/{format}', unread: true },
   });

@@ -11,14 +11,16 @@ export interface Retention {
   /**
    * Lists the retention policies of the tenant, newest first.
    *
+   * Needs the scope `audit:read`.
+   *
    * `GET /v1/retention`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, credentials that are not valid, or no app to act for.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store is away, and whether a write took place is unknown: repeat it with the same idempotency key.
+   * - 401: Credentials are missing or not valid, or there is no app to act for.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, and it is unknown whether a write took place: repeat it with the same idempotency key.
    *
    * @example
    * ```ts
@@ -27,26 +29,28 @@ export interface Retention {
    */
   readonly list: (
     request?: {
-      /** Only records of this tenant. Another one than the caller's own may be named by the operator only. */
+      /** Only records of this tenant. Only the operator may name a tenant other than the caller's own. */
       tenant_id?: T.TenantId | undefined;
     },
     options?: RequestOptions,
   ) => Answer<T.RetentionPolicyList, T.Error>;
 
   /**
-   * Creates a retention policy, or replaces the one of its category under its id. A tenant has at most 200.
+   * Creates or replaces the retention policy of a category. A replaced policy keeps its id. A tenant has at most 200.
+   *
+   * Needs the scope `audit:admin`.
    *
    * `POST /v1/retention`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, credentials that are not valid, or no app to act for.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 409: The idempotency key was used for something else, or the first request with it is still running.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store is away, and whether a write took place is unknown: repeat it with the same idempotency key.
+   * - 401: Credentials are missing or not valid, or there is no app to act for.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
+   * - 409: The idempotency key was used for another request, or the first request with it is still running.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, and it is unknown whether a write took place: repeat it with the same idempotency key.
    *
    * @example
    * ```ts
@@ -63,14 +67,16 @@ export interface Retention {
   /**
    * Lists the archives of the tenant, newest first.
    *
+   * Needs the scope `audit:read`.
+   *
    * `GET /v1/retention/archives`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, credentials that are not valid, or no app to act for.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store is away, and whether a write took place is unknown: repeat it with the same idempotency key.
+   * - 401: Credentials are missing or not valid, or there is no app to act for.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, and it is unknown whether a write took place: repeat it with the same idempotency key.
    *
    * @example
    * ```ts
@@ -79,30 +85,33 @@ export interface Retention {
    */
   readonly archives: (
     request?: {
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Records to skip. For walks over whole lists a cursor is steadier and cheaper. */
+      /** The number of records to skip. To read a whole list, a cursor is more stable and cheaper. */
       offset?: number | undefined;
-      /** Where the page before ended. Not together with `offset`. */
+      /** The `X-Next-Cursor` of the previous page. It cannot be combined with `offset`. */
       cursor?: T.Cursor | undefined;
-      /** Only records of this tenant. Another one than the caller's own may be named by the operator only. */
+      /** Only records of this tenant. Only the operator may name a tenant other than the caller's own. */
       tenant_id?: T.TenantId | undefined;
     },
     options?: RequestOptions,
   ) => List<T.Archive, T.Error>;
 
   /**
-   * Answers the content of an archive: gzipped lines of JSON, each a record with its hash and its parts.
+   * Returns the content of an archive: gzipped lines of JSON, each a record with its hash and its
+   * parts.
+   *
+   * Needs the scope `audit:admin`.
    *
    * `GET /v1/retention/archives/{id}/content`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, credentials that are not valid, or no app to act for.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store is away, and whether a write took place is unknown: repeat it with the same idempotency key.
+   * - 401: Credentials are missing or not valid, or there is no app to act for.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, and it is unknown whether a write took place: repeat it with the same idempotency key.
    *
    * @example
    * ```ts
@@ -111,22 +120,26 @@ export interface Retention {
    */
   readonly archiveContent: (
     request: {
+      /** Id of an archive. */
       id: T.ArchiveId;
     },
     options?: RequestOptions,
   ) => Answer<Response, T.Error>;
 
   /**
-   * Enforces all retention policies once: the tenant's, for the operator those of all tenants of the app.
+   * Enforces all retention policies once: those of the tenant, or for the operator those of all
+   * tenants of the app.
+   *
+   * Needs the scope `audit:admin`.
    *
    * `POST /v1/retention/enforce`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, credentials that are not valid, or no app to act for.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store is away, and whether a write took place is unknown: repeat it with the same idempotency key.
+   * - 401: Credentials are missing or not valid, or there is no app to act for.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, and it is unknown whether a write took place: repeat it with the same idempotency key.
    *
    * @example
    * ```ts
@@ -139,17 +152,19 @@ export interface Retention {
   ) => Answer<T.EnforceResult, T.Error>;
 
   /**
-   * Deletes a retention policy. What was purged stays purged.
+   * Deletes a retention policy. Purged events remain purged.
+   *
+   * Needs the scope `audit:admin`.
    *
    * `DELETE /v1/retention/{id}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, credentials that are not valid, or no app to act for.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store is away, and whether a write took place is unknown: repeat it with the same idempotency key.
+   * - 401: Credentials are missing or not valid, or there is no app to act for.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, and it is unknown whether a write took place: repeat it with the same idempotency key.
    *
    * @example
    * ```ts
@@ -158,6 +173,7 @@ export interface Retention {
    */
   readonly delete: (
     request: {
+      /** Id of a retention policy. */
       id: T.RetentionPolicyId;
     },
     options?: RequestOptions,
@@ -168,9 +184,9 @@ export interface Retention {
 export const retentionOf = (client: Client): Retention =>
   resource<Retention>(client, 'audit.retention', {
     list: { verb: 'GET', path: '/v1/retention' },
-    create: { verb: 'POST', path: '/v1/retention', body: 'application/json' },
+    create: { verb: 'POST', path: '/v1/retention', body: 'application/json', creates: true },
     archives: { verb: 'GET', path: '/v1/retention/archives', pages: 'cursor' },
     archiveContent: { verb: 'GET', path: '/v1/retention/archives/{id}/content', unread: true },
     enforce: { verb: 'POST', path: '/v1/retention/enforce' },
-    delete: { verb: 'DELETE', path: '/v1/retention/{id}' },
+    delete: { verb: 'DELETE', path: '/v1/retention/{id}', empty: [204] },
   });

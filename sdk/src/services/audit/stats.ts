@@ -11,14 +11,16 @@ export interface Stats {
   /**
    * Counts the events of the tenant by severity, outcome and category.
    *
+   * Needs the scope `audit:read`.
+   *
    * `GET /v1/stats`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, credentials that are not valid, or no app to act for.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store is away, and whether a write took place is unknown: repeat it with the same idempotency key.
+   * - 401: Credentials are missing or not valid, or there is no app to act for.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, and it is unknown whether a write took place: repeat it with the same idempotency key.
    *
    * @example
    * ```ts
@@ -27,7 +29,7 @@ export interface Stats {
    */
   readonly get: (
     request?: {
-      /** Only records of this tenant. Another one than the caller's own may be named by the operator only. */
+      /** Only records of this tenant. Only the operator may name a tenant other than the caller's own. */
       tenant_id?: T.TenantId | undefined;
     },
     options?: RequestOptions,

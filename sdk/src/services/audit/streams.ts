@@ -9,16 +9,19 @@ import type * as T from './types.ts';
 /** `plinth.audit.streams` */
 export interface Streams {
   /**
-   * Lists streams, newest first: the caller's own, for the operator those of all tenants of the app.
+   * Lists streams, newest first: the caller's own, or for the operator those of all tenants of the
+   * app.
+   *
+   * Needs the scope `audit:read`.
    *
    * `GET /v1/streams`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, credentials that are not valid, or no app to act for.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store is away, and whether a write took place is unknown: repeat it with the same idempotency key.
+   * - 401: Credentials are missing or not valid, or there is no app to act for.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, and it is unknown whether a write took place: repeat it with the same idempotency key.
    *
    * @example
    * ```ts
@@ -27,30 +30,32 @@ export interface Streams {
    */
   readonly list: (
     request?: {
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Records to skip. For walks over whole lists a cursor is steadier and cheaper. */
+      /** The number of records to skip. To read a whole list, a cursor is more stable and cheaper. */
       offset?: number | undefined;
-      /** Where the page before ended. Not together with `offset`. */
+      /** The `X-Next-Cursor` of the previous page. It cannot be combined with `offset`. */
       cursor?: T.Cursor | undefined;
-      /** Only records of this tenant. Another one than the caller's own may be named by the operator only. */
+      /** Only records of this tenant. Only the operator may name a tenant other than the caller's own. */
       tenant_id?: T.TenantId | undefined;
     },
     options?: RequestOptions,
   ) => List<T.Stream, T.Error>;
 
   /**
-   * Answers one stream.
+   * Returns one stream.
+   *
+   * Needs the scope `audit:read`.
    *
    * `GET /v1/streams/{id}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, credentials that are not valid, or no app to act for.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store is away, and whether a write took place is unknown: repeat it with the same idempotency key.
+   * - 401: Credentials are missing or not valid, or there is no app to act for.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, and it is unknown whether a write took place: repeat it with the same idempotency key.
    *
    * @example
    * ```ts
@@ -59,6 +64,7 @@ export interface Streams {
    */
   readonly get: (
     request: {
+      /** Id of a stream. */
       id: T.StreamId;
     },
     options?: RequestOptions,

@@ -7,17 +7,17 @@ export interface components {
          */
         ActionFilter: string;
         /**
-         * @description What was done, such as `user.updated`.
+         * @description An action, such as `user.updated`.
          * @example user.updated
          */
         ActionName: string;
         /**
-         * @description An action, or a pattern in which `*` is any run of characters.
+         * @description An action, or a pattern in which `*` matches any sequence of characters.
          * @example *.deleted
          */
         ActionPattern: string;
         /**
-         * @description What to count.
+         * @description A count of events by group.
          * @example {
          *       "group_by": "category",
          *       "from": "2026-01-01T00:00:00.000Z",
@@ -25,14 +25,14 @@ export interface components {
          *     }
          */
         AggregateInput: {
-            /** @description What events are counted by. */
+            /** @description The member by which events are counted. */
             group_by: components["schemas"]["GroupBy"];
-            /** @description The first moment; the first event when absent. */
+            /** @description The start of the period, inclusive; defaults to the first event. */
             from?: components["schemas"]["Moment"] | undefined;
-            /** @description The moment after the last one; now when absent. */
+            /** @description The end of the period, exclusive; defaults to now. */
             to?: components["schemas"]["Moment"] | undefined;
             /**
-             * @description Only events of these categories; of all when empty.
+             * @description Only events of these categories; empty means all.
              * @default []
              */
             categories?: components["schemas"]["Category"][] | undefined;
@@ -40,7 +40,7 @@ export interface components {
             tenant_id?: components["schemas"]["TenantId"] | undefined;
         };
         /**
-         * @description Numbers of events.
+         * @description The number of events per group.
          * @example {
          *       "buckets": [
          *         {
@@ -59,7 +59,7 @@ export interface components {
             buckets: components["schemas"]["NamedCount"][];
         };
         /**
-         * @description Which EU AI Act report to make.
+         * @description A request for an EU AI Act report.
          * @example {
          *       "period": {
          *         "from": "2026-01-01",
@@ -72,15 +72,18 @@ export interface components {
          *     }
          */
         AiActReportInput: {
-            /** @description The time that it covers. */
+            /** @description The period that it covers. */
             period: components["schemas"]["PeriodInput"];
             /** @description The app; the caller's own when absent. */
             app_id?: components["schemas"]["AppId"] | undefined;
-            /** @description The tenant; the caller's own when absent. Another one may be named by the operator only. */
+            /** @description The tenant; the caller's own when absent. Only the operator may name another one. */
             tenant_id?: components["schemas"]["TenantId"] | undefined;
-            /** @description Who has it made; the caller when absent. */
+            /** @description The person who requests it; defaults to the caller. */
             generated_by?: components["schemas"]["PersonId"] | undefined;
-            /** @description The AI system it is about: only events with this `resource_id`, and its title names it. */
+            /**
+             * @description The AI system it concerns: only events with this `resource_id`; the title of the report names
+             *     it.
+             */
             system?: components["schemas"]["ResourceId"] | undefined;
         };
         /**
@@ -89,7 +92,7 @@ export interface components {
          */
         AppId: string;
         /**
-         * @description Events that were written away, read back and compared before they were purged.
+         * @description Events that were archived and verified before they were purged.
          * @example {
          *       "id": "archive_01kjkhze80ff18hh4d04aq0v2v",
          *       "policy_id": "retpol_01kekj4hm0ef1a169atsmcpemc",
@@ -111,25 +114,25 @@ export interface components {
         Archive: {
             /** @description Its id. */
             id: components["schemas"]["ArchiveId"];
-            /** @description The policy that demanded it; it may be deleted by now. */
+            /** @description The policy that required it, which may have been deleted. */
             policy_id: components["schemas"]["RetentionPolicyId"];
             /** @description The category of that policy. */
             category: components["schemas"]["RetentionCategory"];
-            /** @description Events in it. */
+            /** @description The number of events. */
             event_count: components["schemas"]["Count"];
-            /** @description When the first of them happened. */
+            /** @description When the first event happened. */
             from_timestamp: components["schemas"]["Timestamp"];
-            /** @description When the last of them happened. */
+            /** @description When the last event happened. */
             to_timestamp: components["schemas"]["Timestamp"];
-            /** @description Where archives are kept: `file` or `objects`. */
+            /** @description The archive storage: `file` or `objects`. */
             sink_name: string;
-            /** @description Its name there. */
+            /** @description Its name in the archive storage. */
             sink_ref: string;
             /** @description The stream of its events. */
             stream_id: components["schemas"]["StreamId"];
-            /** @description The lowest number in it. */
+            /** @description The lowest sequence number in it. */
             first_sequence: components["schemas"]["Sequence"];
-            /** @description The highest number in it. */
+            /** @description The highest sequence number in it. */
             last_sequence: components["schemas"]["Sequence"];
             /** @description The SHA-256 of its content. */
             sha256: components["schemas"]["Hash"];
@@ -148,8 +151,8 @@ export interface components {
         /** @description A page of archives. */
         ArchiveList: components["schemas"]["Archive"][];
         /**
-         * @description One thing that happened. Its hash covers every member but `erased` and `erasure_id`; what is personal is covered as a
-         *     digest of sealed bytes, so that erasing a person leaves the chain as it is.
+         * @description One event. Its hash covers every member except `erased` and `erasure_id`; personal data is
+         *     covered as a digest of encrypted bytes, so that erasing a person does not change the chain.
          * @example {
          *       "id": "audit_01kfd8cv8we35scattsb99acg4",
          *       "stream_id": "stream_01kekj4hm0ert8n4a7s1m7h4cv",
@@ -184,48 +187,52 @@ export interface components {
             readonly id: components["schemas"]["EventId"];
             /** @description The stream it is in: the events of one tenant and app. */
             readonly stream_id: components["schemas"]["StreamId"];
-            /** @description Its number in the stream. */
+            /** @description Its sequence number in the stream. */
             readonly sequence: components["schemas"]["Sequence"];
-            /** @description When it happened: from 2000-01-01 to 5 minutes ahead; now when absent. Cut to milliseconds. */
+            /**
+             * @description When it happened: from 2000-01-01 to 5 minutes ahead; defaults to now. Truncated to
+             *     milliseconds.
+             */
             timestamp: components["schemas"]["Timestamp"];
-            /** @description When it was recorded; never before that of the event before. */
+            /** @description When it was recorded; never before the previous event. */
             readonly recorded_at: components["schemas"]["Timestamp"];
             /** @description The app. */
             readonly app_id: components["schemas"]["AppId"];
             /** @description The tenant. */
             readonly tenant_id: components["schemas"]["TenantId"];
-            /** @description Who did it; null once that person is erased. */
+            /** @description The person who acted; null once that person is erased. */
             user_id: components["schemas"]["PersonId"] | null;
-            /** @description Where from; null once the person who did it is erased. */
+            /** @description The address of the actor; null once the actor is erased. */
             ip: components["schemas"]["IpAddress"] | null;
-            /** @description What was done. */
+            /** @description The action that was performed. */
             action: components["schemas"]["ActionName"];
-            /** @description The kind of thing it was done to. */
+            /** @description The kind of resource affected. */
             resource: components["schemas"]["ResourceType"];
-            /** @description The kind of event; not `audit`, which the service keeps for its own acts. */
+            /** @description The kind of event; `audit` is reserved for the service's own actions. */
             category: components["schemas"]["Category"];
-            /** @description The thing it was done to; null once the person it is about is erased. */
+            /** @description The affected resource; null once the person it concerns is erased. */
             resource_id: components["schemas"]["ResourceId"] | null;
             /**
-             * @description Whom it is about; `user_id` when null. Erasing this person erases `resource_id`, `subject_id`, `reason` and `metadata`.
-             *     What must outlive the person who acts names another subject, such as `system`.
+             * @description The person it concerns; `user_id` when null. Erasing this person erases `resource_id`,
+             *     `subject_id`, `reason` and `metadata`. For data that must outlive the actor, name another
+             *     subject, such as `system`.
              */
             subject_id: components["schemas"]["PersonId"] | null;
-            /** @description How it ended. */
+            /** @description The outcome. */
             outcome: components["schemas"]["Outcome"];
-            /** @description How grave it is. */
+            /** @description The severity. */
             severity: components["schemas"]["Severity"];
-            /** @description Why it was done; null once the person it is about is erased. */
+            /** @description The reason; null once the person it concerns is erased. */
             reason: components["schemas"]["Reason"] | null;
-            /** @description What else there is to say; null once the person it is about is erased. */
+            /** @description Additional data; null once the person it concerns is erased. */
             metadata: components["schemas"]["Metadata"] | null;
-            /** @description The hash of the event before; 64 zeros for the first. */
+            /** @description The hash of the previous event; 64 zeros for the first. */
             readonly prev_hash: components["schemas"]["Hash"];
             /** @description The SHA-256 of a zero byte and the canonical record. */
             readonly hash: components["schemas"]["Hash"];
-            /** @description Whether a person of it was erased. */
+            /** @description Whether a person in it was erased. */
             readonly erased: boolean;
-            /** @description The erasure that did it, once its marking has come this far. */
+            /** @description The erasure that erased the person, once the event is marked. */
             readonly erasure_id: components["schemas"]["ErasureId"] | null;
         };
         /**
@@ -235,16 +242,17 @@ export interface components {
          *     }
          */
         BadRequest: {
-            /** @description What went wrong; for a bad field `audit: <path>: <reason>`. */
+            /** @description The error message; for a bad field `audit: <path>: <reason>`. */
             error: string;
         };
         /**
-         * @description The kind of event, such as `auth`, `access`, `data` or `config`. `audit` is the service's own.
+         * @description The kind of event, such as `auth`, `access`, `data` or `config`. `audit` is reserved for the
+         *     service.
          * @example data
          */
         Category: string;
         /**
-         * @description Numbers by category: the 100 most frequent.
+         * @description The number of events by category: the 100 most frequent.
          * @example {
          *       "data": 9100,
          *       "auth": 8012,
@@ -260,7 +268,7 @@ export interface components {
          */
         CategoryFilter: string;
         /**
-         * @description What is hashed of an event: the canonical JSON (RFC 8785) of exactly these members.
+         * @description The hashed form of an event: the canonical JSON (RFC 8785) of exactly these members.
          * @example {
          *       "action": "user.updated",
          *       "actor": "2f24e4653558d3d6c7cf1dfc78ef2d152d2c251689bd2b2448bde6bd6b7ce9cc",
@@ -284,11 +292,11 @@ export interface components {
          *     }
          */
         ChainRecord: {
-            /** @description What was done. */
+            /** @description The action that was performed. */
             action: components["schemas"]["ActionName"];
             /** @description The SHA-256 of the stored bytes of the actor part: `ip` and `user_id`. */
             actor: components["schemas"]["Hash"];
-            /** @description The commitment to the key that sealed the actor part; null when it is not sealed. */
+            /** @description The commitment to the key that encrypted the actor part; null if the part is not encrypted. */
             actor_key: components["schemas"]["Hash"] | null;
             /** @description The app. */
             app_id: components["schemas"]["AppId"];
@@ -296,23 +304,23 @@ export interface components {
             category: components["schemas"]["Category"];
             /** @description The SHA-256 of the stored bytes of the content part: `metadata`, `reason`, `resource_id` and `subject_id`. */
             content: components["schemas"]["Hash"];
-            /** @description The commitment to the key that sealed the content part; null when it is not sealed. */
+            /** @description The commitment to the key that encrypted the content part; null if the part is not encrypted. */
             content_key: components["schemas"]["Hash"] | null;
             /** @description The id of the event. */
             id: components["schemas"]["EventId"];
-            /** @description How it ended. */
+            /** @description The outcome. */
             outcome: components["schemas"]["Outcome"];
-            /** @description The hash of the event before; 64 zeros for the first. */
+            /** @description The hash of the previous event; 64 zeros for the first. */
             prev_hash: components["schemas"]["Hash"];
             /** @description When it was recorded. */
             recorded_at: components["schemas"]["Timestamp"];
-            /** @description The kind of thing it was done to. */
+            /** @description The kind of resource affected. */
             resource: components["schemas"]["ResourceType"];
             /** @description Random bytes. */
             salt: components["schemas"]["Salt"];
             /** @description Its number in the stream. */
             sequence: components["schemas"]["Sequence"];
-            /** @description How grave it is. */
+            /** @description The severity. */
             severity: components["schemas"]["Severity"];
             /** @description The stream it is in. */
             stream_id: components["schemas"]["StreamId"];
@@ -327,13 +335,13 @@ export interface components {
             v: 1;
         };
         /**
-         * @description The idempotency key was used for something else, or the first request with it is still running.
+         * @description The idempotency key was used for another request, or the first request with it is still running.
          * @example {
          *       "error": "audit: idempotency key was used with another body"
          *     }
          */
         Conflict: {
-            /** @description What went wrong; for a bad field `audit: <path>: <reason>`. */
+            /** @description The error message; for a bad field `audit: <path>: <reason>`. */
             error: string;
         };
         /**
@@ -343,23 +351,25 @@ export interface components {
         Control: string;
         /**
          * Format: int64
-         * @description A number of things.
+         * @description A count.
          * @example 20412
          */
         Count: number;
         /**
-         * @description The events of a report as CSV (RFC 4180). Cells that a spreadsheet would compute begin with an apostrophe.
+         * @description The events of a report as CSV (RFC 4180). Cells that a spreadsheet would evaluate begin with an
+         *     apostrophe.
          * @example section,sequence,timestamp,action,resource,resource_id,category,outcome,severity,user_id,ip,reason
          *     Logical access,2,2026-01-20T08:30:01.500Z,user.updated,user,usr_42,data,failure,warning,usr_42,203.0.113.7,
          */
         CsvReport: string;
         /**
-         * @description A place in a list, handed out in `X-Next-Cursor` and opaque to clients.
+         * @description A position in a list, returned in `X-Next-Cursor` and opaque to clients.
          * @example eyJpZCI6InJvbGVfMDFtN3c0bjVlMGY3ZHJla3hqNTB5NTF3amcifQ
          */
         Cursor: string;
         /**
-         * @description Which report of the tenant's own to make. Without `categories` and `sections` it has one section of all events.
+         * @description A request for a custom report. Without `categories` and `sections` it has one section with all
+         *     events.
          * @example {
          *       "period": {
          *         "from": "2026-01-01",
@@ -387,23 +397,23 @@ export interface components {
          *     }
          */
         CustomReportInput: {
-            /** @description The time that it covers. */
+            /** @description The period that it covers. */
             period: components["schemas"]["PeriodInput"];
             /** @description The app; the caller's own when absent. */
             app_id?: components["schemas"]["AppId"] | undefined;
-            /** @description The tenant; the caller's own when absent. Another one may be named by the operator only. */
+            /** @description The tenant; the caller's own when absent. Only the operator may name another one. */
             tenant_id?: components["schemas"]["TenantId"] | undefined;
-            /** @description Who has it made; the caller when absent. */
+            /** @description The person who requests it; defaults to the caller. */
             generated_by?: components["schemas"]["PersonId"] | undefined;
             /** @description Its title. */
             title: string;
             /**
-             * @description Categories that have a section each.
+             * @description Categories that each get a section.
              * @default []
              */
             categories?: components["schemas"]["Category"][] | undefined;
             /**
-             * @description Sections that come before those.
+             * @description Sections that precede those.
              * @default []
              */
             sections?: components["schemas"]["SectionInput"][] | undefined;
@@ -415,7 +425,7 @@ export interface components {
          */
         Day: string;
         /**
-         * @description The events of a day.
+         * @description The number of events on a day.
          * @example {
          *       "date": "2026-01-01",
          *       "count": 40
@@ -424,7 +434,7 @@ export interface components {
         DayCount: {
             /** @description The day. */
             date: components["schemas"]["Day"];
-            /** @description How many. */
+            /** @description The number of events. */
             count: components["schemas"]["Count"];
         };
         /**
@@ -433,7 +443,7 @@ export interface components {
          */
         Duration: string;
         /**
-         * @description What an enforcement did.
+         * @description The result of an enforcement.
          * @example {
          *       "archived": 1200,
          *       "purged": 1200,
@@ -442,17 +452,23 @@ export interface components {
          *     }
          */
         EnforceResult: {
-            /** @description Events that were archived. */
+            /** @description The number of archived events. */
             archived: components["schemas"]["Count"];
-            /** @description Events that were purged: their number and hash remain. */
+            /** @description The number of purged events, of which the sequence number and the hash remain. */
             purged: components["schemas"]["Count"];
-            /** @description Events of the covered categories that are still kept: not due, or not archivable. */
+            /**
+             * @description The number of events in the covered categories that are still kept, because they are not due or
+             *     cannot be archived.
+             */
             retained: components["schemas"]["Count"];
-            /** @description Whether all that was due was done; otherwise the background goes on after 200,000 events or 60 seconds. */
+            /**
+             * @description Whether all due work was done; otherwise, after 200,000 events or 60 seconds, it continues in
+             *     the background.
+             */
             complete: boolean;
         };
         /**
-         * @description The erasure of a person: the key of all that is personal in their events was destroyed.
+         * @description The erasure of a person: the key of all personal data in their events was destroyed.
          * @example {
          *       "id": "erasure_01kjmma2g0ervbwr4eqwq5hcvs",
          *       "subject_id": "usr_42",
@@ -471,17 +487,17 @@ export interface components {
             readonly id: components["schemas"]["ErasureId"];
             /** @description The person, as named by `user_id` and `subject_id` of events. */
             subject_id: components["schemas"]["PersonId"];
-            /** @description Why. */
+            /** @description The reason. */
             reason: components["schemas"]["Reason"];
-            /** @description Who asked for it. */
+            /** @description The person who requested it. */
             requested_by: components["schemas"]["PersonId"];
-            /** @description Events that lost something personal. */
+            /** @description The number of events that lost personal data. */
             readonly events_affected: components["schemas"]["Count"];
-            /** @description Whether this request destroyed a key; a repeated one finds none. */
+            /** @description Whether this request destroyed a key; a repeated request does not find one. */
             readonly key_destroyed: boolean;
             /** @description The app. */
             readonly app_id: components["schemas"]["AppId"];
-            /** @description The tenant; the caller's own when absent. Another one may be named by the operator only. */
+            /** @description The tenant; the caller's own when absent. Only the operator may name another one. */
             tenant_id: components["schemas"]["TenantId"];
             /** @description When it was created. */
             readonly created_at: components["schemas"]["Timestamp"];
@@ -500,11 +516,11 @@ export interface components {
         ErasureCreate: {
             /** @description The person, as named by `user_id` and `subject_id` of events. */
             subject_id: components["schemas"]["PersonId"];
-            /** @description Why. */
+            /** @description The reason. */
             reason: components["schemas"]["Reason"];
-            /** @description Who asked for it. */
+            /** @description The person who requested it. */
             requested_by: components["schemas"]["PersonId"];
-            /** @description The tenant; the caller's own when absent. Another one may be named by the operator only. */
+            /** @description The tenant; the caller's own when absent. Only the operator may name another one. */
             tenant_id?: components["schemas"]["TenantId"] | undefined;
         };
         /**
@@ -515,7 +531,7 @@ export interface components {
         /** @description A page of erasures. */
         ErasureList: components["schemas"]["Erasure"][];
         /**
-         * @description Events to record: all of them, or none.
+         * @description Events to record atomically.
          * @example {
          *       "events": [
          *         {
@@ -540,11 +556,11 @@ export interface components {
          *     }
          */
         EventBatch: {
-            /** @description The events, in the order in which they are numbered. */
+            /** @description The events, in the order of their numbering. */
             events: components["schemas"]["EventInput"][];
         };
         /**
-         * @description What became of a batch.
+         * @description The outcome of a batch.
          * @example {
          *       "events": [
          *         {
@@ -558,7 +574,7 @@ export interface components {
          *     }
          */
         EventBatchResult: {
-            /** @description The events, in the order in which they were sent. */
+            /** @description The events, in the order of the request. */
             events: components["schemas"]["EventReceipt"][];
         };
         /**
@@ -588,60 +604,64 @@ export interface components {
          *     }
          */
         EventInput: {
-            /** @description When it happened: from 2000-01-01 to 5 minutes ahead; now when absent. Cut to milliseconds. */
+            /**
+             * @description When it happened: from 2000-01-01 to 5 minutes ahead; defaults to now. Truncated to
+             *     milliseconds.
+             */
             timestamp?: components["schemas"]["Timestamp"] | undefined;
             /**
-             * @description Who did it; null once that person is erased.
+             * @description The person who acted; null once that person is erased.
              * @default null
              */
             user_id?: (components["schemas"]["PersonId"] | null) | undefined;
             /**
-             * @description Where from; null once the person who did it is erased.
+             * @description The address of the actor; null once the actor is erased.
              * @default null
              */
             ip?: (components["schemas"]["IpAddress"] | null) | undefined;
-            /** @description What was done. */
+            /** @description The action that was performed. */
             action: components["schemas"]["ActionName"];
-            /** @description The kind of thing it was done to. */
+            /** @description The kind of resource affected. */
             resource: components["schemas"]["ResourceType"];
-            /** @description The kind of event; not `audit`, which the service keeps for its own acts. */
+            /** @description The kind of event; `audit` is reserved for the service's own actions. */
             category: components["schemas"]["Category"];
             /**
-             * @description The thing it was done to; null once the person it is about is erased.
+             * @description The affected resource; null once the person it concerns is erased.
              * @default null
              */
             resource_id?: (components["schemas"]["ResourceId"] | null) | undefined;
             /**
-             * @description Whom it is about; `user_id` when null. Erasing this person erases `resource_id`, `subject_id`, `reason` and `metadata`.
-             *     What must outlive the person who acts names another subject, such as `system`.
+             * @description The person it concerns; `user_id` when null. Erasing this person erases `resource_id`,
+             *     `subject_id`, `reason` and `metadata`. For data that must outlive the actor, name another
+             *     subject, such as `system`.
              * @default null
              */
             subject_id?: (components["schemas"]["PersonId"] | null) | undefined;
             /**
-             * @description How it ended.
+             * @description The outcome.
              * @default success
              */
             outcome?: components["schemas"]["Outcome"] | undefined;
             /**
-             * @description How grave it is.
+             * @description The severity.
              * @default info
              */
             severity?: components["schemas"]["Severity"] | undefined;
             /**
-             * @description Why it was done; null once the person it is about is erased.
+             * @description The reason; null once the person it concerns is erased.
              * @default null
              */
             reason?: (components["schemas"]["Reason"] | null) | undefined;
             /**
-             * @description What else there is to say; null once the person it is about is erased.
+             * @description Additional data; null once the person it concerns is erased.
              * @default {}
              */
             metadata?: (components["schemas"]["Metadata"] | null) | undefined;
-            /** @description Makes a repeated event harmless: it answers the stored one. */
+            /** @description A key that makes a repeated event safe: the response is the stored event. */
             idempotency_key?: components["schemas"]["IdempotencyKey"] | undefined;
         };
         /**
-         * @description Where an event of a batch was recorded.
+         * @description The receipt of one event of a batch.
          * @example {
          *       "id": "audit_01kfd8cv8we35scattsb99acg4",
          *       "sequence": 2,
@@ -653,13 +673,13 @@ export interface components {
         EventReceipt: {
             /** @description Its id. */
             id: components["schemas"]["EventId"];
-            /** @description Its number in the stream. */
+            /** @description Its sequence number in the stream. */
             sequence: components["schemas"]["Sequence"];
             /** @description Its hash. */
             hash: components["schemas"]["Hash"];
             /** @description The stream it is in. */
             stream_id: components["schemas"]["StreamId"];
-            /** @description Whether it had been recorded before, under the same key. */
+            /** @description Whether it had been recorded before under the same key. */
             duplicate: boolean;
         };
         /**
@@ -668,17 +688,18 @@ export interface components {
          */
         ExportFormat: "json" | "csv" | "markdown" | "html";
         /**
-         * @description The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
+         * @description The credentials lack the required scope, or the request names a tenant or app that they do not
+         *     belong to.
          * @example {
          *       "error": "audit: missing scope for this operation"
          *     }
          */
         Forbidden: {
-            /** @description What went wrong; for a bad field `audit: <path>: <reason>`. */
+            /** @description The error message; for a bad field `audit: <path>: <reason>`. */
             error: string;
         };
         /**
-         * @description What events are counted by.
+         * @description The member by which events are counted.
          * @enum {string}
          */
         GroupBy: "category" | "action" | "outcome" | "severity" | "resource" | "day";
@@ -697,18 +718,18 @@ export interface components {
          */
         HtmlReport: string;
         /**
-         * @description Makes a repeated event harmless: kept for 720 hours, or until its event is purged.
+         * @description A key that makes a repeated event safe: kept for 720 hours, or until its event is purged.
          * @example user-service#8f14e45f
          */
         IdempotencyKey: string;
         /**
-         * @description Something failed that is not the caller's fault; the log has the cause under the request id.
+         * @description An internal error occurred; the log records its cause under the request id.
          * @example {
          *       "error": "audit: internal error"
          *     }
          */
         InternalError: {
-            /** @description What went wrong; for a bad field `audit: <path>: <reason>`. */
+            /** @description The error message; for a bad field `audit: <path>: <reason>`. */
             error: string;
         };
         /**
@@ -723,17 +744,17 @@ export interface components {
          *     2026-01-01 to 2026-04-01, 20412 events
          */
         MarkdownReport: string;
-        /** @description What else there is to say: a JSON object, at most 32 KiB serialised and 8 levels deep. */
+        /** @description Additional data: a JSON object, at most 32 KiB serialised and 8 levels deep. */
         Metadata: {
             [key: string]: unknown;
         };
         /**
-         * @description A moment, or a date for its midnight in UTC.
+         * @description A timestamp, or a date for its midnight in UTC.
          * @example 2026-01-01T00:00:00.000Z
          */
         Moment: string;
         /**
-         * @description How many events share a name.
+         * @description The number of events that share a name.
          * @example {
          *       "name": "data",
          *       "count": 812
@@ -742,17 +763,17 @@ export interface components {
         NamedCount: {
             /** @description The name. */
             name: string;
-            /** @description How many. */
+            /** @description The number of events. */
             count: components["schemas"]["Count"];
         };
         /**
-         * @description What the path or the body names does not exist for this tenant.
+         * @description A resource named in the path or the body does not exist in this tenant.
          * @example {
          *       "error": "audit: event not found"
          *     }
          */
         NotFound: {
-            /** @description What went wrong; for a bad field `audit: <path>: <reason>`. */
+            /** @description The error message; for a bad field `audit: <path>: <reason>`. */
             error: string;
         };
         /**
@@ -761,12 +782,12 @@ export interface components {
          */
         Order: "asc" | "desc";
         /**
-         * @description How it ended.
+         * @description The outcome.
          * @enum {string}
          */
         Outcome: "success" | "failure" | "denied";
         /**
-         * @description Numbers by outcome; every outcome is there.
+         * @description The number of events by outcome; every outcome is present.
          * @example {
          *       "success": 20061,
          *       "failure": 310,
@@ -774,11 +795,11 @@ export interface components {
          *     }
          */
         OutcomeCounts: {
-            /** @description Done. */
+            /** @description Successful actions. */
             success: components["schemas"]["Count"];
-            /** @description Failed. */
+            /** @description Failed actions. */
             failure: components["schemas"]["Count"];
-            /** @description Refused. */
+            /** @description Denied actions. */
             denied: components["schemas"]["Count"];
         };
         /**
@@ -787,38 +808,38 @@ export interface components {
          */
         OutcomeFilter: string;
         /**
-         * @description The stored bytes of a part, as base64: a byte 0 and its JSON, or a byte 1 and its sealed JSON.
+         * @description The stored bytes of a part, as base64: a byte 0 and its JSON, or a byte 1 and its encrypted JSON.
          * @example AdbJ90IvEaZmPRKsS1RAUJJwwxcAmvwh3BYbU/qsrf1yANkAvF9K49fP7uDR3sy+BeqdqYholJ4=
          */
         PartBytes: string;
         /**
-         * @description The time that a report covers.
+         * @description The period that a report covers.
          * @example {
          *       "from": "2026-01-01T00:00:00.000Z",
          *       "to": "2026-04-01T00:00:00.000Z"
          *     }
          */
         Period: {
-            /** @description The first moment. */
+            /** @description The start of the period, inclusive. */
             from: components["schemas"]["Timestamp"];
-            /** @description The moment after the last one. */
+            /** @description The end of the period, exclusive. */
             to: components["schemas"]["Timestamp"];
         };
         /**
-         * @description The time that a report is to cover: at most 400 days.
+         * @description The period that a report covers: at most 400 days.
          * @example {
          *       "from": "2026-01-01",
          *       "to": "2026-04-01"
          *     }
          */
         PeriodInput: {
-            /** @description The first moment. */
+            /** @description The start of the period, inclusive. */
             from: components["schemas"]["Moment"];
-            /** @description The moment after the last one. */
+            /** @description The end of the period, exclusive. */
             to: components["schemas"]["Moment"];
         };
         /**
-         * @description A person, in the tenant's own terms: who acts, or whom it is about.
+         * @description A person, named by the tenant: the actor or the person concerned.
          * @example usr_42
          */
         PersonId: string;
@@ -864,39 +885,40 @@ export interface components {
             events: components["schemas"]["AuditEvent"][];
             /**
              * Format: int32
-             * @description All events that match; exact up to 100,000, where it stops.
+             * @description The number of matching events; exact up to 100,000, where counting stops.
              */
             total: number;
-            /** @description Where the next page begins; null when no more follow. */
+            /** @description The cursor of the next page; null on the last page. */
             next_cursor: components["schemas"]["Cursor"] | null;
         };
         /**
-         * @description Events arrive faster than they can be stored, or the API key has used up its rate.
+         * @description Events arrive faster than they can be stored, or the API key has exceeded its rate limit.
          * @example {
          *       "error": "audit: ingest queue is full"
          *     }
          */
         QueueFull: {
-            /** @description What went wrong; for a bad field `audit: <path>: <reason>`. */
+            /** @description The error message; for a bad field `audit: <path>: <reason>`. */
             error: string;
         };
         /**
-         * @description The API key that the request carries has used up its rate.
+         * @description The API key of the request has exceeded its rate limit.
          * @example {
          *       "error": "audit: rate limit exceeded"
          *     }
          */
         RateLimited: {
-            /** @description What went wrong; for a bad field `audit: <path>: <reason>`. */
+            /** @description The error message; for a bad field `audit: <path>: <reason>`. */
             error: string;
         };
         /**
-         * @description Why it was done.
+         * @description The reason for an action.
          * @example GDPR art. 17 request
          */
         Reason: string;
         /**
-         * @description A report as it was computed once. Personal members of its events are looked up when it is read, and so can be erased.
+         * @description A report as it was computed once. Personal data of its events is read each time, so that it can
+         *     be erased.
          * @example {
          *       "id": "report_01kn44arm0f9jvqrxwdpmb3e8x",
          *       "title": "SOC 2 Type II evidence",
@@ -990,20 +1012,20 @@ export interface components {
             readonly app_id: components["schemas"]["AppId"];
             /** @description The tenant. */
             readonly tenant_id: components["schemas"]["TenantId"];
-            /** @description Who had it made. */
+            /** @description The person who requested it. */
             generated_by: components["schemas"]["PersonId"];
-            /** @description The time that it covers. */
+            /** @description The period that it covers. */
             period: components["schemas"]["Period"];
-            /** @description Its numbers. */
+            /** @description Its statistics. */
             stats: components["schemas"]["ReportStats"];
-            /** @description What is to be looked at. */
+            /** @description Findings that need review. */
             findings: components["schemas"]["ReportFinding"][];
             /** @description Its sections; empty in lists. */
             sections: components["schemas"]["ReportSection"][];
-            /** @description What a verification of the events of the period found; null for more than 1,000,000 of them. */
+            /** @description The result of a verification of the events of the period; null for more than 1,000,000 of them. */
             verification: components["schemas"]["VerifyReport"] | null;
             /**
-             * @description How it is kept.
+             * @description The format in which it is stored.
              * @enum {string}
              */
             format: "json";
@@ -1013,12 +1035,12 @@ export interface components {
             readonly updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description That a report is to be saved, and its name: its id and the format.
+         * @description The `Content-Disposition` of a report file, with its name: the id and the format.
          * @example attachment; filename="report_01kn44arm0f9jvqrxwdpmb3e8x.json"
          */
         ReportFileName: string;
         /**
-         * @description Something in a report that is to be looked at.
+         * @description A finding in a report that needs review.
          * @example {
          *       "severity": "warning",
          *       "control": "CC6.2",
@@ -1027,11 +1049,11 @@ export interface components {
          *     }
          */
         ReportFinding: {
-            /** @description How grave it is. */
+            /** @description The severity. */
             severity: components["schemas"]["Severity"];
-            /** @description The control of the standard that it concerns; null when none in particular. */
+            /** @description The control of the standard that it concerns; null if it concerns none in particular. */
             control: components["schemas"]["Control"] | null;
-            /** @description What it is. */
+            /** @description The description. */
             text: string;
             /** @description How often it was found. */
             count: components["schemas"]["Count"];
@@ -1042,7 +1064,7 @@ export interface components {
          */
         ReportId: string;
         /**
-         * @description Which report to make.
+         * @description A request for a report.
          * @example {
          *       "period": {
          *         "from": "2026-01-01",
@@ -1054,13 +1076,13 @@ export interface components {
          *     }
          */
         ReportInput: {
-            /** @description The time that it covers. */
+            /** @description The period that it covers. */
             period: components["schemas"]["PeriodInput"];
             /** @description The app; the caller's own when absent. */
             app_id?: components["schemas"]["AppId"] | undefined;
-            /** @description The tenant; the caller's own when absent. Another one may be named by the operator only. */
+            /** @description The tenant; the caller's own when absent. Only the operator may name another one. */
             tenant_id?: components["schemas"]["TenantId"] | undefined;
-            /** @description Who has it made; the caller when absent. */
+            /** @description The person who requests it; defaults to the caller. */
             generated_by?: components["schemas"]["PersonId"] | undefined;
         };
         /**
@@ -1114,7 +1136,7 @@ export interface components {
          */
         ReportList: components["schemas"]["Report"][];
         /**
-         * @description A section of a report: numbers, and events as evidence.
+         * @description A section of a report: statistics, and events as evidence.
          * @example {
          *       "title": "Logical access",
          *       "control": "CC6.1",
@@ -1155,25 +1177,25 @@ export interface components {
         ReportSection: {
             /** @description Its title. */
             title: components["schemas"]["SectionTitle"];
-            /** @description The control of the standard that it serves; null in the tenant's own reports. */
+            /** @description The control of the standard that it supports; null in custom reports. */
             control: components["schemas"]["Control"] | null;
-            /** @description What it shows. */
+            /** @description A description of the section. */
             notes: components["schemas"]["SectionNotes"];
-            /** @description Its numbers. */
+            /** @description Its statistics. */
             stats: components["schemas"]["SectionStats"];
             /** @description The most frequent actions. */
             top_actions: components["schemas"]["NamedCount"][];
-            /** @description Events by day, oldest first. */
+            /** @description The number of events by day, oldest first. */
             daily: components["schemas"]["DayCount"][];
-            /** @description Evidence: first what failed, was refused or is grave, newest first, then the newest others. */
+            /** @description Evidence: first failed, denied or severe events, newest first, then the newest others. */
             events: components["schemas"]["AuditEvent"][];
-            /** @description Whether it has more events than are shown. */
+            /** @description Whether it has more events than it shows. */
             events_truncated: boolean;
-            /** @description Events that were shown and have been purged since. */
+            /** @description The number of shown events that have been purged since. */
             events_purged: components["schemas"]["Count"];
         };
         /**
-         * @description The numbers of a report.
+         * @description The statistics of a report.
          * @example {
          *       "total_events": 20412,
          *       "critical_events": 2,
@@ -1182,13 +1204,13 @@ export interface components {
          *     }
          */
         ReportStats: {
-            /** @description All events of the period. */
+            /** @description The number of all events in the period. */
             total_events: components["schemas"]["Count"];
-            /** @description Those of severity `critical`. */
+            /** @description The number of events with severity `critical`. */
             critical_events: components["schemas"]["Count"];
-            /** @description Those with outcome `failure`. */
+            /** @description The number of events with outcome `failure`. */
             failed_events: components["schemas"]["Count"];
-            /** @description Those with outcome `denied`. */
+            /** @description The number of events with outcome `denied`. */
             denied_events: components["schemas"]["Count"];
         };
         /**
@@ -1197,22 +1219,23 @@ export interface components {
          */
         ReportType: "soc2" | "hipaa" | "euaiact" | "custom";
         /**
-         * @description The thing it was done to.
+         * @description The affected resource.
          * @example usr_42
          */
         ResourceId: string;
         /**
-         * @description The kind of thing it was done to.
+         * @description The kind of resource affected.
          * @example user
          */
         ResourceType: string;
         /**
-         * @description The category of the events that a policy is for, or `*` for those that no other policy is for. Not `audit`.
+         * @description The category of the events to which a policy applies, or `*` for events without a policy of their
+         *     own. Not `audit`.
          * @example auth
          */
         RetentionCategory: string;
         /**
-         * @description How long the events of a category are kept. There is one policy a category.
+         * @description How long the events of a category are kept. There is one policy per category.
          * @example {
          *       "id": "retpol_01kekj4hm0ef1a169atsmcpemc",
          *       "category": "auth",
@@ -1227,11 +1250,14 @@ export interface components {
         RetentionPolicy: {
             /** @description Its id. */
             readonly id: components["schemas"]["RetentionPolicyId"];
-            /** @description The category; an exact one beats `*`. */
+            /** @description The category; an exact category takes precedence over `*`. */
             category: components["schemas"]["RetentionCategory"];
-            /** @description How long after they happened events are kept, from `1h` to `876000h`. */
+            /** @description How long events are kept after they happened, from `1h` to `876000h`. */
             duration: components["schemas"]["Duration"];
-            /** @description Whether events are archived before they are purged. Without a working archive nothing is purged then. */
+            /**
+             * @description Whether events are archived before they are purged. If so, nothing is purged without a working
+             *     archive.
+             */
             archive: boolean;
             /** @description The app. */
             readonly app_id: components["schemas"]["AppId"];
@@ -1251,12 +1277,13 @@ export interface components {
          *     }
          */
         RetentionPolicyCreate: {
-            /** @description The category; an exact one beats `*`. */
+            /** @description The category; an exact category takes precedence over `*`. */
             category: components["schemas"]["RetentionCategory"];
-            /** @description How long after they happened events are kept, from `1h` to `876000h`. */
+            /** @description How long events are kept after they happened, from `1h` to `876000h`. */
             duration: components["schemas"]["Duration"];
             /**
-             * @description Whether events are archived before they are purged. Without a working archive nothing is purged then.
+             * @description Whether events are archived before they are purged. If so, nothing is purged without a working
+             *     archive.
              * @default false
              */
             archive?: boolean | undefined;
@@ -1269,12 +1296,12 @@ export interface components {
         /** @description The retention policies. */
         RetentionPolicyList: components["schemas"]["RetentionPolicy"][];
         /**
-         * @description Random bytes that keep anything from being guessed from a hash: 16 of them as base64url.
+         * @description Random bytes that prevent guesses from a hash: 16 bytes as base64url.
          * @example EBESExQVFhcYGRobHB0eHw
          */
         Salt: string;
         /**
-         * @description A section to make: the events that pass all of its lists, each of them by one entry.
+         * @description A section to create: the events that match an entry of each of its lists.
          * @example {
          *       "title": "Deletions",
          *       "categories": [
@@ -1294,38 +1321,39 @@ export interface components {
             /** @description Its title. */
             title: components["schemas"]["SectionTitle"];
             /**
-             * @description Only events of these categories; of all when empty.
+             * @description Only events of these categories; empty means all.
              * @default []
              */
             categories?: components["schemas"]["Category"][] | undefined;
             /**
-             * @description Only events with these actions, in which `*` is any run of characters; with all when empty.
+             * @description Only events with these actions, in which `*` matches any sequence of characters; empty means
+             *     all.
              * @default []
              */
             actions?: components["schemas"]["ActionPattern"][] | undefined;
             /**
-             * @description Only events of these severities; of all when empty.
+             * @description Only events of these severities; empty means all.
              * @default []
              */
             severities?: components["schemas"]["Severity"][] | undefined;
             /**
-             * @description Only events with these outcomes; with all when empty.
+             * @description Only events with these outcomes; empty means all.
              * @default []
              */
             outcomes?: components["schemas"]["Outcome"][] | undefined;
             /**
-             * @description What it shows.
+             * @description A description of the section.
              * @default
              */
             notes?: components["schemas"]["SectionNotes"] | undefined;
         };
         /**
-         * @description What a section shows.
+         * @description A description of a section.
          * @example Who reached what, and who was refused.
          */
         SectionNotes: string;
         /**
-         * @description The numbers of a section.
+         * @description The statistics of a section.
          * @example {
          *       "total": 5120,
          *       "by_outcome": {
@@ -1344,17 +1372,17 @@ export interface components {
          *     }
          */
         SectionStats: {
-            /** @description All of its events. */
+            /** @description The number of all its events. */
             total: components["schemas"]["Count"];
-            /** @description By outcome. */
+            /** @description The number of events by outcome. */
             by_outcome: components["schemas"]["OutcomeCounts"];
-            /** @description By severity. */
+            /** @description The number of events by severity. */
             by_severity: components["schemas"]["SeverityCounts"];
-            /** @description Distinct persons who acted. */
+            /** @description The number of distinct actors. */
             persons: components["schemas"]["Count"];
-            /** @description When the first happened; null when there is none. */
+            /** @description When the first event happened; null if there is none. */
             first_at: components["schemas"]["Timestamp"] | null;
-            /** @description When the last happened; null when there is none. */
+            /** @description When the last event happened; null if there is none. */
             last_at: components["schemas"]["Timestamp"] | null;
         };
         /**
@@ -1364,23 +1392,23 @@ export interface components {
         SectionTitle: string;
         /**
          * Format: int64
-         * @description The number of an event in its stream: 1, 2, 3 … without gaps.
+         * @description The sequence number of an event in its stream: 1, 2, 3 … without gaps.
          * @example 2
          */
         Sequence: number;
         /**
          * Format: int64
-         * @description A number of an event, or 0 for none.
+         * @description A sequence number, or 0 for none.
          * @example 20412
          */
         SequenceOrZero: number;
         /**
-         * @description How grave it is.
+         * @description The severity.
          * @enum {string}
          */
         Severity: "info" | "warning" | "critical";
         /**
-         * @description Numbers by severity; every severity is there.
+         * @description The number of events by severity; every severity is present.
          * @example {
          *       "info": 20070,
          *       "warning": 340,
@@ -1388,11 +1416,11 @@ export interface components {
          *     }
          */
         SeverityCounts: {
-            /** @description Good to know. */
+            /** @description Informational events. */
             info: components["schemas"]["Count"];
-            /** @description To be looked at. */
+            /** @description Events that need review. */
             warning: components["schemas"]["Count"];
-            /** @description To be acted on. */
+            /** @description Events that require action. */
             critical: components["schemas"]["Count"];
         };
         /**
@@ -1401,7 +1429,7 @@ export interface components {
          */
         SeverityFilter: string;
         /**
-         * @description Numbers of the events that are kept.
+         * @description The numbers of stored events.
          * @example {
          *       "total_events": 20412,
          *       "events_by_severity": {
@@ -1422,13 +1450,13 @@ export interface components {
          *     }
          */
         Statistics: {
-            /** @description All of them. */
+            /** @description The number of all events. */
             total_events: components["schemas"]["Count"];
-            /** @description By severity. */
+            /** @description The number of events by severity. */
             events_by_severity: components["schemas"]["SeverityCounts"];
-            /** @description By outcome. */
+            /** @description The number of events by outcome. */
             events_by_outcome: components["schemas"]["OutcomeCounts"];
-            /** @description By category. */
+            /** @description The number of events by category. */
             events_by_category: components["schemas"]["CategoryCounts"];
         };
         /**
@@ -1461,7 +1489,7 @@ export interface components {
          *     }
          */
         StoredRecord: {
-            /** @description What is hashed. */
+            /** @description The hashed record. */
             record: components["schemas"]["ChainRecord"];
             /** @description The hash. */
             hash: components["schemas"]["Hash"];
@@ -1489,7 +1517,7 @@ export interface components {
             readonly app_id: components["schemas"]["AppId"];
             /** @description The tenant. */
             readonly tenant_id: components["schemas"]["TenantId"];
-            /** @description The number of its last event; 0 before the first. */
+            /** @description The sequence number of its last event; 0 before the first. */
             head_seq: components["schemas"]["SequenceOrZero"];
             /** @description The hash of its last event; 64 zeros before the first. */
             head_hash: components["schemas"]["Hash"];
@@ -1512,72 +1540,74 @@ export interface components {
         TenantId: string;
         /**
          * Format: date-time
-         * @description A moment, RFC 3339; answers are in UTC with milliseconds.
+         * @description An RFC 3339 timestamp between 0001-01-01T00:00:00Z and 9999-12-31T23:59:59.999Z. Responses use
+         *     UTC with milliseconds; a leap second counts as the following second.
          * @example 2026-11-20T09:30:00.000Z
          */
         Timestamp: string;
         /**
-         * @description The body is larger than the operation takes.
+         * @description The body is larger than the operation accepts.
          * @example {
          *       "error": "audit: body too large"
          *     }
          */
         TooLarge: {
-            /** @description What went wrong; for a bad field `audit: <path>: <reason>`. */
+            /** @description The error message; for a bad field `audit: <path>: <reason>`. */
             error: string;
         };
         /**
-         * @description As many reports are made as may at once, or the API key has used up its rate.
+         * @description The limit of simultaneous reports is reached, or the API key has exceeded its rate limit.
          * @example {
          *       "error": "audit: too many reports are running"
          *     }
          */
         TooManyReports: {
-            /** @description What went wrong; for a bad field `audit: <path>: <reason>`. */
+            /** @description The error message; for a bad field `audit: <path>: <reason>`. */
             error: string;
         };
         /**
-         * @description As many verifications run as may at once, or the API key has used up its rate.
+         * @description The limit of simultaneous verifications is reached, or the API key has exceeded its rate limit.
          * @example {
          *       "error": "audit: too many verifications are running"
          *     }
          */
         TooManyVerifications: {
-            /** @description What went wrong; for a bad field `audit: <path>: <reason>`. */
+            /** @description The error message; for a bad field `audit: <path>: <reason>`. */
             error: string;
         };
         /**
-         * @description No credentials, credentials that are not valid, or no app to act for.
+         * @description Credentials are missing or not valid, or there is no app to act for.
          * @example {
          *       "error": "audit: unauthenticated"
          *     }
          */
         Unauthorized: {
-            /** @description What went wrong; for a bad field `audit: <path>: <reason>`. */
+            /** @description The error message; for a bad field `audit: <path>: <reason>`. */
             error: string;
         };
         /**
-         * @description The store is away, and whether a write took place is unknown: repeat it with the same idempotency key.
+         * @description The database is unavailable, and it is unknown whether a write took place: repeat it with the
+         *     same idempotency key.
          * @example {
          *       "error": "audit: store unavailable"
          *     }
          */
         Unavailable: {
-            /** @description What went wrong; for a bad field `audit: <path>: <reason>`. */
+            /** @description The error message; for a bad field `audit: <path>: <reason>`. */
             error: string;
         };
         /**
-         * @description The body is not of a content type that the operation reads.
+         * @description The operation does not accept the content type of the body.
          * @example {
          *       "error": "audit: content type must be application/json"
          *     }
          */
         UnsupportedMediaType: {
-            /** @description What went wrong; for a bad field `audit: <path>: <reason>`. */
+            /** @description The error message; for a bad field `audit: <path>: <reason>`. */
             error: string;
         };
         /**
-         * @description What a verification found.
+         * @description The result of a verification.
          * @example {
          *       "valid": true,
          *       "verified": 20412,
@@ -1596,31 +1626,31 @@ export interface components {
         VerifyReport: {
             /** @description Whether nothing is missing and nothing was changed. */
             valid: boolean;
-            /** @description Events, and what remains of purged ones, that were examined without fault. */
+            /** @description The number of events, including the remains of purged ones, that passed. */
             verified: components["schemas"]["Count"];
-            /** @description Numbers that are missing, ascending; the first 1,000. */
+            /** @description The missing sequence numbers, ascending; the first 1,000. */
             gaps: components["schemas"]["Sequence"][];
-            /** @description Numbers of events that were changed, ascending; the first 1,000. */
+            /** @description The sequence numbers of changed events, ascending; the first 1,000. */
             tampered: components["schemas"]["Sequence"][];
-            /** @description The first number examined; 0 when there is none. */
+            /** @description The first sequence number examined; 0 when there is none. */
             first_event: components["schemas"]["SequenceOrZero"];
-            /** @description The last number examined; 0 when there is none. */
+            /** @description The last sequence number examined; 0 when there is none. */
             last_event: components["schemas"]["SequenceOrZero"];
-            /** @description The stream; null when nothing was ever recorded. */
+            /** @description The stream; null if nothing was ever recorded. */
             stream_id: components["schemas"]["StreamId"] | null;
-            /** @description Purged events among those examined. */
+            /** @description The number of purged events examined. */
             purged: components["schemas"]["Count"];
-            /** @description Events with an erased person among those examined. */
+            /** @description The number of examined events with an erased person. */
             erased: components["schemas"]["Count"];
-            /** @description How many numbers are missing. */
+            /** @description The number of missing sequence numbers. */
             gap_count: components["schemas"]["Count"];
-            /** @description How many events were changed. */
+            /** @description The number of changed events. */
             tampered_count: components["schemas"]["Count"];
-            /** @description The hash at the end of the stream when the verification began; 64 zeros when there is none. */
+            /** @description The hash at the end of the stream when the verification began; 64 zeros if it is empty. */
             head_hash: components["schemas"]["Hash"];
         };
         /**
-         * @description What to verify: the whole chain unless said otherwise.
+         * @description The range to verify; by default the whole chain.
          * @example {
          *       "stream_id": "stream_01kekj4hm0ert8n4a7s1m7h4cv",
          *       "from_seq": 0,
@@ -1629,27 +1659,27 @@ export interface components {
          *     }
          */
         VerifyRequest: {
-            /** @description The stream; that of the caller's tenant and app when absent. */
+            /** @description The stream; defaults to that of the caller's tenant and app. */
             stream_id?: components["schemas"]["StreamId"] | undefined;
             /**
-             * @description The first number; 0 is the first of all.
+             * @description The first sequence number; 0 means the first event.
              * @default 0
              */
             from_seq?: components["schemas"]["SequenceOrZero"] | undefined;
             /**
-             * @description The last number; 0 is the last of all. Not before `from_seq`.
+             * @description The last sequence number; 0 means the last event. Not before `from_seq`.
              * @default 0
              */
             to_seq?: components["schemas"]["SequenceOrZero"] | undefined;
             /**
-             * @description Whether to open the sealed parts as well and check their content.
+             * @description Whether to decrypt the encrypted parts as well and check their content.
              * @default false
              */
             deep?: boolean | undefined;
         };
         /** @description The error envelope of the service. */
         Error: {
-            /** @description What went wrong; for a bad field `audit: <path>: <reason>`. */
+            /** @description The error message; for a bad field `audit: <path>: <reason>`. */
             error: string;
         };
     };

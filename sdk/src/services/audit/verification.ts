@@ -9,19 +9,21 @@ import type * as T from './types.ts';
 /** `plinth.audit.verification` */
 export interface Verification {
   /**
-   * Verifies a chain: nothing missing, nothing changed, nothing added.
+   * Verifies a chain: that nothing is missing, changed or added.
+   *
+   * Needs the scope `audit:read`.
    *
    * `POST /v1/verify`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, credentials that are not valid, or no app to act for.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: As many verifications run as may at once, or the API key has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store is away, and whether a write took place is unknown: repeat it with the same idempotency key.
+   * - 401: Credentials are missing or not valid, or there is no app to act for.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The limit of simultaneous verifications is reached, or the API key has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, and it is unknown whether a write took place: repeat it with the same idempotency key.
    *
    * @example
    * ```ts

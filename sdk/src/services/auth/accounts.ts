@@ -11,15 +11,17 @@ export interface Accounts {
   /**
    * Replaces the caller's password. All other sessions and the grants of the user end.
    *
+   * Needs a signed-in user, whatever the scopes.
+   *
    * `POST /v1/auth/change-password`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -34,14 +36,17 @@ export interface Accounts {
   ) => Answer<T.PasswordChanged, T.Error>;
 
   /**
-   * Answers what a sign-up or sign-in screen needs to know of an app. Without key and `app_id`, credentials tell the app.
+   * Returns what a sign-up or sign-in screen needs to know about an app. Without a key and `app_id`, the credentials determine the app.
+   *
+   * Needs no scope.
    *
    * `GET /v1/auth/client-config`, which needs no credentials
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -59,15 +64,17 @@ export interface Accounts {
   ) => Answer<T.ClientConfig, T.Error>;
 
   /**
-   * Sends a message to reset a password, if there is such an account. The answer does not say whether.
+   * Sends a message to reset a password if the account exists. The response does not reveal whether it does.
+   *
+   * Needs no scope.
    *
    * `POST /v1/auth/forgot-password`, which needs no credentials
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -84,17 +91,18 @@ export interface Accounts {
   ) => Answer<T.Acknowledged, T.Error>;
 
   /**
-   * Replaces both tokens of a session. The old refresh token is spent: presented again within 10 seconds it is only
-   * refused, later it ends the session.
+   * Replaces both tokens of a session. The old refresh token is then spent: presenting it again within 10 seconds is only refused; presenting it later ends the session.
+   *
+   * Needs no scope.
    *
    * `POST /v1/auth/refresh`, which needs no credentials
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The password, code, challenge or refresh token is wrong or expired; which of them is not said.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The password, code, challenge or refresh token is wrong or expired; the response does not say which.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -111,13 +119,15 @@ export interface Accounts {
   /**
    * Replaces a forgotten password. All sessions and grants of the user end.
    *
+   * Needs no scope.
+   *
    * `POST /v1/auth/reset-password`, which needs no credentials
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -132,18 +142,19 @@ export interface Accounts {
   ) => Answer<T.PasswordResetDone, T.Error>;
 
   /**
-   * Signs in with a password. When a second factor is due, the answer is a challenge and there is no session yet.
-   * An unknown user, one without a password and a wrong password get the same answer.
+   * Signs in with a password. When a second factor is required, the response is a challenge and no session exists yet. An unknown user, a user without a password and a wrong password get the same response.
+   *
+   * Needs no scope.
    *
    * `POST /v1/auth/signin`, which needs no credentials
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The password, code, challenge or refresh token is wrong or expired; which of them is not said.
-   * - 403: The user is banned or has to verify their email address first, or the app takes no sign-ups; `reason` says which.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The password, code, challenge or refresh token is wrong or expired; the response does not say which.
+   * - 403: The user is banned or must verify their email address first, or the app does not accept sign-ups; `reason` says which.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -154,7 +165,7 @@ export interface Accounts {
     request: {
       /** The publishable key of the app. */
       'X-Publishable-Key'?: T.SentPublishableKey | undefined;
-      /** What an earlier sign-in on this device answered as `X-Device-Token`. */
+      /** The `X-Device-Token` that an earlier sign-in on this device returned. */
       'X-Device-Token'?: T.DeviceToken | undefined;
       body: T.Signin;
     },
@@ -162,15 +173,17 @@ export interface Accounts {
   ) => Answer<T.SigninResult, T.Error>;
 
   /**
-   * Ends the session that asks.
+   * Ends the session of the request.
+   *
+   * Needs a signed-in user, whatever the scopes.
    *
    * `POST /v1/auth/signout`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -183,17 +196,19 @@ export interface Accounts {
   ) => Answer<T.SignedOut, T.Error>;
 
   /**
-   * Opens an account and signs in. A message to verify the email address is on its way.
+   * Opens an account and signs in. Sends a message to verify the email address.
+   *
+   * Needs no scope.
    *
    * `POST /v1/auth/signup`, which needs no credentials
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 403: The user is banned or has to verify their email address first, or the app takes no sign-ups; `reason` says which.
+   * - 403: The user is banned or must verify their email address first, or the app does not accept sign-ups; `reason` says which.
    * - 409: The email address, username or phone number belongs to another account of the app.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -204,7 +219,7 @@ export interface Accounts {
     request: {
       /** The publishable key of the app. */
       'X-Publishable-Key'?: T.SentPublishableKey | undefined;
-      /** What an earlier sign-in on this device answered as `X-Device-Token`. */
+      /** The `X-Device-Token` that an earlier sign-in on this device returned. */
       'X-Device-Token'?: T.DeviceToken | undefined;
       body: T.Signup;
     },
@@ -214,13 +229,15 @@ export interface Accounts {
   /**
    * Verifies an email address.
    *
+   * Needs no scope.
+   *
    * `POST /v1/auth/verify-email`, which needs no credentials
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -235,15 +252,17 @@ export interface Accounts {
   ) => Answer<T.EmailVerified, T.Error>;
 
   /**
-   * Sends a message to verify an email address again, if there is such an account. The answer does not say whether.
+   * Sends another message to verify an email address if the account exists. The response does not reveal whether it does.
+   *
+   * Needs no scope.
    *
    * `POST /v1/auth/verify-email/resend`, which needs no credentials
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -285,6 +304,7 @@ export const accountsOf = (client: Client): Accounts =>
       path: '/v1/auth/signup',
       headers: ['X-Publishable-Key', 'X-Device-Token'],
       body: 'application/json',
+      creates: true,
     },
     verifyEmail: { verb: 'POST', path: '/v1/auth/verify-email', body: 'application/json' },
     resendVerification: {

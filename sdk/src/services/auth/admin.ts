@@ -9,19 +9,20 @@ import type * as T from './types.ts';
 /** `plinth.auth.admin` */
 export interface Admin {
   /**
-   * Begins a session as another user. It lasts an hour at most and ends with the caller's own; password, second factors,
-   * deletion, export, consent and further impersonation are refused inside.
+   * Begins a session as another user. The caller uses a session, an API key or root, never an access token. The session lasts at most an hour (15 minutes if a key began it) and ends with the caller's own session or when the caller loses the permission. Inside it, password changes, second factors, deletion, export, consent and further impersonation are refused.
+   *
+   * Needs the scope `auth:admin`.
    *
    * `POST /v1/auth/admin/impersonate`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -36,15 +37,17 @@ export interface Admin {
   ) => Answer<T.ImpersonationResult, T.Error>;
 
   /**
-   * Ends the impersonation that asks.
+   * Ends the impersonation session of the request.
+   *
+   * Needs a signed-in user, whatever the scopes.
    *
    * `POST /v1/auth/admin/impersonate/stop`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts

@@ -9,18 +9,20 @@ import type * as T from './types.ts';
 /** `plinth.auth.apps` */
 export interface Apps {
   /**
-   * Creates an app with its first publishable key. Not for credentials that are bound to an app.
+   * Creates an app with its first publishable key. Credentials that are bound to an app cannot call it.
+   *
+   * Needs the scope `auth:admin`.
    *
    * `POST /v1/auth/apps`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 409: The change collides with what is stored, or its state does not allow it.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 409: The change conflicts with stored data, or the current state does not allow it.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -35,15 +37,17 @@ export interface Apps {
   ) => Answer<T.App, T.Error>;
 
   /**
-   * Lists the apps of the tenant, newest first. Not for credentials that are bound to an app.
+   * Lists the apps of the tenant, newest first. Credentials that are bound to an app cannot call it.
+   *
+   * Needs the scope `auth:admin`.
    *
    * `GET /v1/auth/apps`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -52,25 +56,27 @@ export interface Apps {
    */
   readonly list: (
     request?: {
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Where the page before ended: its `X-Next-Cursor`. */
+      /** The `X-Next-Cursor` of the previous page. */
       cursor?: T.Cursor | undefined;
     },
     options?: RequestOptions,
   ) => List<T.App, T.Error, T.AppList>;
 
   /**
-   * Answers one app.
+   * Returns one app.
+   *
+   * Needs the scope `auth:admin`.
    *
    * `GET /v1/auth/apps/{appId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -79,6 +85,7 @@ export interface Apps {
    */
   readonly get: (
     request: {
+      /** An app: the product on whose behalf a tenant's data is kept. */
       appId: T.AppId;
     },
     options?: RequestOptions,
@@ -87,16 +94,18 @@ export interface Apps {
   /**
    * Changes the name or settings of an app.
    *
+   * Needs the scope `auth:admin`.
+   *
    * `PATCH /v1/auth/apps/{appId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -105,6 +114,7 @@ export interface Apps {
    */
   readonly update: (
     request: {
+      /** An app: the product on whose behalf a tenant's data is kept. */
       appId: T.AppId;
       body: T.AppUpdate;
     },
@@ -112,17 +122,19 @@ export interface Apps {
   ) => Answer<T.App, T.Error>;
 
   /**
-   * Deletes an app with everything in it, at the latest some minutes later; its credentials are refused at once.
+   * Deletes an app with everything in it within some minutes; its credentials are refused at once.
+   *
+   * Needs the scope `auth:admin`.
    *
    * `DELETE /v1/auth/apps/{appId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 409: The change collides with what is stored, or its state does not allow it.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 409: The change conflicts with stored data, or the current state does not allow it.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -131,23 +143,26 @@ export interface Apps {
    */
   readonly delete: (
     request: {
+      /** An app: the product on whose behalf a tenant's data is kept. */
       appId: T.AppId;
     },
     options?: RequestOptions,
   ) => Answer<T.Deleted, T.Error>;
 
   /**
-   * Gives an app one more publishable key, of at most 10.
+   * Adds a publishable key to an app, which may have at most 10.
+   *
+   * Needs the scope `auth:admin`.
    *
    * `POST /v1/auth/apps/{appId}/publishable-keys`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 409: The change collides with what is stored, or its state does not allow it.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 409: The change conflicts with stored data, or the current state does not allow it.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -156,23 +171,26 @@ export interface Apps {
    */
   readonly addKey: (
     request: {
+      /** An app: the product on whose behalf a tenant's data is kept. */
       appId: T.AppId;
     },
     options?: RequestOptions,
   ) => Answer<T.App, T.Error>;
 
   /**
-   * Takes a publishable key from an app. The last one stays.
+   * Removes a publishable key from an app. The last key cannot be removed.
+   *
+   * Needs the scope `auth:admin`.
    *
    * `DELETE /v1/auth/apps/{appId}/publishable-keys/{key}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 409: The change collides with what is stored, or its state does not allow it.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 409: The change conflicts with stored data, or the current state does not allow it.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -181,7 +199,9 @@ export interface Apps {
    */
   readonly removeKey: (
     request: {
+      /** An app: the product on whose behalf a tenant's data is kept. */
       appId: T.AppId;
+      /** The public identifier of an app, sent by browsers; it selects the app and proves nothing. */
       key: T.PublishableKey;
     },
     options?: RequestOptions,
@@ -191,11 +211,11 @@ export interface Apps {
 /** The resource over a client of one's own. */
 export const appsOf = (client: Client): Apps =>
   resource<Apps>(client, 'auth.apps', {
-    create: { verb: 'POST', path: '/v1/auth/apps', body: 'application/json' },
+    create: { verb: 'POST', path: '/v1/auth/apps', body: 'application/json', creates: true },
     list: { verb: 'GET', path: '/v1/auth/apps', pages: 'cursor', items: 'apps' },
     get: { verb: 'GET', path: '/v1/auth/apps/{appId}' },
     update: { verb: 'PATCH', path: '/v1/auth/apps/{appId}', body: 'application/json' },
     delete: { verb: 'DELETE', path: '/v1/auth/apps/{appId}' },
-    addKey: { verb: 'POST', path: '/v1/auth/apps/{appId}/publishable-keys' },
+    addKey: { verb: 'POST', path: '/v1/auth/apps/{appId}/publishable-keys', creates: true },
     removeKey: { verb: 'DELETE', path: '/v1/auth/apps/{appId}/publishable-keys/{key}' },
   });

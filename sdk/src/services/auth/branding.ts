@@ -11,17 +11,19 @@ export interface Branding {
   /**
    * Creates the branding of an app or organization.
    *
+   * Needs the scope `auth:write`.
+   *
    * `POST /v1/auth/branding`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 409: The change collides with what is stored, or its state does not allow it.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 409: The change conflicts with stored data, or the current state does not allow it.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -36,15 +38,18 @@ export interface Branding {
   ) => Answer<T.Brand, T.Error>;
 
   /**
-   * Answers the branding of an organization, or else of its app. Without key and `app_id`, `org_id` or credentials tell the app.
+   * Returns the branding of an organization, or else of its app. Without a key and `app_id`, `org_id` or the credentials determine the app.
+   *
+   * Needs no scope.
    *
    * `GET /v1/auth/branding`, which needs no credentials
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -66,16 +71,18 @@ export interface Branding {
   /**
    * Changes a branding.
    *
+   * Needs the scope `auth:write`.
+   *
    * `PATCH /v1/auth/branding/{brandingId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -84,6 +91,7 @@ export interface Branding {
    */
   readonly update: (
     request: {
+      /** Id of a branding. */
       brandingId: T.BrandingId;
       body: T.BrandUpdate;
     },
@@ -93,14 +101,16 @@ export interface Branding {
   /**
    * Deletes a branding.
    *
+   * Needs the scope `auth:write`.
+   *
    * `DELETE /v1/auth/branding/{brandingId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -109,6 +119,7 @@ export interface Branding {
    */
   readonly delete: (
     request: {
+      /** Id of a branding. */
       brandingId: T.BrandingId;
     },
     options?: RequestOptions,
@@ -118,7 +129,7 @@ export interface Branding {
 /** The resource over a client of one's own. */
 export const brandingOf = (client: Client): Branding =>
   resource<Branding>(client, 'auth.branding', {
-    create: { verb: 'POST', path: '/v1/auth/branding', body: 'application/json' },
+    create: { verb: 'POST', path: '/v1/auth/branding', body: 'application/json', creates: true },
     get: { verb: 'GET', path: '/v1/auth/branding', headers: ['X-Publishable-Key'] },
     update: { verb: 'PATCH', path: '/v1/auth/branding/{brandingId}', body: 'application/json' },
     delete: { verb: 'DELETE', path: '/v1/auth/branding/{brandingId}' },

@@ -9,19 +9,21 @@ import type * as T from './types.ts';
 /** `plinth.auth.clients` */
 export interface Clients {
   /**
-   * Registers a client. The answer shows its secret, once.
+   * Registers a client. The response shows its secret, which is not shown again.
+   *
+   * Needs the scope `auth:write`.
    *
    * `POST /v1/auth/oauth2/clients`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 409: The change collides with what is stored, or its state does not allow it.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 409: The change conflicts with stored data, or the current state does not allow it.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -38,14 +40,16 @@ export interface Clients {
   /**
    * Lists the clients of an app, newest first.
    *
+   * Needs the scope `auth:read`.
+   *
    * `GET /v1/auth/oauth2/clients`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -54,27 +58,32 @@ export interface Clients {
    */
   readonly list: (
     request?: {
-      /** The app; the caller's own when absent. Another than the one that the credentials are bound to is a 403. */
+      /**
+       * The app; the caller's own when absent. An app other than the one that the credentials are bound
+       * to is a 403.
+       */
       app_id?: T.AppId | undefined;
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Where the page before ended: its `X-Next-Cursor`. */
+      /** The `X-Next-Cursor` of the previous page. */
       cursor?: T.Cursor | undefined;
     },
     options?: RequestOptions,
   ) => List<T.Client, T.Error, T.ClientList>;
 
   /**
-   * Answers one client.
+   * Returns one client.
+   *
+   * Needs the scope `auth:read`.
    *
    * `GET /v1/auth/oauth2/clients/{clientId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -83,6 +92,7 @@ export interface Clients {
    */
   readonly get: (
     request: {
+      /** Id of an OAuth client, which is its `client_id`. */
       clientId: T.ClientId;
     },
     options?: RequestOptions,
@@ -91,16 +101,18 @@ export interface Clients {
   /**
    * Changes a client.
    *
+   * Needs the scope `auth:write`.
+   *
    * `PATCH /v1/auth/oauth2/clients/{clientId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -109,6 +121,7 @@ export interface Clients {
    */
   readonly update: (
     request: {
+      /** Id of an OAuth client, which is its `client_id`. */
       clientId: T.ClientId;
       body: T.ClientUpdate;
     },
@@ -118,14 +131,16 @@ export interface Clients {
   /**
    * Deletes a client. Its tokens are refused at once.
    *
+   * Needs the scope `auth:write`.
+   *
    * `DELETE /v1/auth/oauth2/clients/{clientId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -134,25 +149,28 @@ export interface Clients {
    */
   readonly delete: (
     request: {
+      /** Id of an OAuth client, which is its `client_id`. */
       clientId: T.ClientId;
     },
     options?: RequestOptions,
   ) => Answer<T.Deleted, T.Error>;
 
   /**
-   * Gives a client a new secret. The old one goes on working for the period of grace.
+   * Gives a client a new secret. The old secret keeps working during the grace period.
+   *
+   * Needs the scope `auth:write`.
    *
    * `POST /v1/auth/oauth2/clients/{clientId}/rotate-secret`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 409: The change collides with what is stored, or its state does not allow it.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 409: The change conflicts with stored data, or the current state does not allow it.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -161,6 +179,7 @@ export interface Clients {
    */
   readonly rotateSecret: (
     request: {
+      /** Id of an OAuth client, which is its `client_id`. */
       clientId: T.ClientId;
       body?: T.SecretRotation | undefined;
     },
@@ -171,7 +190,7 @@ export interface Clients {
 /** The resource over a client of one's own. */
 export const clientsOf = (client: Client): Clients =>
   resource<Clients>(client, 'auth.clients', {
-    create: { verb: 'POST', path: '/v1/auth/oauth2/clients', body: 'application/json' },
+    create: { verb: 'POST', path: '/v1/auth/oauth2/clients', body: 'application/json', creates: true },
     list: { verb: 'GET', path: '/v1/auth/oauth2/clients', pages: 'cursor', items: 'clients' },
     get: { verb: 'GET', path: '/v1/auth/oauth2/clients/{clientId}' },
     update: { verb: 'PATCH', path: '/v1/auth/oauth2/clients/{clientId}', body: 'application/json' },

@@ -11,14 +11,16 @@ export interface Devices {
   /**
    * Lists the caller's devices.
    *
+   * Needs a signed-in user, whatever the scopes.
+   *
    * `GET /v1/auth/devices`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -28,16 +30,18 @@ export interface Devices {
   readonly list: (request?: Record<never, never>, options?: RequestOptions) => Answer<T.DeviceList, T.Error>;
 
   /**
-   * Answers one device of the caller's.
+   * Returns one of the caller's devices.
+   *
+   * Needs a signed-in user, whatever the scopes.
    *
    * `GET /v1/auth/devices/{deviceId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -46,22 +50,25 @@ export interface Devices {
    */
   readonly get: (
     request: {
+      /** Id of a device. */
       deviceId: T.DeviceId;
     },
     options?: RequestOptions,
   ) => Answer<T.Device, T.Error>;
 
   /**
-   * Forgets a device of the caller's. Its other sessions end.
+   * Forgets one of the caller's devices. Its other sessions end.
+   *
+   * Needs a signed-in user, whatever the scopes.
    *
    * `DELETE /v1/auth/devices/{deviceId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -70,22 +77,25 @@ export interface Devices {
    */
   readonly delete: (
     request: {
+      /** Id of a device. */
       deviceId: T.DeviceId;
     },
     options?: RequestOptions,
   ) => Answer<T.Deleted, T.Error>;
 
   /**
-   * Trusts a device of the caller's for 30 days.
+   * Trusts one of the caller's devices for 30 days.
+   *
+   * Needs a signed-in user, whatever the scopes.
    *
    * `PATCH /v1/auth/devices/{deviceId}/trust`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -94,22 +104,25 @@ export interface Devices {
    */
   readonly trust: (
     request: {
+      /** Id of a device. */
       deviceId: T.DeviceId;
     },
     options?: RequestOptions,
   ) => Answer<T.Device, T.Error>;
 
   /**
-   * Ends the trust in a device of the caller's.
+   * Stops trusting one of the caller's devices.
+   *
+   * Needs a signed-in user, whatever the scopes.
    *
    * `DELETE /v1/auth/devices/{deviceId}/trust`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -118,6 +131,7 @@ export interface Devices {
    */
   readonly untrust: (
     request: {
+      /** Id of a device. */
       deviceId: T.DeviceId;
     },
     options?: RequestOptions,

@@ -9,13 +9,15 @@ import type * as T from './types.ts';
 /** `plinth.auth.discovery` */
 export interface Discovery {
   /**
-   * Answers the keys with which tokens are verified.
+   * Returns the keys that verify tokens.
+   *
+   * Needs no scope.
    *
    * `GET /v1/auth/.well-known/jwks.json`, which needs no credentials
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -28,13 +30,15 @@ export interface Discovery {
   ) => Answer<T.JsonWebKeySet, T.Error>;
 
   /**
-   * Answers what the provider offers, where OAuth 2.0 looks for it.
+   * Returns the metadata of the provider at the OAuth 2.0 address. RFC 8414 appends the path of the issuer to the well-known path, so the server returns the same document at `/.well-known/oauth-authorization-server<path of the issuer>`.
+   *
+   * Needs no scope.
    *
    * `GET /v1/auth/.well-known/oauth-authorization-server`, which needs no credentials
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -47,13 +51,15 @@ export interface Discovery {
   ) => Answer<T.ProviderMetadata, T.Error>;
 
   /**
-   * Answers what the provider offers, where OpenID Connect looks for it.
+   * Returns the metadata of the provider at the OpenID Connect address.
+   *
+   * Needs no scope.
    *
    * `GET /v1/auth/.well-known/openid-configuration`, which needs no credentials
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts

@@ -11,17 +11,19 @@ export interface Forms {
   /**
    * Creates a form.
    *
+   * Needs the scope `auth:write`.
+   *
    * `POST /v1/auth/forms`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 409: The change collides with what is stored, or its state does not allow it.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 409: The change conflicts with stored data, or the current state does not allow it.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -38,14 +40,16 @@ export interface Forms {
   /**
    * Lists the forms of an app, newest first.
    *
+   * Needs the scope `auth:read`.
+   *
    * `GET /v1/auth/forms`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -54,22 +58,28 @@ export interface Forms {
    */
   readonly list: (
     request?: {
-      /** The app; the caller's own when absent. Another than the one that the credentials are bound to is a 403. */
+      /**
+       * The app; the caller's own when absent. An app other than the one that the credentials are bound
+       * to is a 403.
+       */
       app_id?: T.AppId | undefined;
     },
     options?: RequestOptions,
   ) => Answer<T.FormList, T.Error>;
 
   /**
-   * Answers the active form of an app. Without key and `app_id`, credentials tell the app.
+   * Returns the active form of an app. Without a key and `app_id`, the credentials determine the app.
+   *
+   * Needs no scope.
    *
    * `GET /v1/auth/forms/active`, which needs no credentials
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -82,7 +92,7 @@ export interface Forms {
       'X-Publishable-Key'?: T.SentPublishableKey | undefined;
       /** The app. */
       app_id?: T.AppId | undefined;
-      /** What it is for. */
+      /** Its purpose. */
       form_type?: T.FormType | undefined;
     },
     options?: RequestOptions,
@@ -91,16 +101,18 @@ export interface Forms {
   /**
    * Changes a form. Its `version` goes up by one.
    *
+   * Needs the scope `auth:write`.
+   *
    * `PATCH /v1/auth/forms/{formId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -109,6 +121,7 @@ export interface Forms {
    */
   readonly update: (
     request: {
+      /** Id of a form. */
       formId: T.FormId;
       body: T.FormUpdate;
     },
@@ -118,14 +131,16 @@ export interface Forms {
   /**
    * Deletes a form.
    *
+   * Needs the scope `auth:write`.
+   *
    * `DELETE /v1/auth/forms/{formId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -134,6 +149,7 @@ export interface Forms {
    */
   readonly delete: (
     request: {
+      /** Id of a form. */
       formId: T.FormId;
     },
     options?: RequestOptions,
@@ -143,7 +159,7 @@ export interface Forms {
 /** The resource over a client of one's own. */
 export const formsOf = (client: Client): Forms =>
   resource<Forms>(client, 'auth.forms', {
-    create: { verb: 'POST', path: '/v1/auth/forms', body: 'application/json' },
+    create: { verb: 'POST', path: '/v1/auth/forms', body: 'application/json', creates: true },
     list: { verb: 'GET', path: '/v1/auth/forms' },
     active: { verb: 'GET', path: '/v1/auth/forms/active', headers: ['X-Publishable-Key'] },
     update: { verb: 'PATCH', path: '/v1/auth/forms/{formId}', body: 'application/json' },

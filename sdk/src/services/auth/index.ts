@@ -14,7 +14,9 @@ import { meOf, type Me } from './me.ts';
 import { mfaOf, type Mfa } from './mfa.ts';
 import { oauthOf, type OAuth } from './oauth.ts';
 import { clientsOf, type Clients } from './clients.ts';
+import { deviceGrantOf, type DeviceGrant } from './device-grant.ts';
 import { pagesOf, type Pages } from './pages.ts';
+import { clientRegistrationOf, type ClientRegistration } from './client-registration.ts';
 import { organizationsOf, type Organizations } from './organizations.ts';
 import { membersOf, type Members } from './members.ts';
 import { teamsOf, type Teams } from './teams.ts';
@@ -41,7 +43,9 @@ export type {
   Mfa,
   OAuth,
   Clients,
+  DeviceGrant,
   Pages,
+  ClientRegistration,
   Organizations,
   Members,
   Teams,
@@ -55,8 +59,9 @@ export type {
 };
 
 /**
- * Accounts, sessions, second factors, roles and organizations of the users of one or more apps, and an OAuth 2.0 and
- * OpenID Connect provider. Nothing crosses an app. Secrets are shown once, when they are made.
+ * Accounts, sessions, second factors, roles and organizations of the users of one or more apps, and
+ * an OAuth 2.0 and OpenID Connect provider. Data is never shared between apps. Secrets are shown
+ * only once, when they are created.
  */
 export interface AuthService {
   readonly discovery: Discovery;
@@ -72,7 +77,9 @@ export interface AuthService {
   readonly mfa: Mfa;
   readonly oauth: OAuth;
   readonly clients: Clients;
+  readonly deviceGrant: DeviceGrant;
   readonly pages: Pages;
+  readonly clientRegistration: ClientRegistration;
   readonly organizations: Organizations;
   readonly members: Members;
   readonly teams: Teams;
@@ -100,7 +107,9 @@ export const auth = (client: Client): AuthService => ({
   mfa: mfaOf(client),
   oauth: oauthOf(client),
   clients: clientsOf(client),
+  deviceGrant: deviceGrantOf(client),
   pages: pagesOf(client),
+  clientRegistration: clientRegistrationOf(client),
   organizations: organizationsOf(client),
   members: membersOf(client),
   teams: teamsOf(client),

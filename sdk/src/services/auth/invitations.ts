@@ -9,18 +9,20 @@ import type * as T from './types.ts';
 /** `plinth.auth.invitations` */
 export interface Invitations {
   /**
-   * Accepts an invitation. The caller's email address is the invited one, and is verified by this.
+   * Accepts an invitation. The caller's email address must be the invited one; accepting verifies it.
+   *
+   * Needs a signed-in user, whatever the scopes.
    *
    * `POST /v1/auth/invitations/accept`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 409: The change collides with what is stored, or its state does not allow it.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 409: The change conflicts with stored data, or the current state does not allow it.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -37,14 +39,16 @@ export interface Invitations {
   /**
    * Declines an invitation.
    *
+   * Needs no scope.
+   *
    * `POST /v1/auth/invitations/decline`, which needs no credentials
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 409: The change collides with what is stored, or its state does not allow it.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 409: The change conflicts with stored data, or the current state does not allow it.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -59,19 +63,21 @@ export interface Invitations {
   ) => Answer<T.Declined, T.Error>;
 
   /**
-   * Invites a person by email, as an admin of the organization or with `auth:write`. Only owners invite owners.
+   * Invites a person by email; requires an admin of the organization or `auth:write`. Only owners can invite owners.
+   *
+   * Needs any valid credential, whatever its scopes.
    *
    * `POST /v1/auth/organizations/{orgId}/invitations`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 409: The change collides with what is stored, or its state does not allow it.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 409: The change conflicts with stored data, or the current state does not allow it.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -80,6 +86,7 @@ export interface Invitations {
    */
   readonly create: (
     request: {
+      /** Id of an organization. */
       orgId: T.OrgId;
       body: T.InvitationCreate;
     },
@@ -87,16 +94,19 @@ export interface Invitations {
   ) => Answer<T.Invitation, T.Error>;
 
   /**
-   * Lists the invitations of an organization, newest first: for its admins and with `auth:read`.
+   * Lists the invitations of an organization, newest first; requires an admin of the organization
+   * or `auth:read`.
+   *
+   * Needs any valid credential, whatever its scopes.
    *
    * `GET /v1/auth/organizations/{orgId}/invitations`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -105,29 +115,32 @@ export interface Invitations {
    */
   readonly list: (
     request: {
+      /** Id of an organization. */
       orgId: T.OrgId;
       /** Only invitations with this status. */
       status?: T.InvitationStatus | undefined;
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Where the page before ended: its `X-Next-Cursor`. */
+      /** The `X-Next-Cursor` of the previous page. */
       cursor?: T.Cursor | undefined;
     },
     options?: RequestOptions,
   ) => List<T.Invitation, T.Error, T.InvitationList>;
 
   /**
-   * Takes back an invitation, as an admin of the organization or with `auth:write`.
+   * Revokes an invitation; requires an admin of the organization or `auth:write`.
+   *
+   * Needs any valid credential, whatever its scopes.
    *
    * `DELETE /v1/auth/organizations/{orgId}/invitations/{invitationId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 409: The change collides with what is stored, or its state does not allow it.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 409: The change conflicts with stored data, or the current state does not allow it.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -136,7 +149,9 @@ export interface Invitations {
    */
   readonly revoke: (
     request: {
+      /** Id of an organization. */
       orgId: T.OrgId;
+      /** Id of an invitation. */
       invitationId: T.InvitationId;
     },
     options?: RequestOptions,
@@ -146,9 +161,14 @@ export interface Invitations {
 /** The resource over a client of one's own. */
 export const invitationsOf = (client: Client): Invitations =>
   resource<Invitations>(client, 'auth.invitations', {
-    accept: { verb: 'POST', path: '/v1/auth/invitations/accept', body: 'application/json' },
+    accept: { verb: 'POST', path: '/v1/auth/invitations/accept', body: 'application/json', creates: true },
     decline: { verb: 'POST', path: '/v1/auth/invitations/decline', body: 'application/json' },
-    create: { verb: 'POST', path: '/v1/auth/organizations/{orgId}/invitations', body: 'application/json' },
+    create: {
+      verb: 'POST',
+      path: '/v1/auth/organizations/{orgId}/invitations',
+      body: 'application/json',
+      creates: true,
+    },
     list: {
       verb: 'GET',
       path: '/v1/auth/organizations/{orgId}/invitations',

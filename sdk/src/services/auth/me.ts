@@ -9,16 +9,18 @@ import type * as T from './types.ts';
 /** `plinth.auth.me` */
 export interface Me {
   /**
-   * Answers the caller's account.
+   * Returns the caller's account.
+   *
+   * Needs a signed-in user, whatever the scopes.
    *
    * `GET /v1/auth/me`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -30,17 +32,19 @@ export interface Me {
   /**
    * Changes the caller's account.
    *
+   * Needs a signed-in user, whatever the scopes.
+   *
    * `PATCH /v1/auth/me`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
    * - 409: The email address, username or phone number belongs to another account of the app.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -55,17 +59,18 @@ export interface Me {
   ) => Answer<T.User, T.Error>;
 
   /**
-   * Erases the caller's account with everything that is theirs. It cannot be undone. Organizations where they are the
-   * only member go too, others get a new owner. May need a fresh sign-in.
+   * Erases the caller's account and all of its data, irreversibly. Organizations whose only member is the caller are deleted; others get a new owner if needed. May require a recent sign-in.
+   *
+   * Needs a signed-in user, whatever the scopes.
    *
    * `DELETE /v1/auth/me`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -78,16 +83,18 @@ export interface Me {
   ) => Answer<T.AccountDeleted, T.Error>;
 
   /**
-   * Lists what the caller granted to OAuth clients.
+   * Lists the consents that the caller gave to OAuth clients.
+   *
+   * Needs a signed-in user, whatever the scopes.
    *
    * `GET /v1/auth/me/consents`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -100,16 +107,18 @@ export interface Me {
   ) => Answer<T.ConsentList, T.Error>;
 
   /**
-   * Takes back what the caller granted to an OAuth client. Its tokens are refused at once.
+   * Revokes a consent that the caller gave to an OAuth client. The client's tokens are refused at once.
+   *
+   * Needs a signed-in user, whatever the scopes.
    *
    * `DELETE /v1/auth/me/consents/{clientId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -118,22 +127,25 @@ export interface Me {
    */
   readonly revokeConsent: (
     request: {
+      /** Id of an OAuth client, which is its `client_id`. */
       clientId: T.ClientId;
     },
     options?: RequestOptions,
   ) => Answer<T.Revoked, T.Error>;
 
   /**
-   * Answers everything that the service keeps about the caller. May need a fresh sign-in.
+   * Returns all data that the service stores about the caller. May require a recent sign-in.
+   *
+   * Needs a signed-in user, whatever the scopes.
    *
    * `GET /v1/auth/me/export`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -146,18 +158,20 @@ export interface Me {
   ) => Answer<T.PersonalData, T.Error>;
 
   /**
-   * Proves again who the caller is, so that the session counts as fresh.
+   * Proves the caller's identity again, so that the session counts as fresh.
+   *
+   * Needs a signed-in user, whatever the scopes.
    *
    * `POST /v1/auth/me/reauthenticate`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -172,18 +186,20 @@ export interface Me {
   ) => Answer<T.Acknowledged, T.Error>;
 
   /**
-   * Chooses the active organization of the session; its roles count from then on.
+   * Chooses the active organization of the session; from then on, its roles apply.
+   *
+   * Needs a signed-in user, whatever the scopes.
    *
    * `POST /v1/auth/me/switch-org`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts

@@ -9,19 +9,21 @@ import type * as T from './types.ts';
 /** `plinth.auth.members` */
 export interface Members {
   /**
-   * Adds a user to an organization, as its admin or with `auth:write`. Only owners add admins and owners.
+   * Adds a user to an organization without asking the user. This is for the administration of the app and requires `auth:write` in the whole app. Owners and admins of the organization send invitations instead: see `POST /organizations/{orgId}/invitations`.
+   *
+   * Needs any valid credential, whatever its scopes.
    *
    * `POST /v1/auth/organizations/{orgId}/members`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 409: The change collides with what is stored, or its state does not allow it.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 409: The change conflicts with stored data, or the current state does not allow it.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -30,6 +32,7 @@ export interface Members {
    */
   readonly add: (
     request: {
+      /** Id of an organization. */
       orgId: T.OrgId;
       body: T.MemberCreate;
     },
@@ -37,16 +40,19 @@ export interface Members {
   ) => Answer<T.Member, T.Error>;
 
   /**
-   * Lists the members of an organization, newest first: for its members and with `auth:read`.
+   * Lists the members of an organization, newest first; requires a member of the organization or
+   * `auth:read`.
+   *
+   * Needs any valid credential, whatever its scopes.
    *
    * `GET /v1/auth/organizations/{orgId}/members`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -55,31 +61,34 @@ export interface Members {
    */
   readonly list: (
     request: {
+      /** Id of an organization. */
       orgId: T.OrgId;
       /** Only members with this role. */
       role?: T.OrgRole | undefined;
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Where the page before ended: its `X-Next-Cursor`. */
+      /** The `X-Next-Cursor` of the previous page. */
       cursor?: T.Cursor | undefined;
     },
     options?: RequestOptions,
   ) => List<T.Member, T.Error, T.MemberList>;
 
   /**
-   * Changes the role of a member, as an owner or with `auth:write`. The last owner stays one.
+   * Changes the role of a member; requires an owner or `auth:write`. The last owner must remain an owner.
+   *
+   * Needs any valid credential, whatever its scopes.
    *
    * `PATCH /v1/auth/organizations/{orgId}/members/{memberId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 409: The change collides with what is stored, or its state does not allow it.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 409: The change conflicts with stored data, or the current state does not allow it.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -88,7 +97,9 @@ export interface Members {
    */
   readonly update: (
     request: {
+      /** Id of an organization. */
       orgId: T.OrgId;
+      /** Id of a membership. */
       memberId: T.MemberId;
       body: T.MemberUpdate;
     },
@@ -96,17 +107,19 @@ export interface Members {
   ) => Answer<T.Member, T.Error>;
 
   /**
-   * Removes a member, as an admin or with `auth:write`; members may remove themselves. The last owner stays.
+   * Removes a member; requires an admin or `auth:write`. Members may remove themselves. The last owner cannot be removed.
+   *
+   * Needs any valid credential, whatever its scopes.
    *
    * `DELETE /v1/auth/organizations/{orgId}/members/{memberId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 409: The change collides with what is stored, or its state does not allow it.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 409: The change conflicts with stored data, or the current state does not allow it.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -115,7 +128,9 @@ export interface Members {
    */
   readonly remove: (
     request: {
+      /** Id of an organization. */
       orgId: T.OrgId;
+      /** Id of a membership. */
       memberId: T.MemberId;
     },
     options?: RequestOptions,
@@ -125,7 +140,12 @@ export interface Members {
 /** The resource over a client of one's own. */
 export const membersOf = (client: Client): Members =>
   resource<Members>(client, 'auth.members', {
-    add: { verb: 'POST', path: '/v1/auth/organizations/{orgId}/members', body: 'application/json' },
+    add: {
+      verb: 'POST',
+      path: '/v1/auth/organizations/{orgId}/members',
+      body: 'application/json',
+      creates: true,
+    },
     list: { verb: 'GET', path: '/v1/auth/organizations/{orgId}/members', pages: 'cursor', items: 'members' },
     update: {
       verb: 'PATCH',

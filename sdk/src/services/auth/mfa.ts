@@ -9,17 +9,19 @@ import type * as T from './types.ts';
 /** `plinth.auth.mfa` */
 export interface Mfa {
   /**
-   * Answers a challenge and signs in.
+   * Completes a challenge and signs in.
+   *
+   * Needs no scope.
    *
    * `POST /v1/auth/mfa/challenge`, which needs no credentials
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The password, code, challenge or refresh token is wrong or expired; which of them is not said.
-   * - 403: The user is banned or has to verify their email address first, or the app takes no sign-ups; `reason` says which.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The password, code, challenge or refresh token is wrong or expired; the response does not say which.
+   * - 403: The user is banned or must verify their email address first, or the app does not accept sign-ups; `reason` says which.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -28,7 +30,7 @@ export interface Mfa {
    */
   readonly challenge: (
     request: {
-      /** What an earlier sign-in on this device answered as `X-Device-Token`. */
+      /** The `X-Device-Token` that an earlier sign-in on this device returned. */
       'X-Device-Token'?: T.DeviceToken | undefined;
       body: T.ChallengeAnswer;
     },
@@ -36,16 +38,18 @@ export interface Mfa {
   ) => Answer<T.AuthResult, T.Error>;
 
   /**
-   * Sends a code that answers a challenge by `sms`.
+   * Sends a code to complete a challenge by `sms`.
+   *
+   * Needs no scope.
    *
    * `POST /v1/auth/mfa/challenge/send`, which needs no credentials
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The password, code, challenge or refresh token is wrong or expired; which of them is not said.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The password, code, challenge or refresh token is wrong or expired; the response does not say which.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -60,18 +64,20 @@ export interface Mfa {
   ) => Answer<T.CodeSent, T.Error>;
 
   /**
-   * Sets up a second factor, which counts once it is verified. May need a fresh sign-in.
+   * Sets up a second factor, which takes effect once it is verified. May require a recent sign-in.
+   *
+   * Needs a signed-in user, whatever the scopes.
    *
    * `POST /v1/auth/mfa/enroll`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 409: The change collides with what is stored, or its state does not allow it.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 409: The change conflicts with stored data, or the current state does not allow it.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -86,16 +92,18 @@ export interface Mfa {
   ) => Answer<T.NewMfaEnrollment, T.Error>;
 
   /**
-   * Removes second factors of the caller's. With the last verified one the recovery codes go. May need a fresh sign-in.
+   * Removes the caller's second factors. Removing the last verified one also deletes the recovery codes. May require a recent sign-in.
+   *
+   * Needs a signed-in user, whatever the scopes.
    *
    * `DELETE /v1/auth/mfa/enrollment`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -104,7 +112,7 @@ export interface Mfa {
    */
   readonly remove: (
     request?: {
-      /** Which factor; all when absent. */
+      /** The method to remove; all when absent. */
       method?: T.MfaMethod | undefined;
     },
     options?: RequestOptions,
@@ -113,13 +121,15 @@ export interface Mfa {
   /**
    * Lists the caller's second factors.
    *
+   * Needs a signed-in user, whatever the scopes.
+   *
    * `GET /v1/auth/mfa/enrollments`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -132,16 +142,18 @@ export interface Mfa {
   ) => Answer<T.MfaEnrollmentList, T.Error>;
 
   /**
-   * Replaces the caller's recovery codes. The old ones are void at once. May need a fresh sign-in.
+   * Replaces the caller's recovery codes. The old codes stop working at once. May require a recent sign-in.
+   *
+   * Needs a signed-in user, whatever the scopes.
    *
    * `POST /v1/auth/mfa/recovery-codes/regenerate`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -154,18 +166,20 @@ export interface Mfa {
   ) => Answer<T.RecoveryCodes, T.Error>;
 
   /**
-   * Proves that a second factor works. From then on sign-ins ask for it.
+   * Verifies a second factor. From then on, sign-ins ask for it.
+   *
+   * Needs a signed-in user, whatever the scopes.
    *
    * `POST /v1/auth/mfa/verify`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -190,7 +204,7 @@ export const mfaOf = (client: Client): Mfa =>
       body: 'application/json',
     },
     sendCode: { verb: 'POST', path: '/v1/auth/mfa/challenge/send', body: 'application/json' },
-    enroll: { verb: 'POST', path: '/v1/auth/mfa/enroll', body: 'application/json' },
+    enroll: { verb: 'POST', path: '/v1/auth/mfa/enroll', body: 'application/json', creates: true },
     remove: { verb: 'DELETE', path: '/v1/auth/mfa/enrollment' },
     list: { verb: 'GET', path: '/v1/auth/mfa/enrollments' },
     regenerate: { verb: 'POST', path: '/v1/auth/mfa/recovery-codes/regenerate' },

@@ -9,15 +9,15 @@ import type * as T from './types.ts';
 /** `plinth.auth.oauth` */
 export interface OAuth {
   /**
-   * Begins an authorization. The browser goes to the hosted pages for sign-in and consent, or straight back to
-   * `redirect_uri` with `code`, `state` and `iss`, or with `error`. With `request_uri` the other parameters were pushed.
-   * Parameters that are not known are ignored. An unknown client or redirect URI is told on a page and never redirected.
+   * Begins an authorization. The browser goes to the hosted pages for sign-in and consent, or straight back to `redirect_uri` with `code`, `state` and `iss`, or with `error`. With `response_mode=form_post` the response is a page with a form for `redirect_uri`; a script submits it, or the user presses its button. With `request_uri` the other parameters were pushed before. Unknown parameters are ignored. An unknown client or redirect URI leads to an error page, never to a redirect.
+   *
+   * Needs no scope.
    *
    * `GET /v1/auth/oauth2/authorize`, which needs no credentials
    *
-   * - 400: A page that says what is wrong.
-   * - 429: A page that says when the next try is heard.
-   * - 500: A page that says what is wrong.
+   * - 400: A page that describes an error.
+   * - 429: A page that says when the next attempt is possible.
+   * - 500: A page that describes an error.
    *
    * @example
    * ```ts
@@ -26,34 +26,101 @@ export interface OAuth {
    */
   readonly authorize: (
     request: {
+      /** A `client_id`, not yet validated. */
       client_id: T.SentClientId;
+      /** The response type: `code`. */
       response_type?: T.ResponseType | undefined;
+      /**
+       * How the response is returned: `query`, `fragment`, or `form_post`, which is a form that the
+       * browser submits.
+       */
+      response_mode?: T.ResponseMode | undefined;
+      /** Where the user is sent afterwards: exactly one of the client's redirect URIs. */
       redirect_uri?: T.RedirectTarget | undefined;
       /** Scopes, separated by spaces; all of the client's when absent. */
       scope?: T.ScopeList | undefined;
+      /**
+       * The value that the client gets back with the response, to protect against cross-site request
+       * forgery.
+       */
       state?: T.State | undefined;
-      /** The hash of the code verifier (RFC 7636); required for public clients and where the client says so. */
+      /**
+       * The hash of the code verifier (RFC 7636); required for public clients and for clients with
+       * `require_pkce`.
+       */
       code_challenge?: T.CodeChallenge | undefined;
+      /** The method of the code challenge: `S256`. */
       code_challenge_method?: T.CodeChallengeMethod | undefined;
+      /** The value that the id token repeats, to protect against replay. */
       nonce?: T.Nonce | undefined;
+      /**
+       * The pages to show: `none`, or one or more of `login`, `consent` and `select_account`, separated
+       * by spaces.
+       */
       prompt?: T.Prompt | undefined;
+      /** The maximum age of the sign-in in seconds; an older one must be repeated. */
       max_age?: T.MaxAge | undefined;
+      /** The user who is likely to sign in: an email address or username. */
       login_hint?: T.LoginHint | undefined;
+      /** An id token of the user who must be signed in; any other user must sign in first. */
+      id_token_hint?: T.IdTokenHint | undefined;
+      /**
+       * The authentication context classes that the client prefers, separated by spaces; `acr` contains
+       * the actual one.
+       */
+      acr_values?: T.AcrValues | undefined;
       /** The resource server that the token is for (RFC 8707); the platform when absent. */
       resource?: T.ResourceIndicator | undefined;
+      /** The key that the tokens will be bound to (RFC 9449). */
+      dpop_jkt?: T.SentKeyThumbprint | undefined;
+      /**
+       * The reference returned for a pushed authorization request (RFC 9126). Any other value is refused
+       * with `request_uri_not_supported`.
+       */
       request_uri?: T.RequestUri | undefined;
+      /** A request object (OpenID Connect Core, section 6), which is refused with `request_not_supported`. */
+      request?: T.RequestObject | undefined;
+      /** Client metadata in an authorization request, which is refused with `registration_not_supported`. */
+      registration?: T.SentRegistration | undefined;
     },
     options?: RequestOptions,
   ) => Answer<Response, T.Error | T.Html>;
 
   /**
-   * Goes on with an authorization after the hosted pages.
+   * Begins an authorization with a form. The browser is redirected to the same request by GET, because it withholds the session's cookie from forms of other sites; a request that is too long for an address must be pushed.
+   *
+   * Needs no scope.
+   *
+   * `POST /v1/auth/oauth2/authorize`, which needs no credentials
+   *
+   * - 400: A page that describes an error.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: A page that says when the next attempt is possible.
+   * - 500: A page that describes an error.
+   *
+   * @example
+   * ```ts
+   * await plinth.auth.oauth.postAuthorize({ body: { client_id: 'client_01m7w6qgepfq9s8vanppxya2w6' } });
+   * ```
+   */
+  readonly postAuthorize: (
+    request: {
+      body: T.AuthorizationRequest;
+    },
+    options?: RequestOptions,
+  ) => Answer<Response, T.Error | T.Html>;
+
+  /**
+   * Continues an authorization after the hosted pages.
+   *
+   * Needs no scope.
    *
    * `GET /v1/auth/oauth2/authorize/{uid}`, which needs no credentials
    *
-   * - 400: A page that says what is wrong.
-   * - 429: A page that says when the next try is heard.
-   * - 500: A page that says what is wrong.
+   * - 400: A page that describes an error.
+   * - 429: A page that says when the next attempt is possible.
+   * - 500: A page that describes an error.
    *
    * @example
    * ```ts
@@ -62,22 +129,25 @@ export interface OAuth {
    */
   readonly resume: (
     request: {
+      /** Id of an interaction: a sign-in or consent that an authorization waits for. */
       uid: T.InteractionId;
     },
     options?: RequestOptions,
   ) => Answer<Response, T.Error | T.Html>;
 
   /**
-   * Answers what is known of a token, to an authenticated client of the same app.
+   * Returns the state of a token to an authenticated client of the same app.
+   *
+   * Needs no scope.
    *
    * `POST /v1/auth/oauth2/introspect`, which needs no credentials
    *
-   * - 400: The request or what it presents is not good: `invalid_request`, `invalid_grant`, `unauthorized_client`, `unsupported_grant_type`, `invalid_scope` or `invalid_target`.
+   * - 400: The request or a credential in it is not valid: `invalid_request`, `invalid_grant`, `unauthorized_client`, `unsupported_grant_type`, `invalid_scope`, `invalid_target` or `invalid_dpop_proof`; for a device also `authorization_pending`, `slow_down`, `access_denied` or `expired_token`.
    * - 401: The client did not authenticate: `invalid_client`.
-   * - 413: The body is larger than the endpoint takes.
+   * - 413: The body is larger than the endpoint accepts.
    * - 415: The body is not a form.
-   * - 429: Too many requests from this address; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed.
+   * - 429: Too many requests from this address; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred.
    *
    * @example
    * ```ts
@@ -100,13 +170,15 @@ export interface OAuth {
   >;
 
   /**
-   * Begins a sign-out that a client asks for: a page that asks the user, or straight on.
+   * Begins a sign-out requested by a client: asks the user for confirmation or signs out directly.
+   *
+   * Needs no scope.
    *
    * `GET /v1/auth/oauth2/logout`, which needs no credentials
    *
-   * - 400: A page that says what is wrong.
-   * - 429: A page that says when the next try is heard.
-   * - 500: A page that says what is wrong.
+   * - 400: A page that describes an error.
+   * - 429: A page that says when the next attempt is possible.
+   * - 500: A page that describes an error.
    *
    * @example
    * ```ts
@@ -117,25 +189,31 @@ export interface OAuth {
     request?: {
       /** An id token of the user who signs out. */
       id_token_hint?: T.IdToken | undefined;
-      /** Where the user is sent then: one of the client's `post_logout_redirect_uris`. */
+      /** Where the user is sent afterwards: one of the client's `post_logout_redirect_uris`. */
       post_logout_redirect_uri?: T.RedirectTarget | undefined;
+      /**
+       * The value that the client gets back with the response, to protect against cross-site request
+       * forgery.
+       */
       state?: T.State | undefined;
-      /** The client, where there is no `id_token_hint`. */
+      /** The client, if there is no `id_token_hint`. */
       client_id?: T.SentClientId | undefined;
     },
     options?: RequestOptions,
   ) => Answer<Response, T.Error | T.Html>;
 
   /**
-   * Begins a sign-out that a client asks for, by a form.
+   * Begins a sign-out requested by a client, with a form.
+   *
+   * Needs no scope.
    *
    * `POST /v1/auth/oauth2/logout`, which needs no credentials
    *
-   * - 400: A page that says what is wrong.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: A page that says when the next try is heard.
-   * - 500: A page that says what is wrong.
+   * - 400: A page that describes an error.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: A page that says when the next attempt is possible.
+   * - 500: A page that describes an error.
    *
    * @example
    * ```ts
@@ -150,15 +228,17 @@ export interface OAuth {
   ) => Answer<Response, T.Error | T.Html>;
 
   /**
-   * Signs the user out, or not, as they said on the page.
+   * Signs the user out or not, as the user decided on the page.
+   *
+   * Needs no scope.
    *
    * `POST /v1/auth/oauth2/logout/confirm`, which needs no credentials
    *
-   * - 400: A page that says what is wrong.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: A page that says when the next try is heard.
-   * - 500: A page that says what is wrong.
+   * - 400: A page that describes an error.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: A page that says when the next attempt is possible.
+   * - 500: A page that describes an error.
    *
    * @example
    * ```ts
@@ -175,11 +255,13 @@ export interface OAuth {
   /**
    * Shows that the user is signed out.
    *
+   * Needs no scope.
+   *
    * `GET /v1/auth/oauth2/logout/success`, which needs no credentials
    *
-   * - 400: A page that says what is wrong.
-   * - 429: A page that says when the next try is heard.
-   * - 500: A page that says what is wrong.
+   * - 400: A page that describes an error.
+   * - 429: A page that says when the next attempt is possible.
+   * - 500: A page that describes an error.
    *
    * @example
    * ```ts
@@ -188,23 +270,25 @@ export interface OAuth {
    */
   readonly loggedOut: (
     request?: {
-      /** The client that asked. */
+      /** The client that requested the sign-out. */
       client_id?: T.SentClientId | undefined;
     },
     options?: RequestOptions,
   ) => Answer<Response, T.Error | T.Html>;
 
   /**
-   * Keeps an authorization request until the user comes (RFC 9126).
+   * Stores an authorization request until the user arrives (RFC 9126).
+   *
+   * Needs no scope.
    *
    * `POST /v1/auth/oauth2/par`, which needs no credentials
    *
-   * - 400: The request or what it presents is not good: `invalid_request`, `invalid_grant`, `unauthorized_client`, `unsupported_grant_type`, `invalid_scope` or `invalid_target`.
+   * - 400: The request or a credential in it is not valid: `invalid_request`, `invalid_grant`, `unauthorized_client`, `unsupported_grant_type`, `invalid_scope`, `invalid_target` or `invalid_dpop_proof`; for a device also `authorization_pending`, `slow_down`, `access_denied` or `expired_token`.
    * - 401: The client did not authenticate: `invalid_client`.
-   * - 413: The body is larger than the endpoint takes.
+   * - 413: The body is larger than the endpoint accepts.
    * - 415: The body is not a form.
-   * - 429: Too many requests from this address; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed.
+   * - 429: Too many requests from this address; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred.
    *
    * @example
    * ```ts
@@ -213,6 +297,8 @@ export interface OAuth {
    */
   readonly par: (
     request: {
+      /** The proof of possession of the key that tokens are bound to (RFC 9449). */
+      DPoP?: T.DpopProof | undefined;
       body: T.PushedAuthorization;
     },
     options?: RequestOptions,
@@ -227,13 +313,14 @@ export interface OAuth {
   >;
 
   /**
-   * Revokes a token with its grant and the grant's other tokens. The answer is always 200: the token does not work any
-   * more, whether or not it ever did and whether or not the client authenticated. A JSON body is read like a form.
+   * Revokes a token with its grant and the grant's other tokens. The response is always 200: the token no longer works, whether or not it ever did and whether or not the client authenticated. A JSON body is read like a form.
+   *
+   * Needs no scope.
    *
    * `POST /v1/auth/oauth2/revoke`, which needs no credentials
    *
-   * - 413: The body is larger than the endpoint takes.
-   * - 500: The store is away, or something unexpected failed.
+   * - 413: The body is larger than the endpoint accepts.
+   * - 500: The database is unavailable, or an unexpected error occurred.
    *
    * @example
    * ```ts
@@ -248,16 +335,18 @@ export interface OAuth {
   ) => Answer<void, T.OAuthInternalError | T.OAuthTooLarge>;
 
   /**
-   * Exchanges a grant for tokens. The access token is a JWT that every service of the platform accepts.
+   * Exchanges a grant for tokens. The access token is a JWT that every service of the platform accepts. With a proof in the header `DPoP`, it is bound to that key; so is the refresh token of a public client.
+   *
+   * Needs no scope.
    *
    * `POST /v1/auth/oauth2/token`, which needs no credentials
    *
-   * - 400: The request or what it presents is not good: `invalid_request`, `invalid_grant`, `unauthorized_client`, `unsupported_grant_type`, `invalid_scope` or `invalid_target`.
+   * - 400: The request or a credential in it is not valid: `invalid_request`, `invalid_grant`, `unauthorized_client`, `unsupported_grant_type`, `invalid_scope`, `invalid_target` or `invalid_dpop_proof`; for a device also `authorization_pending`, `slow_down`, `access_denied` or `expired_token`.
    * - 401: The client did not authenticate: `invalid_client`.
-   * - 413: The body is larger than the endpoint takes.
+   * - 413: The body is larger than the endpoint accepts.
    * - 415: The body is not a form.
-   * - 429: Too many requests from this address; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed.
+   * - 429: Too many requests from this address; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred.
    *
    * @example
    * ```ts
@@ -266,6 +355,8 @@ export interface OAuth {
    */
   readonly token: (
     request: {
+      /** The proof of possession of the key that tokens are bound to (RFC 9449). */
+      DPoP?: T.DpopProof | undefined;
       body: T.TokenRequest;
     },
     options?: RequestOptions,
@@ -280,15 +371,19 @@ export interface OAuth {
   >;
 
   /**
-   * Answers what the user allowed the client to see of them. Needs an access token with the scope `openid`.
+   * Returns the claims about the user that the user allowed the client to see.
+   *
+   * Needs an access token with the scope `openid`.
+   *
+   * Needs no scope.
    *
    * `GET /v1/auth/oauth2/userinfo`, which needs no credentials
    *
-   * - 400: The request or what it presents is not good: `invalid_request`, `invalid_grant`, `unauthorized_client`, `unsupported_grant_type`, `invalid_scope` or `invalid_target`.
+   * - 400: The request or a credential in it is not valid: `invalid_request`, `invalid_grant`, `unauthorized_client`, `unsupported_grant_type`, `invalid_scope`, `invalid_target` or `invalid_dpop_proof`; for a device also `authorization_pending`, `slow_down`, `access_denied` or `expired_token`.
    * - 401: The access token is missing, expired, revoked or malformed: `invalid_token`.
    * - 403: The access token does not hold the scope: `insufficient_scope`.
-   * - 429: Too many requests from this address; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed.
+   * - 429: Too many requests from this address; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred.
    *
    * @example
    * ```ts
@@ -296,7 +391,10 @@ export interface OAuth {
    * ```
    */
   readonly userinfo: (
-    request?: Record<never, never>,
+    request?: {
+      /** The proof of possession of the key that tokens are bound to (RFC 9449). */
+      DPoP?: T.DpopProof | undefined;
+    },
     options?: RequestOptions,
   ) => Answer<
     T.UserClaims,
@@ -304,17 +402,19 @@ export interface OAuth {
   >;
 
   /**
-   * Answers what the user allowed the client to see: for an access token in the header or in the form.
+   * Returns the claims that the user granted, for a token in the header or the form.
+   *
+   * Needs no scope.
    *
    * `POST /v1/auth/oauth2/userinfo`, which needs no credentials
    *
-   * - 400: The request or what it presents is not good: `invalid_request`, `invalid_grant`, `unauthorized_client`, `unsupported_grant_type`, `invalid_scope` or `invalid_target`.
+   * - 400: The request or a credential in it is not valid: `invalid_request`, `invalid_grant`, `unauthorized_client`, `unsupported_grant_type`, `invalid_scope`, `invalid_target` or `invalid_dpop_proof`; for a device also `authorization_pending`, `slow_down`, `access_denied` or `expired_token`.
    * - 401: The access token is missing, expired, revoked or malformed: `invalid_token`.
    * - 403: The access token does not hold the scope: `insufficient_scope`.
-   * - 413: The body is larger than the endpoint takes.
+   * - 413: The body is larger than the endpoint accepts.
    * - 415: The body is not a form.
-   * - 429: Too many requests from this address; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed.
+   * - 429: Too many requests from this address; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred.
    *
    * @example
    * ```ts
@@ -323,6 +423,8 @@ export interface OAuth {
    */
   readonly postUserinfo: (
     request?: {
+      /** The proof of possession of the key that tokens are bound to (RFC 9449). */
+      DPoP?: T.DpopProof | undefined;
       body?: T.UserinfoRequest | undefined;
     },
     options?: RequestOptions,
@@ -342,6 +444,12 @@ export interface OAuth {
 export const oauthOf = (client: Client): OAuth =>
   resource<OAuth>(client, 'auth.oauth', {
     authorize: { verb: 'GET', path: '/v1/auth/oauth2/authorize', unread: true },
+    postAuthorize: {
+      verb: 'POST',
+      path: '/v1/auth/oauth2/authorize',
+      body: 'application/x-www-form-urlencoded',
+      unread: true,
+    },
     resume: { verb: 'GET', path: '/v1/auth/oauth2/authorize/{uid}', unread: true },
     introspect: {
       verb: 'POST',
@@ -362,13 +470,29 @@ export const oauthOf = (client: Client): OAuth =>
       unread: true,
     },
     loggedOut: { verb: 'GET', path: '/v1/auth/oauth2/logout/success', unread: true },
-    par: { verb: 'POST', path: '/v1/auth/oauth2/par', body: 'application/x-www-form-urlencoded' },
-    revoke: { verb: 'POST', path: '/v1/auth/oauth2/revoke', body: 'application/x-www-form-urlencoded' },
-    token: { verb: 'POST', path: '/v1/auth/oauth2/token', body: 'application/x-www-form-urlencoded' },
-    userinfo: { verb: 'GET', path: '/v1/auth/oauth2/userinfo' },
+    par: {
+      verb: 'POST',
+      path: '/v1/auth/oauth2/par',
+      headers: ['DPoP'],
+      body: 'application/x-www-form-urlencoded',
+    },
+    revoke: {
+      verb: 'POST',
+      path: '/v1/auth/oauth2/revoke',
+      body: 'application/x-www-form-urlencoded',
+      empty: [200],
+    },
+    token: {
+      verb: 'POST',
+      path: '/v1/auth/oauth2/token',
+      headers: ['DPoP'],
+      body: 'application/x-www-form-urlencoded',
+    },
+    userinfo: { verb: 'GET', path: '/v1/auth/oauth2/userinfo', headers: ['DPoP'] },
     postUserinfo: {
       verb: 'POST',
       path: '/v1/auth/oauth2/userinfo',
+      headers: ['DPoP'],
       body: 'application/x-www-form-urlencoded',
     },
   });

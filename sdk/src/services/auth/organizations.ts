@@ -9,19 +9,21 @@ import type * as T from './types.ts';
 /** `plinth.auth.organizations` */
 export interface Organizations {
   /**
-   * Creates an organization. A user who does it becomes its owner; others need `auth:write`.
+   * Creates an organization. A user who creates one becomes its owner; other callers need `auth:write`.
+   *
+   * Needs any valid credential, whatever its scopes.
    *
    * `POST /v1/auth/organizations`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 409: The change collides with what is stored, or its state does not allow it.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 409: The change conflicts with stored data, or the current state does not allow it.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -36,16 +38,18 @@ export interface Organizations {
   ) => Answer<T.Organization, T.Error>;
 
   /**
-   * Lists the caller's organizations, newest first; with `auth:read` those of the app.
+   * Lists the caller's organizations, newest first; with `auth:read`, those of the app.
+   *
+   * Needs any valid credential, whatever its scopes.
    *
    * `GET /v1/auth/organizations`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -54,27 +58,32 @@ export interface Organizations {
    */
   readonly list: (
     request?: {
-      /** The app; the caller's own when absent. Another than the one that the credentials are bound to is a 403. */
+      /**
+       * The app; the caller's own when absent. An app other than the one that the credentials are bound
+       * to is a 403.
+       */
       app_id?: T.AppId | undefined;
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Where the page before ended: its `X-Next-Cursor`. */
+      /** The `X-Next-Cursor` of the previous page. */
       cursor?: T.Cursor | undefined;
     },
     options?: RequestOptions,
   ) => List<T.Organization, T.Error, T.OrganizationList>;
 
   /**
-   * Answers one organization, to its members and with `auth:read`.
+   * Returns one organization, to its members and with `auth:read`.
+   *
+   * Needs any valid credential, whatever its scopes.
    *
    * `GET /v1/auth/organizations/{orgId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -83,25 +92,28 @@ export interface Organizations {
    */
   readonly get: (
     request: {
+      /** Id of an organization. */
       orgId: T.OrgId;
     },
     options?: RequestOptions,
   ) => Answer<T.Organization, T.Error>;
 
   /**
-   * Changes an organization, as its admin or with `auth:write`.
+   * Changes an organization; requires its admin or `auth:write`.
+   *
+   * Needs any valid credential, whatever its scopes.
    *
    * `PATCH /v1/auth/organizations/{orgId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 409: The change collides with what is stored, or its state does not allow it.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 409: The change conflicts with stored data, or the current state does not allow it.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -110,6 +122,7 @@ export interface Organizations {
    */
   readonly update: (
     request: {
+      /** Id of an organization. */
       orgId: T.OrgId;
       body: T.OrganizationUpdate;
     },
@@ -117,16 +130,19 @@ export interface Organizations {
   ) => Answer<T.Organization, T.Error>;
 
   /**
-   * Deletes an organization: with its teams, invitations and the roles held in it, as its owner or with `auth:write`.
+   * Deletes an organization with its teams, its invitations and the roles held in it; requires its
+   * owner or `auth:write`.
+   *
+   * Needs any valid credential, whatever its scopes.
    *
    * `DELETE /v1/auth/organizations/{orgId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -135,6 +151,7 @@ export interface Organizations {
    */
   readonly delete: (
     request: {
+      /** Id of an organization. */
       orgId: T.OrgId;
     },
     options?: RequestOptions,
@@ -144,7 +161,7 @@ export interface Organizations {
 /** The resource over a client of one's own. */
 export const organizationsOf = (client: Client): Organizations =>
   resource<Organizations>(client, 'auth.organizations', {
-    create: { verb: 'POST', path: '/v1/auth/organizations', body: 'application/json' },
+    create: { verb: 'POST', path: '/v1/auth/organizations', body: 'application/json', creates: true },
     list: { verb: 'GET', path: '/v1/auth/organizations', pages: 'cursor', items: 'organizations' },
     get: { verb: 'GET', path: '/v1/auth/organizations/{orgId}' },
     update: { verb: 'PATCH', path: '/v1/auth/organizations/{orgId}', body: 'application/json' },

@@ -11,14 +11,16 @@ export interface Outbox {
   /**
    * Lists the messages of the app, newest first.
    *
+   * Needs the scope `auth:admin`.
+   *
    * `GET /v1/auth/dev/outbox`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -31,9 +33,9 @@ export interface Outbox {
       to?: T.Recipient | undefined;
       /** Only messages of this kind. */
       kind?: T.MessageKind | undefined;
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Where the page before ended: its `X-Next-Cursor`. */
+      /** The `X-Next-Cursor` of the previous page. */
       cursor?: T.Cursor | undefined;
     },
     options?: RequestOptions,
@@ -42,14 +44,16 @@ export interface Outbox {
   /**
    * Deletes all messages of the app.
    *
+   * Needs the scope `auth:admin`.
+   *
    * `DELETE /v1/auth/dev/outbox`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -59,16 +63,46 @@ export interface Outbox {
   readonly clear: (request?: Record<never, never>, options?: RequestOptions) => Answer<T.Deleted, T.Error>;
 
   /**
-   * Answers one message.
+   * Shows the newest messages of all apps as a page. The server prints its address at startup, for the developer.
+   *
+   * Needs no scope.
+   *
+   * `GET /v1/auth/dev/outbox/page`, which needs no credentials
+   *
+   * - 400: A page that describes an error.
+   * - 404: A page that describes an error.
+   * - 429: A page that says when the next attempt is possible.
+   * - 500: A page that describes an error.
+   *
+   * @example
+   * ```ts
+   * await plinth.auth.outbox.page({ key: 'q0cPlSvNcz1Qw3oQdW1lW0S8cQeYb4hJ7m2uXo9tG5k' });
+   * ```
+   */
+  readonly page: (
+    request: {
+      /**
+       * The key that opens the outbox page. The server derives it from its master key and prints it, as
+       * part of an address, at startup.
+       */
+      key: T.OutboxKey;
+    },
+    options?: RequestOptions,
+  ) => Answer<Response, T.Error | T.Html>;
+
+  /**
+   * Returns one message.
+   *
+   * Needs the scope `auth:admin`.
    *
    * `GET /v1/auth/dev/outbox/{messageId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -77,6 +111,7 @@ export interface Outbox {
    */
   readonly get: (
     request: {
+      /** Id of a message. */
       messageId: T.MessageId;
     },
     options?: RequestOptions,
@@ -88,5 +123,6 @@ export const outboxOf = (client: Client): Outbox =>
   resource<Outbox>(client, 'auth.outbox', {
     list: { verb: 'GET', path: '/v1/auth/dev/outbox', pages: 'cursor', items: 'messages' },
     clear: { verb: 'DELETE', path: '/v1/auth/dev/outbox' },
+    page: { verb: 'GET', path: '/v1/auth/dev/outbox/page', unread: true },
     get: { verb: 'GET', path: '/v1/auth/dev/outbox/{messageId}' },
   });

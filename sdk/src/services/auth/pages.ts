@@ -9,14 +9,17 @@ import type * as T from './types.ts';
 /** `plinth.auth.pages` */
 export interface Pages {
   /**
-   * Shows what an authorization waits for: sign-in, second factor or consent.
+   * Shows what an authorization is waiting for: sign-in, second factor, choice of account or
+   * consent.
+   *
+   * Needs no scope.
    *
    * `GET /v1/auth/oauth2/interactions/{uid}`, which needs no credentials
    *
-   * - 400: A page that says what is wrong.
-   * - 410: A page that says that what it was for is over: used, replaced, expired or decided.
-   * - 429: A page that says when the next try is heard.
-   * - 500: A page that says what is wrong.
+   * - 400: A page that describes an error.
+   * - 410: A page that says that the link or the flow is no longer valid: used, replaced, expired or decided.
+   * - 429: A page that says when the next attempt is possible.
+   * - 500: A page that describes an error.
    *
    * @example
    * ```ts
@@ -25,24 +28,27 @@ export interface Pages {
    */
   readonly interaction: (
     request: {
+      /** Id of an interaction: a sign-in or consent that an authorization waits for. */
       uid: T.InteractionId;
-      /** To sign in anew though somebody is signed in. */
+      /** Whether to sign in anew although a user is signed in. */
       switch_account?: boolean | undefined;
     },
     options?: RequestOptions,
   ) => Answer<Response, T.Error | T.Html>;
 
   /**
-   * Ends an authorization; the client is told `access_denied`.
+   * Ends an authorization; the client receives `access_denied`.
+   *
+   * Needs no scope.
    *
    * `POST /v1/auth/oauth2/interactions/{uid}/abort`, which needs no credentials
    *
-   * - 400: A page that says what is wrong.
-   * - 410: A page that says that what it was for is over: used, replaced, expired or decided.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: A page that says when the next try is heard.
-   * - 500: A page that says what is wrong.
+   * - 400: A page that describes an error.
+   * - 410: A page that says that the link or the flow is no longer valid: used, replaced, expired or decided.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: A page that says when the next attempt is possible.
+   * - 500: A page that describes an error.
    *
    * @example
    * ```ts
@@ -51,6 +57,7 @@ export interface Pages {
    */
   readonly abort: (
     request: {
+      /** Id of an interaction: a sign-in or consent that an authorization waits for. */
       uid: T.InteractionId;
       body: T.DecisionForm;
     },
@@ -58,16 +65,46 @@ export interface Pages {
   ) => Answer<Response, T.Error | T.Html>;
 
   /**
-   * Grants the client what it asks for.
+   * Continues an authorization as the account that is signed in.
+   *
+   * Needs no scope.
+   *
+   * `POST /v1/auth/oauth2/interactions/{uid}/account`, which needs no credentials
+   *
+   * - 400: A page that describes an error.
+   * - 410: A page that says that the link or the flow is no longer valid: used, replaced, expired or decided.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: A page that says when the next attempt is possible.
+   * - 500: A page that describes an error.
+   *
+   * @example
+   * ```ts
+   * await plinth.auth.pages.account({ uid: 'xU4pYQm7nV2kR9sTbC1dE', body: { csrf: 'Zk9vYmFyLWNzcmYtdG9rZW4tZXhhbXBsZS0wMDAwMDA' } });
+   * ```
+   */
+  readonly account: (
+    request: {
+      /** Id of an interaction: a sign-in or consent that an authorization waits for. */
+      uid: T.InteractionId;
+      body: T.DecisionForm;
+    },
+    options?: RequestOptions,
+  ) => Answer<Response, T.Error | T.Html>;
+
+  /**
+   * Grants the client what it requests.
+   *
+   * Needs no scope.
    *
    * `POST /v1/auth/oauth2/interactions/{uid}/consent`, which needs no credentials
    *
-   * - 400: A page that says what is wrong.
-   * - 410: A page that says that what it was for is over: used, replaced, expired or decided.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: A page that says when the next try is heard.
-   * - 500: A page that says what is wrong.
+   * - 400: A page that describes an error.
+   * - 410: A page that says that the link or the flow is no longer valid: used, replaced, expired or decided.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: A page that says when the next attempt is possible.
+   * - 500: A page that describes an error.
    *
    * @example
    * ```ts
@@ -76,6 +113,7 @@ export interface Pages {
    */
   readonly consent: (
     request: {
+      /** Id of an interaction: a sign-in or consent that an authorization waits for. */
       uid: T.InteractionId;
       body: T.DecisionForm;
     },
@@ -83,16 +121,18 @@ export interface Pages {
   ) => Answer<Response, T.Error | T.Html>;
 
   /**
-   * Answers the challenge of a sign-in for an authorization.
+   * Completes the challenge of a sign-in for an authorization.
+   *
+   * Needs no scope.
    *
    * `POST /v1/auth/oauth2/interactions/{uid}/mfa`, which needs no credentials
    *
-   * - 400: A page that says what is wrong.
-   * - 410: A page that says that what it was for is over: used, replaced, expired or decided.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: A page that says when the next try is heard.
-   * - 500: A page that says what is wrong.
+   * - 400: A page that describes an error.
+   * - 410: A page that says that the link or the flow is no longer valid: used, replaced, expired or decided.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: A page that says when the next attempt is possible.
+   * - 500: A page that describes an error.
    *
    * @example
    * ```ts
@@ -101,6 +141,7 @@ export interface Pages {
    */
   readonly mfa: (
     request: {
+      /** Id of an interaction: a sign-in or consent that an authorization waits for. */
       uid: T.InteractionId;
       body: T.MfaForm;
     },
@@ -108,16 +149,18 @@ export interface Pages {
   ) => Answer<Response, T.Error | T.Html>;
 
   /**
-   * Texts a code that answers the challenge of a sign-in for an authorization.
+   * Texts a code for the second factor of an authorization's sign-in.
+   *
+   * Needs no scope.
    *
    * `POST /v1/auth/oauth2/interactions/{uid}/mfa/send`, which needs no credentials
    *
-   * - 400: A page that says what is wrong.
-   * - 410: A page that says that what it was for is over: used, replaced, expired or decided.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: A page that says when the next try is heard.
-   * - 500: A page that says what is wrong.
+   * - 400: A page that describes an error.
+   * - 410: A page that says that the link or the flow is no longer valid: used, replaced, expired or decided.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: A page that says when the next attempt is possible.
+   * - 500: A page that describes an error.
    *
    * @example
    * ```ts
@@ -126,6 +169,7 @@ export interface Pages {
    */
   readonly sendCode: (
     request: {
+      /** Id of an interaction: a sign-in or consent that an authorization waits for. */
       uid: T.InteractionId;
       body: T.DecisionForm;
     },
@@ -135,14 +179,16 @@ export interface Pages {
   /**
    * Signs in for an authorization.
    *
+   * Needs no scope.
+   *
    * `POST /v1/auth/oauth2/interactions/{uid}/signin`, which needs no credentials
    *
-   * - 400: A page that says what is wrong.
-   * - 410: A page that says that what it was for is over: used, replaced, expired or decided.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: A page that says when the next try is heard.
-   * - 500: A page that says what is wrong.
+   * - 400: A page that describes an error.
+   * - 410: A page that says that the link or the flow is no longer valid: used, replaced, expired or decided.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: A page that says when the next attempt is possible.
+   * - 500: A page that describes an error.
    *
    * @example
    * ```ts
@@ -151,6 +197,7 @@ export interface Pages {
    */
   readonly signin: (
     request: {
+      /** Id of an interaction: a sign-in or consent that an authorization waits for. */
       uid: T.InteractionId;
       body: T.SigninForm;
     },
@@ -160,12 +207,14 @@ export interface Pages {
   /**
    * Shows the page to sign up for an authorization.
    *
+   * Needs no scope.
+   *
    * `GET /v1/auth/oauth2/interactions/{uid}/signup`, which needs no credentials
    *
-   * - 400: A page that says what is wrong.
-   * - 410: A page that says that what it was for is over: used, replaced, expired or decided.
-   * - 429: A page that says when the next try is heard.
-   * - 500: A page that says what is wrong.
+   * - 400: A page that describes an error.
+   * - 410: A page that says that the link or the flow is no longer valid: used, replaced, expired or decided.
+   * - 429: A page that says when the next attempt is possible.
+   * - 500: A page that describes an error.
    *
    * @example
    * ```ts
@@ -174,6 +223,7 @@ export interface Pages {
    */
   readonly signup: (
     request: {
+      /** Id of an interaction: a sign-in or consent that an authorization waits for. */
       uid: T.InteractionId;
     },
     options?: RequestOptions,
@@ -182,14 +232,16 @@ export interface Pages {
   /**
    * Signs up for an authorization.
    *
+   * Needs no scope.
+   *
    * `POST /v1/auth/oauth2/interactions/{uid}/signup`, which needs no credentials
    *
-   * - 400: A page that says what is wrong.
-   * - 410: A page that says that what it was for is over: used, replaced, expired or decided.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: A page that says when the next try is heard.
-   * - 500: A page that says what is wrong.
+   * - 400: A page that describes an error.
+   * - 410: A page that says that the link or the flow is no longer valid: used, replaced, expired or decided.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: A page that says when the next attempt is possible.
+   * - 500: A page that describes an error.
    *
    * @example
    * ```ts
@@ -198,6 +250,7 @@ export interface Pages {
    */
   readonly sendSignup: (
     request: {
+      /** Id of an interaction: a sign-in or consent that an authorization waits for. */
       uid: T.InteractionId;
       body: T.SignupForm;
     },
@@ -205,13 +258,15 @@ export interface Pages {
   ) => Answer<Response, T.Error | T.Html>;
 
   /**
-   * Shows the page to ask for a new password.
+   * Shows the page to request a new password.
+   *
+   * Needs no scope.
    *
    * `GET /v1/auth/pages/forgot-password`, which needs no credentials
    *
-   * - 400: A page that says what is wrong.
-   * - 429: A page that says when the next try is heard.
-   * - 500: A page that says what is wrong.
+   * - 400: A page that describes an error.
+   * - 429: A page that says when the next attempt is possible.
+   * - 500: A page that describes an error.
    *
    * @example
    * ```ts
@@ -227,15 +282,17 @@ export interface Pages {
   ) => Answer<Response, T.Error | T.Html>;
 
   /**
-   * Asks for a new password, from its page. A message is sent if there is such an account; the page does not say whether.
+   * Requests a new password from the page. A message is sent if the account exists; the page does not reveal whether it does.
+   *
+   * Needs no scope.
    *
    * `POST /v1/auth/pages/forgot-password`, which needs no credentials
    *
-   * - 400: A page that says what is wrong.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: A page that says when the next try is heard.
-   * - 500: A page that says what is wrong.
+   * - 400: A page that describes an error.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: A page that says when the next attempt is possible.
+   * - 500: A page that describes an error.
    *
    * @example
    * ```ts
@@ -250,14 +307,16 @@ export interface Pages {
   ) => Answer<Response, T.Error | T.Html>;
 
   /**
-   * Shows the page to answer an invitation.
+   * Shows the page to respond to an invitation.
+   *
+   * Needs no scope.
    *
    * `GET /v1/auth/pages/invitation`, which needs no credentials
    *
-   * - 400: A page that says what is wrong.
-   * - 410: A page that says that what it was for is over: used, replaced, expired or decided.
-   * - 429: A page that says when the next try is heard.
-   * - 500: A page that says what is wrong.
+   * - 400: A page that describes an error.
+   * - 410: A page that says that the link or the flow is no longer valid: used, replaced, expired or decided.
+   * - 429: A page that says when the next attempt is possible.
+   * - 500: A page that describes an error.
    *
    * @example
    * ```ts
@@ -266,22 +325,25 @@ export interface Pages {
    */
   readonly invitation: (
     request: {
+      /** A secret string that was issued before; all invalid values are refused in the same way. */
       token: T.PresentedToken;
     },
     options?: RequestOptions,
   ) => Answer<Response, T.Error | T.Html>;
 
   /**
-   * Answers an invitation.
+   * Responds to an invitation from the page.
+   *
+   * Needs no scope.
    *
    * `POST /v1/auth/pages/invitation`, which needs no credentials
    *
-   * - 400: A page that says what is wrong.
-   * - 410: A page that says that what it was for is over: used, replaced, expired or decided.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: A page that says when the next try is heard.
-   * - 500: A page that says what is wrong.
+   * - 400: A page that describes an error.
+   * - 410: A page that says that the link or the flow is no longer valid: used, replaced, expired or decided.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: A page that says when the next attempt is possible.
+   * - 500: A page that describes an error.
    *
    * @example
    * ```ts
@@ -298,12 +360,14 @@ export interface Pages {
   /**
    * Shows the page to choose a new password.
    *
+   * Needs no scope.
+   *
    * `GET /v1/auth/pages/reset-password`, which needs no credentials
    *
-   * - 400: A page that says what is wrong.
-   * - 410: A page that says that what it was for is over: used, replaced, expired or decided.
-   * - 429: A page that says when the next try is heard.
-   * - 500: A page that says what is wrong.
+   * - 400: A page that describes an error.
+   * - 410: A page that says that the link or the flow is no longer valid: used, replaced, expired or decided.
+   * - 429: A page that says when the next attempt is possible.
+   * - 500: A page that describes an error.
    *
    * @example
    * ```ts
@@ -312,22 +376,25 @@ export interface Pages {
    */
   readonly resetPassword: (
     request: {
+      /** A secret string that was issued before; all invalid values are refused in the same way. */
       token: T.PresentedToken;
     },
     options?: RequestOptions,
   ) => Answer<Response, T.Error | T.Html>;
 
   /**
-   * Chooses a new password, from its page.
+   * Sets a new password from the page.
+   *
+   * Needs no scope.
    *
    * `POST /v1/auth/pages/reset-password`, which needs no credentials
    *
-   * - 400: A page that says what is wrong.
-   * - 410: A page that says that what it was for is over: used, replaced, expired or decided.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: A page that says when the next try is heard.
-   * - 500: A page that says what is wrong.
+   * - 400: A page that describes an error.
+   * - 410: A page that says that the link or the flow is no longer valid: used, replaced, expired or decided.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: A page that says when the next attempt is possible.
+   * - 500: A page that describes an error.
    *
    * @example
    * ```ts
@@ -344,12 +411,14 @@ export interface Pages {
   /**
    * Shows the page to verify an email address.
    *
+   * Needs no scope.
+   *
    * `GET /v1/auth/pages/verify-email`, which needs no credentials
    *
-   * - 400: A page that says what is wrong.
-   * - 410: A page that says that what it was for is over: used, replaced, expired or decided.
-   * - 429: A page that says when the next try is heard.
-   * - 500: A page that says what is wrong.
+   * - 400: A page that describes an error.
+   * - 410: A page that says that the link or the flow is no longer valid: used, replaced, expired or decided.
+   * - 429: A page that says when the next attempt is possible.
+   * - 500: A page that describes an error.
    *
    * @example
    * ```ts
@@ -358,22 +427,25 @@ export interface Pages {
    */
   readonly verifyEmail: (
     request: {
+      /** A secret string that was issued before; all invalid values are refused in the same way. */
       token: T.PresentedToken;
     },
     options?: RequestOptions,
   ) => Answer<Response, T.Error | T.Html>;
 
   /**
-   * Verifies an email address, from its page.
+   * Verifies an email address from the page.
+   *
+   * Needs no scope.
    *
    * `POST /v1/auth/pages/verify-email`, which needs no credentials
    *
-   * - 400: A page that says what is wrong.
-   * - 410: A page that says that what it was for is over: used, replaced, expired or decided.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: A page that says when the next try is heard.
-   * - 500: A page that says what is wrong.
+   * - 400: A page that describes an error.
+   * - 410: A page that says that the link or the flow is no longer valid: used, replaced, expired or decided.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: A page that says when the next attempt is possible.
+   * - 500: A page that describes an error.
    *
    * @example
    * ```ts
@@ -395,6 +467,12 @@ export const pagesOf = (client: Client): Pages =>
     abort: {
       verb: 'POST',
       path: '/v1/auth/oauth2/interactions/{uid}/abort',
+      body: 'application/x-www-form-urlencoded',
+      unread: true,
+    },
+    account: {
+      verb: 'POST',
+      path: '/v1/auth/oauth2/interactions/{uid}/account',
       body: 'application/x-www-form-urlencoded',
       unread: true,
     },

@@ -11,13 +11,15 @@ export interface Phone {
   /**
    * Sends a code to a phone.
    *
+   * Needs no scope.
+   *
    * `POST /v1/auth/phone/send-code`, which needs no credentials
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -34,18 +36,19 @@ export interface Phone {
   ) => Answer<T.CodeSent, T.Error>;
 
   /**
-   * Signs in by a code that was sent to a phone. A number that is new in the app opens an account. Where
-   * that one is missing what the app's active form asks for, the answer is 400 `form_invalid` and the code is still good.
+   * Signs in with a code that was sent to a phone. A number that is new in the app opens an account. If the request lacks data that the app's active form requires, the response is 400 `form_invalid` and the code still works.
+   *
+   * Needs no scope.
    *
    * `POST /v1/auth/phone/verify`, which needs no credentials
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The password, code, challenge or refresh token is wrong or expired; which of them is not said.
-   * - 403: The user is banned or has to verify their email address first, or the app takes no sign-ups; `reason` says which.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The password, code, challenge or refresh token is wrong or expired; the response does not say which.
+   * - 403: The user is banned or must verify their email address first, or the app does not accept sign-ups; `reason` says which.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -56,7 +59,7 @@ export interface Phone {
     request: {
       /** The publishable key of the app. */
       'X-Publishable-Key'?: T.SentPublishableKey | undefined;
-      /** What an earlier sign-in on this device answered as `X-Device-Token`. */
+      /** The `X-Device-Token` that an earlier sign-in on this device returned. */
       'X-Device-Token'?: T.DeviceToken | undefined;
       body: T.PhoneVerification;
     },

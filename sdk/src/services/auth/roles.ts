@@ -11,17 +11,19 @@ export interface Roles {
   /**
    * Creates a role.
    *
+   * Needs the scope `auth:write`.
+   *
    * `POST /v1/auth/roles`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 409: The change collides with what is stored, or its state does not allow it.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 409: The change conflicts with stored data, or the current state does not allow it.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -38,14 +40,16 @@ export interface Roles {
   /**
    * Lists the roles of an app, newest first.
    *
+   * Needs the scope `auth:read`.
+   *
    * `GET /v1/auth/roles`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -54,27 +58,32 @@ export interface Roles {
    */
   readonly list: (
     request?: {
-      /** The app; the caller's own when absent. Another than the one that the credentials are bound to is a 403. */
+      /**
+       * The app; the caller's own when absent. An app other than the one that the credentials are bound
+       * to is a 403.
+       */
       app_id?: T.AppId | undefined;
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Where the page before ended: its `X-Next-Cursor`. */
+      /** The `X-Next-Cursor` of the previous page. */
       cursor?: T.Cursor | undefined;
     },
     options?: RequestOptions,
   ) => List<T.Role, T.Error, T.RoleList>;
 
   /**
-   * Answers one role.
+   * Returns one role.
+   *
+   * Needs the scope `auth:read`.
    *
    * `GET /v1/auth/roles/{roleId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -83,25 +92,28 @@ export interface Roles {
    */
   readonly get: (
     request: {
+      /** Id of a role. */
       roleId: T.RoleId;
     },
     options?: RequestOptions,
   ) => Answer<T.Role, T.Error>;
 
   /**
-   * Changes a role's name, description or parent.
+   * Changes a role's name, description or parent. Only callers who hold the same permissions on the platform's own services can change, delete or unassign a role that grants them.
+   *
+   * Needs the scope `auth:write`.
    *
    * `PATCH /v1/auth/roles/{roleId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 409: The change collides with what is stored, or its state does not allow it.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 409: The change conflicts with stored data, or the current state does not allow it.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -110,6 +122,7 @@ export interface Roles {
    */
   readonly update: (
     request: {
+      /** Id of a role. */
       roleId: T.RoleId;
       body: T.RoleUpdate;
     },
@@ -119,15 +132,17 @@ export interface Roles {
   /**
    * Deletes a role with its permissions and assignments. Roles that inherit from it lose their parent.
    *
+   * Needs the scope `auth:write`.
+   *
    * `DELETE /v1/auth/roles/{roleId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 409: The change collides with what is stored, or its state does not allow it.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 409: The change conflicts with stored data, or the current state does not allow it.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -136,24 +151,27 @@ export interface Roles {
    */
   readonly delete: (
     request: {
+      /** Id of a role. */
       roleId: T.RoleId;
     },
     options?: RequestOptions,
   ) => Answer<T.Deleted, T.Error>;
 
   /**
-   * Assigns a role to a user. It is no error when the user holds it.
+   * Assigns a role to a user. It is not an error if the user already holds it.
+   *
+   * Needs the scope `auth:write`.
    *
    * `POST /v1/auth/roles/{roleId}/assign`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -162,6 +180,7 @@ export interface Roles {
    */
   readonly assign: (
     request: {
+      /** Id of a role. */
       roleId: T.RoleId;
       body: T.RoleAssignment;
     },
@@ -169,19 +188,21 @@ export interface Roles {
   ) => Answer<T.Assigned, T.Error>;
 
   /**
-   * Adds a permission to a role. Rights on the platform's own services can be given only by callers who hold them.
+   * Adds a permission to a role. Only callers who hold a permission on the platform's own services can grant it.
+   *
+   * Needs the scope `auth:write`.
    *
    * `POST /v1/auth/roles/{roleId}/permissions`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 409: The change collides with what is stored, or its state does not allow it.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 409: The change conflicts with stored data, or the current state does not allow it.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -190,6 +211,7 @@ export interface Roles {
    */
   readonly addPermission: (
     request: {
+      /** Id of a role. */
       roleId: T.RoleId;
       body: T.PermissionCreate;
     },
@@ -197,16 +219,18 @@ export interface Roles {
   ) => Answer<T.Permission, T.Error>;
 
   /**
-   * Lists the permissions of a role, not those it inherits.
+   * Lists the permissions of a role, without inherited ones.
+   *
+   * Needs the scope `auth:read`.
    *
    * `GET /v1/auth/roles/{roleId}/permissions`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -215,6 +239,7 @@ export interface Roles {
    */
   readonly listPermissions: (
     request: {
+      /** Id of a role. */
       roleId: T.RoleId;
     },
     options?: RequestOptions,
@@ -223,14 +248,16 @@ export interface Roles {
   /**
    * Removes a permission from a role. Live sessions lose it at once.
    *
+   * Needs the scope `auth:write`.
+   *
    * `DELETE /v1/auth/roles/{roleId}/permissions/{permissionId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -239,25 +266,29 @@ export interface Roles {
    */
   readonly removePermission: (
     request: {
+      /** Id of a role. */
       roleId: T.RoleId;
+      /** Id of a permission. */
       permissionId: T.PermissionId;
     },
     options?: RequestOptions,
   ) => Answer<T.Removed, T.Error>;
 
   /**
-   * Takes a role from a user. It is no error when the user does not hold it.
+   * Removes a role from a user; requires the same permissions as assigning it. It is not an error if the user does not hold it.
+   *
+   * Needs the scope `auth:write`.
    *
    * `POST /v1/auth/roles/{roleId}/unassign`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -266,6 +297,7 @@ export interface Roles {
    */
   readonly unassign: (
     request: {
+      /** Id of a role. */
       roleId: T.RoleId;
       body: T.RoleUnassignment;
     },
@@ -276,13 +308,18 @@ export interface Roles {
 /** The resource over a client of one's own. */
 export const rolesOf = (client: Client): Roles =>
   resource<Roles>(client, 'auth.roles', {
-    create: { verb: 'POST', path: '/v1/auth/roles', body: 'application/json' },
+    create: { verb: 'POST', path: '/v1/auth/roles', body: 'application/json', creates: true },
     list: { verb: 'GET', path: '/v1/auth/roles', pages: 'cursor', items: 'roles' },
     get: { verb: 'GET', path: '/v1/auth/roles/{roleId}' },
     update: { verb: 'PATCH', path: '/v1/auth/roles/{roleId}', body: 'application/json' },
     delete: { verb: 'DELETE', path: '/v1/auth/roles/{roleId}' },
     assign: { verb: 'POST', path: '/v1/auth/roles/{roleId}/assign', body: 'application/json' },
-    addPermission: { verb: 'POST', path: '/v1/auth/roles/{roleId}/permissions', body: 'application/json' },
+    addPermission: {
+      verb: 'POST',
+      path: '/v1/auth/roles/{roleId}/permissions',
+      body: 'application/json',
+      creates: true,
+    },
     listPermissions: { verb: 'GET', path: '/v1/auth/roles/{roleId}/permissions' },
     removePermission: { verb: 'DELETE', path: '/v1/auth/roles/{roleId}/permissions/{permissionId}' },
     unassign: { verb: 'POST', path: '/v1/auth/roles/{roleId}/unassign', body: 'application/json' },

@@ -9,16 +9,18 @@ import type * as T from './types.ts';
 /** `plinth.auth.sessions` */
 export interface Sessions {
   /**
-   * Lists the caller's sessions that have not ended.
+   * Lists the caller's active sessions.
+   *
+   * Needs a signed-in user, whatever the scopes.
    *
    * `GET /v1/auth/sessions`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -28,16 +30,18 @@ export interface Sessions {
   readonly list: (request?: Record<never, never>, options?: RequestOptions) => Answer<T.SessionList, T.Error>;
 
   /**
-   * Ends all sessions of the caller's but the one that asks.
+   * Ends all of the caller's sessions except the one of the request.
+   *
+   * Needs a signed-in user, whatever the scopes.
    *
    * `POST /v1/auth/sessions/revoke-others`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -50,16 +54,18 @@ export interface Sessions {
   ) => Answer<T.RevokedSessions, T.Error>;
 
   /**
-   * Ends a session of the caller's.
+   * Ends one of the caller's sessions.
+   *
+   * Needs a signed-in user, whatever the scopes.
    *
    * `DELETE /v1/auth/sessions/{sessionId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -68,6 +74,7 @@ export interface Sessions {
    */
   readonly revoke: (
     request: {
+      /** Id of a session. */
       sessionId: T.SessionId;
     },
     options?: RequestOptions,

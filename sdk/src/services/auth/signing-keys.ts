@@ -11,13 +11,15 @@ export interface SigningKeys {
   /**
    * Lists the keys.
    *
+   * Needs the scope `auth:admin` in the operator's tenant.
+   *
    * `GET /v1/auth/signing-keys`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -30,15 +32,17 @@ export interface SigningKeys {
   ) => Answer<T.SigningKeyList, T.Error>;
 
   /**
-   * Rotates the keys now. What the retired ones signed is verified for 7 days.
+   * Rotates the keys now. Tokens signed by retired keys are verified for 7 more days. At most eight rotations fit into 7 days; the next one is a 429 that says when a rotation is possible again.
+   *
+   * Needs the scope `auth:admin` in the operator's tenant.
    *
    * `POST /v1/auth/signing-keys/rotate`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts

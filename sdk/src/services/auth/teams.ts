@@ -9,19 +9,21 @@ import type * as T from './types.ts';
 /** `plinth.auth.teams` */
 export interface Teams {
   /**
-   * Creates a team, as an admin of the organization or with `auth:write`.
+   * Creates a team; requires an admin of the organization or `auth:write`.
+   *
+   * Needs any valid credential, whatever its scopes.
    *
    * `POST /v1/auth/organizations/{orgId}/teams`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 409: The change collides with what is stored, or its state does not allow it.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 409: The change conflicts with stored data, or the current state does not allow it.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -30,6 +32,7 @@ export interface Teams {
    */
   readonly create: (
     request: {
+      /** Id of an organization. */
       orgId: T.OrgId;
       body: T.TeamCreate;
     },
@@ -37,16 +40,19 @@ export interface Teams {
   ) => Answer<T.Team, T.Error>;
 
   /**
-   * Lists the teams of an organization, newest first: for its members and with `auth:read`.
+   * Lists the teams of an organization, newest first; requires a member of the organization or
+   * `auth:read`.
+   *
+   * Needs any valid credential, whatever its scopes.
    *
    * `GET /v1/auth/organizations/{orgId}/teams`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -55,26 +61,29 @@ export interface Teams {
    */
   readonly list: (
     request: {
+      /** Id of an organization. */
       orgId: T.OrgId;
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Where the page before ended: its `X-Next-Cursor`. */
+      /** The `X-Next-Cursor` of the previous page. */
       cursor?: T.Cursor | undefined;
     },
     options?: RequestOptions,
   ) => List<T.Team, T.Error, T.TeamList>;
 
   /**
-   * Answers one team, to the organization's members and with `auth:read`.
+   * Returns one team, to the organization's members and with `auth:read`.
+   *
+   * Needs any valid credential, whatever its scopes.
    *
    * `GET /v1/auth/organizations/{orgId}/teams/{teamId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -83,26 +92,30 @@ export interface Teams {
    */
   readonly get: (
     request: {
+      /** Id of an organization. */
       orgId: T.OrgId;
+      /** Id of a team. */
       teamId: T.TeamId;
     },
     options?: RequestOptions,
   ) => Answer<T.Team, T.Error>;
 
   /**
-   * Changes a team, as an admin of the organization or with `auth:write`.
+   * Changes a team; requires an admin of the organization or `auth:write`.
+   *
+   * Needs any valid credential, whatever its scopes.
    *
    * `PATCH /v1/auth/organizations/{orgId}/teams/{teamId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 409: The change collides with what is stored, or its state does not allow it.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 409: The change conflicts with stored data, or the current state does not allow it.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -111,7 +124,9 @@ export interface Teams {
    */
   readonly update: (
     request: {
+      /** Id of an organization. */
       orgId: T.OrgId;
+      /** Id of a team. */
       teamId: T.TeamId;
       body: T.TeamUpdate;
     },
@@ -119,16 +134,18 @@ export interface Teams {
   ) => Answer<T.Team, T.Error>;
 
   /**
-   * Deletes a team, as an admin of the organization or with `auth:write`. Its members stay in the organization.
+   * Deletes a team; requires an admin of the organization or `auth:write`. Its members stay in the organization.
+   *
+   * Needs any valid credential, whatever its scopes.
    *
    * `DELETE /v1/auth/organizations/{orgId}/teams/{teamId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -137,26 +154,30 @@ export interface Teams {
    */
   readonly delete: (
     request: {
+      /** Id of an organization. */
       orgId: T.OrgId;
+      /** Id of a team. */
       teamId: T.TeamId;
     },
     options?: RequestOptions,
   ) => Answer<T.Deleted, T.Error>;
 
   /**
-   * Adds a member of the organization to a team, as its admin or with `auth:write`.
+   * Adds a member of the organization to a team; requires its admin or `auth:write`.
+   *
+   * Needs any valid credential, whatever its scopes.
    *
    * `POST /v1/auth/organizations/{orgId}/teams/{teamId}/members`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 409: The change collides with what is stored, or its state does not allow it.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 409: The change conflicts with stored data, or the current state does not allow it.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -165,7 +186,9 @@ export interface Teams {
    */
   readonly addMember: (
     request: {
+      /** Id of an organization. */
       orgId: T.OrgId;
+      /** Id of a team. */
       teamId: T.TeamId;
       body: T.TeamMemberCreate;
     },
@@ -173,16 +196,19 @@ export interface Teams {
   ) => Answer<T.TeamMember, T.Error>;
 
   /**
-   * Lists the members of a team, newest first: for the organization's members and with `auth:read`.
+   * Lists the members of a team, newest first; requires a member of the organization or
+   * `auth:read`.
+   *
+   * Needs any valid credential, whatever its scopes.
    *
    * `GET /v1/auth/organizations/{orgId}/teams/{teamId}/members`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -191,27 +217,31 @@ export interface Teams {
    */
   readonly members: (
     request: {
+      /** Id of an organization. */
       orgId: T.OrgId;
+      /** Id of a team. */
       teamId: T.TeamId;
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Where the page before ended: its `X-Next-Cursor`. */
+      /** The `X-Next-Cursor` of the previous page. */
       cursor?: T.Cursor | undefined;
     },
     options?: RequestOptions,
   ) => List<T.TeamMember, T.Error, T.TeamMemberList>;
 
   /**
-   * Removes a member from a team: as an admin of the organization or with `auth:write`.
+   * Removes a member from a team; requires an admin of the organization or `auth:write`.
+   *
+   * Needs any valid credential, whatever its scopes.
    *
    * `DELETE /v1/auth/organizations/{orgId}/teams/{teamId}/members/{teamMemberId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -220,8 +250,11 @@ export interface Teams {
    */
   readonly removeMember: (
     request: {
+      /** Id of an organization. */
       orgId: T.OrgId;
+      /** Id of a team. */
       teamId: T.TeamId;
+      /** Id of a membership in a team. */
       teamMemberId: T.TeamMemberId;
     },
     options?: RequestOptions,
@@ -231,7 +264,12 @@ export interface Teams {
 /** The resource over a client of one's own. */
 export const teamsOf = (client: Client): Teams =>
   resource<Teams>(client, 'auth.teams', {
-    create: { verb: 'POST', path: '/v1/auth/organizations/{orgId}/teams', body: 'application/json' },
+    create: {
+      verb: 'POST',
+      path: '/v1/auth/organizations/{orgId}/teams',
+      body: 'application/json',
+      creates: true,
+    },
     list: { verb: 'GET', path: '/v1/auth/organizations/{orgId}/teams', pages: 'cursor', items: 'teams' },
     get: { verb: 'GET', path: '/v1/auth/organizations/{orgId}/teams/{teamId}' },
     update: {
@@ -244,6 +282,7 @@ export const teamsOf = (client: Client): Teams =>
       verb: 'POST',
       path: '/v1/auth/organizations/{orgId}/teams/{teamId}/members',
       body: 'application/json',
+      creates: true,
     },
     members: {
       verb: 'GET',

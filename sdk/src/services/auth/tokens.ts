@@ -9,17 +9,18 @@ import type * as T from './types.ts';
 /** `plinth.auth.tokens` */
 export interface Tokens {
   /**
-   * Tells at once when credentials are revoked or may do less; so callers may keep what they resolved. A comment
-   * every half second proves the stream alive; without one for 1.5 seconds nothing may be kept. Changes may come twice.
+   * Streams revocations and reductions of rights. Callers may therefore cache resolved principals. A comment every half second shows that the stream is alive; after 1.5 seconds without one, nothing may be cached. A change may arrive twice.
+   *
+   * Needs the scope `auth:admin` in the operator's tenant.
    *
    * `GET /v1/auth/tokens/changes`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 410: The stream no longer reaches back to where the caller was.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 410: The stream no longer reaches back to the caller's position.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -28,24 +29,26 @@ export interface Tokens {
    */
   readonly changes: (
     request?: {
-      /** The `id` of the last event that was seen; the stream begins 5 seconds before it. */
+      /** The `id` of the last event received; the stream resumes 5 seconds before it. */
       'Last-Event-ID'?: string | undefined;
     },
     options?: EventOptions,
   ) => EventStream<{ event: 'change'; id?: string; data: T.Change }, T.Error>;
 
   /**
-   * Answers whom a credential stands for. One that is not good is a 200 with `active: false`.
+   * Returns the principal behind a credential. An invalid credential is a 200 with `active: false`.
+   *
+   * Needs the scope `auth:admin` in the operator's tenant.
    *
    * `POST /v1/auth/tokens/resolve`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts

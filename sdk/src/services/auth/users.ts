@@ -11,14 +11,16 @@ export interface Users {
   /**
    * Lists the users of an app, newest first.
    *
+   * Needs the scope `auth:read`.
+   *
    * `GET /v1/auth/users`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -27,36 +29,41 @@ export interface Users {
    */
   readonly list: (
     request?: {
-      /** The app; the caller's own when absent. Another than the one that the credentials are bound to is a 403. */
+      /**
+       * The app; the caller's own when absent. An app other than the one that the credentials are bound
+       * to is a 403.
+       */
       app_id?: T.AppId | undefined;
       /** Only the user with this email address. */
       email?: T.Email | undefined;
-      /** Only users whose email, username or name begins with this text, whatever the case. */
+      /** Only users whose email, username or name begins with this text, ignoring case. */
       search?: string | undefined;
       /** Only users who are banned, or only those who are not. */
       banned?: boolean | undefined;
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Where the page before ended: its `X-Next-Cursor`. */
+      /** The `X-Next-Cursor` of the previous page. */
       cursor?: T.Cursor | undefined;
     },
     options?: RequestOptions,
   ) => List<T.User, T.Error, T.UserList>;
 
   /**
-   * Creates a user, without a message to them and without a session.
+   * Creates a user, without sending a message or starting a session.
+   *
+   * Needs the scope `auth:write`.
    *
    * `POST /v1/auth/users`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
    * - 409: The email address, username or phone number belongs to another account of the app.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -71,16 +78,18 @@ export interface Users {
   ) => Answer<T.User, T.Error>;
 
   /**
-   * Answers one user.
+   * Returns one user.
+   *
+   * Needs the scope `auth:read`.
    *
    * `GET /v1/auth/users/{userId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -89,25 +98,28 @@ export interface Users {
    */
   readonly get: (
     request: {
+      /** Id of a user. */
       userId: T.UserId;
     },
     options?: RequestOptions,
   ) => Answer<T.User, T.Error>;
 
   /**
-   * Changes a user.
+   * Changes a user. What they sign in by is changed only by callers who hold all rights on the platform's own services that the user holds.
+   *
+   * Needs the scope `auth:write`.
    *
    * `PATCH /v1/auth/users/{userId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
    * - 409: The email address, username or phone number belongs to another account of the app.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -116,6 +128,7 @@ export interface Users {
    */
   readonly update: (
     request: {
+      /** Id of a user. */
       userId: T.UserId;
       body: T.UserUpdate;
     },
@@ -123,16 +136,20 @@ export interface Users {
   ) => Answer<T.User, T.Error>;
 
   /**
-   * Erases a user with everything that is theirs. It cannot be undone; the email address is free at once.
+   * Erases a user and all of their data, irreversibly; the email address is free at once. A caller
+   * cannot erase, ban, sign out or reset the factors of a user who holds permissions on the
+   * platform's own services that the caller lacks.
+   *
+   * Needs the scope `auth:admin`.
    *
    * `DELETE /v1/auth/users/{userId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -141,6 +158,7 @@ export interface Users {
    */
   readonly delete: (
     request: {
+      /** Id of a user. */
       userId: T.UserId;
     },
     options?: RequestOptions,
@@ -149,16 +167,18 @@ export interface Users {
   /**
    * Bans a user. All sessions and grants end, and no sign-in succeeds until the ban ends.
    *
+   * Needs the scope `auth:admin`.
+   *
    * `POST /v1/auth/users/{userId}/ban`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -167,6 +187,7 @@ export interface Users {
    */
   readonly ban: (
     request: {
+      /** Id of a user. */
       userId: T.UserId;
       body?: T.Ban | undefined;
     },
@@ -176,14 +197,16 @@ export interface Users {
   /**
    * Removes all second factors and recovery codes of a user.
    *
+   * Needs the scope `auth:admin`.
+   *
    * `DELETE /v1/auth/users/{userId}/mfa`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -192,6 +215,7 @@ export interface Users {
    */
   readonly resetMfa: (
     request: {
+      /** Id of a user. */
       userId: T.UserId;
     },
     options?: RequestOptions,
@@ -200,14 +224,16 @@ export interface Users {
   /**
    * Lists the roles of a user, in the app and in its organizations. Users may ask for their own; others need `auth:read`.
    *
+   * Needs any valid credential, whatever its scopes.
+   *
    * `GET /v1/auth/users/{userId}/roles`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -216,22 +242,25 @@ export interface Users {
    */
   readonly roles: (
     request: {
+      /** Id of a user. */
       userId: T.UserId;
     },
     options?: RequestOptions,
   ) => Answer<T.UserRoleList, T.Error>;
 
   /**
-   * Lists the sessions of a user that have not ended.
+   * Lists the active sessions of a user.
+   *
+   * Needs the scope `auth:read`.
    *
    * `GET /v1/auth/users/{userId}/sessions`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -240,6 +269,7 @@ export interface Users {
    */
   readonly sessions: (
     request: {
+      /** Id of a user. */
       userId: T.UserId;
     },
     options?: RequestOptions,
@@ -248,14 +278,16 @@ export interface Users {
   /**
    * Ends all sessions of a user.
    *
+   * Needs the scope `auth:admin`.
+   *
    * `POST /v1/auth/users/{userId}/signout-all`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -264,6 +296,7 @@ export interface Users {
    */
   readonly signoutAll: (
     request: {
+      /** Id of a user. */
       userId: T.UserId;
     },
     options?: RequestOptions,
@@ -272,14 +305,16 @@ export interface Users {
   /**
    * Ends the ban of a user.
    *
+   * Needs the scope `auth:admin`.
+   *
    * `POST /v1/auth/users/{userId}/unban`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -288,6 +323,7 @@ export interface Users {
    */
   readonly unban: (
     request: {
+      /** Id of a user. */
       userId: T.UserId;
     },
     options?: RequestOptions,
@@ -298,7 +334,7 @@ export interface Users {
 export const usersOf = (client: Client): Users =>
   resource<Users>(client, 'auth.users', {
     list: { verb: 'GET', path: '/v1/auth/users', pages: 'cursor', items: 'users' },
-    create: { verb: 'POST', path: '/v1/auth/users', body: 'application/json' },
+    create: { verb: 'POST', path: '/v1/auth/users', body: 'application/json', creates: true },
     get: { verb: 'GET', path: '/v1/auth/users/{userId}' },
     update: { verb: 'PATCH', path: '/v1/auth/users/{userId}', body: 'application/json' },
     delete: { verb: 'DELETE', path: '/v1/auth/users/{userId}' },

@@ -9,19 +9,21 @@ import type * as T from './types.ts';
 /** `plinth.auth.webhooks` */
 export interface Webhooks {
   /**
-   * Registers a webhook. The answer shows its secret, once.
+   * Registers a webhook. The response shows its secret, which is not shown again.
+   *
+   * Needs the scope `auth:write`.
    *
    * `POST /v1/auth/webhooks`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 409: The change collides with what is stored, or its state does not allow it.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 409: The change conflicts with stored data, or the current state does not allow it.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -38,14 +40,16 @@ export interface Webhooks {
   /**
    * Lists the webhooks of an app, newest first.
    *
+   * Needs the scope `auth:read`.
+   *
    * `GET /v1/auth/webhooks`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -54,23 +58,28 @@ export interface Webhooks {
    */
   readonly list: (
     request?: {
-      /** The app; the caller's own when absent. Another than the one that the credentials are bound to is a 403. */
+      /**
+       * The app; the caller's own when absent. An app other than the one that the credentials are bound
+       * to is a 403.
+       */
       app_id?: T.AppId | undefined;
     },
     options?: RequestOptions,
   ) => Answer<T.WebhookList, T.Error>;
 
   /**
-   * Answers one webhook.
+   * Returns one webhook.
+   *
+   * Needs the scope `auth:read`.
    *
    * `GET /v1/auth/webhooks/{webhookId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -79,24 +88,27 @@ export interface Webhooks {
    */
   readonly get: (
     request: {
+      /** Id of a webhook. */
       webhookId: T.WebhookId;
     },
     options?: RequestOptions,
   ) => Answer<T.Webhook, T.Error>;
 
   /**
-   * Changes a webhook. Switching it on resumes what is pending.
+   * Changes a webhook. Activating it resumes pending deliveries.
+   *
+   * Needs the scope `auth:write`.
    *
    * `PATCH /v1/auth/webhooks/{webhookId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -105,6 +117,7 @@ export interface Webhooks {
    */
   readonly update: (
     request: {
+      /** Id of a webhook. */
       webhookId: T.WebhookId;
       body: T.WebhookUpdate;
     },
@@ -114,14 +127,16 @@ export interface Webhooks {
   /**
    * Deletes a webhook with its deliveries.
    *
+   * Needs the scope `auth:write`.
+   *
    * `DELETE /v1/auth/webhooks/{webhookId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -130,6 +145,7 @@ export interface Webhooks {
    */
   readonly delete: (
     request: {
+      /** Id of a webhook. */
       webhookId: T.WebhookId;
     },
     options?: RequestOptions,
@@ -138,14 +154,16 @@ export interface Webhooks {
   /**
    * Lists the deliveries to a webhook, newest first. They are kept for 30 days.
    *
+   * Needs the scope `auth:read`.
+   *
    * `GET /v1/auth/webhooks/{webhookId}/deliveries`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -154,26 +172,29 @@ export interface Webhooks {
    */
   readonly deliveries: (
     request: {
+      /** Id of a webhook. */
       webhookId: T.WebhookId;
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Where the page before ended: its `X-Next-Cursor`. */
+      /** The `X-Next-Cursor` of the previous page. */
       cursor?: T.Cursor | undefined;
     },
     options?: RequestOptions,
   ) => List<T.Delivery, T.Error, T.DeliveryList>;
 
   /**
-   * Tries a failed delivery again.
+   * Retries a failed delivery.
+   *
+   * Needs the scope `auth:write`.
    *
    * `POST /v1/auth/webhooks/{webhookId}/deliveries/{deliveryId}/retry`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -182,23 +203,27 @@ export interface Webhooks {
    */
   readonly retry: (
     request: {
+      /** Id of a webhook. */
       webhookId: T.WebhookId;
+      /** Id of a delivery. */
       deliveryId: T.DeliveryId;
     },
     options?: RequestOptions,
   ) => Answer<T.Delivery, T.Error>;
 
   /**
-   * Gives a webhook a new secret. For 24 hours deliveries are signed with the old one too.
+   * Gives a webhook a new secret. For 24 hours, deliveries are signed with the old one too.
+   *
+   * Needs the scope `auth:write`.
    *
    * `POST /v1/auth/webhooks/{webhookId}/rotate-secret`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -207,6 +232,7 @@ export interface Webhooks {
    */
   readonly rotateSecret: (
     request: {
+      /** Id of a webhook. */
       webhookId: T.WebhookId;
     },
     options?: RequestOptions,
@@ -215,14 +241,16 @@ export interface Webhooks {
   /**
    * Sends an event `auth.webhook.test` to a webhook.
    *
+   * Needs the scope `auth:write`.
+   *
    * `POST /v1/auth/webhooks/{webhookId}/test`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: The credentials are missing, wrong or expired; so may be a password or code in the body.
-   * - 403: The credentials do not allow it; `reason` says why.
-   * - 404: What the path or the body names does not exist, or belongs to another tenant, app or user.
-   * - 429: Too many tries from this address or for this account; `Retry-After` is always there.
-   * - 500: The store is away, or something unexpected failed; the log has the cause under the request id.
+   * - 401: The credentials, or a password or code in the body, are missing, wrong or expired.
+   * - 403: The credentials do not permit the request; `reason` says why.
+   * - 404: The resource named in the path or the body does not exist, or belongs to another tenant, app or user.
+   * - 429: Too many attempts from this address or for this account; `Retry-After` is always present.
+   * - 500: The database is unavailable, or an unexpected error occurred; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -231,6 +259,7 @@ export interface Webhooks {
    */
   readonly test: (
     request: {
+      /** Id of a webhook. */
       webhookId: T.WebhookId;
     },
     options?: RequestOptions,
@@ -240,7 +269,7 @@ export interface Webhooks {
 /** The resource over a client of one's own. */
 export const webhooksOf = (client: Client): Webhooks =>
   resource<Webhooks>(client, 'auth.webhooks', {
-    create: { verb: 'POST', path: '/v1/auth/webhooks', body: 'application/json' },
+    create: { verb: 'POST', path: '/v1/auth/webhooks', body: 'application/json', creates: true },
     list: { verb: 'GET', path: '/v1/auth/webhooks' },
     get: { verb: 'GET', path: '/v1/auth/webhooks/{webhookId}' },
     update: { verb: 'PATCH', path: '/v1/auth/webhooks/{webhookId}', body: 'application/json' },

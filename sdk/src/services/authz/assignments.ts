@@ -11,18 +11,20 @@ export interface Assignments {
   /**
    * Assigns a role to a subject. An expired assignment of the same role, subject and resource is replaced.
    *
+   * Needs the scope `authz:write`.
+   *
    * `POST /v1/assignments`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 409: The change collides with what is stored.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store is away, or a decision cannot be proved fresh.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 409: The change conflicts with stored data.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the freshness of a decision cannot be guaranteed.
    *
    * @example
    * ```ts
@@ -39,14 +41,16 @@ export interface Assignments {
   /**
    * Lists the assignments of the tenant, newest first.
    *
+   * Needs the scope `authz:read`.
+   *
    * `GET /v1/assignments`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store is away, or a decision cannot be proved fresh.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the freshness of a decision cannot be guaranteed.
    *
    * @example
    * ```ts
@@ -55,11 +59,11 @@ export interface Assignments {
    */
   readonly list: (
     request?: {
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Records to skip. For walks over whole lists a cursor is steadier and cheaper. */
+      /** The number of records to skip. To read a whole list, a cursor is more stable and cheaper. */
       offset?: number | undefined;
-      /** Where the page before ended: its `X-Next-Cursor`. Not together with `offset`. */
+      /** The `X-Next-Cursor` of the previous page. It cannot be combined with `offset`. */
       cursor?: T.Cursor | undefined;
       /** Only assignments to subjects of this kind. */
       subject_kind?: T.Kind | undefined;
@@ -67,7 +71,7 @@ export interface Assignments {
       subject_id?: T.EntityId | undefined;
       /** Only assignments of this role. */
       role_id?: T.RoleId | undefined;
-      /** Only assignments for this resource type or a resource of it. */
+      /** Only assignments for this resource type or for a resource of it. */
       resource_type?: T.Kind | undefined;
       /** Only assignments for this resource. Needs `resource_type`. */
       resource_id?: T.EntityId | undefined;
@@ -76,17 +80,19 @@ export interface Assignments {
   ) => List<T.Assignment, T.Error>;
 
   /**
-   * Answers one assignment.
+   * Returns one assignment.
+   *
+   * Needs the scope `authz:read`.
    *
    * `GET /v1/assignments/{assignmentId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store is away, or a decision cannot be proved fresh.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the freshness of a decision cannot be guaranteed.
    *
    * @example
    * ```ts
@@ -95,23 +101,26 @@ export interface Assignments {
    */
   readonly get: (
     request: {
+      /** Id of an assignment. */
       assignmentId: T.AssignmentId;
     },
     options?: RequestOptions,
   ) => Answer<T.Assignment, T.Error>;
 
   /**
-   * Takes the role from the subject.
+   * Removes the role from the subject.
+   *
+   * Needs the scope `authz:write`.
    *
    * `DELETE /v1/assignments/{assignmentId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store is away, or a decision cannot be proved fresh.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the freshness of a decision cannot be guaranteed.
    *
    * @example
    * ```ts
@@ -120,6 +129,7 @@ export interface Assignments {
    */
   readonly delete: (
     request: {
+      /** Id of an assignment. */
       assignmentId: T.AssignmentId;
     },
     options?: RequestOptions,
@@ -129,8 +139,8 @@ export interface Assignments {
 /** The resource over a client of one's own. */
 export const assignmentsOf = (client: Client): Assignments =>
   resource<Assignments>(client, 'authz.assignments', {
-    create: { verb: 'POST', path: '/v1/assignments', body: 'application/json' },
+    create: { verb: 'POST', path: '/v1/assignments', body: 'application/json', creates: true },
     list: { verb: 'GET', path: '/v1/assignments', pages: 'cursor' },
     get: { verb: 'GET', path: '/v1/assignments/{assignmentId}' },
-    delete: { verb: 'DELETE', path: '/v1/assignments/{assignmentId}' },
+    delete: { verb: 'DELETE', path: '/v1/assignments/{assignmentId}', empty: [204] },
   });

@@ -14,8 +14,9 @@ export type * from './types.ts';
 export type { Assignments, Decisions, Permissions, Policies, Relations, ResourceTypes, Roles, Subjects };
 
 /**
- * Answers whether a subject may perform an action on a resource, from roles, relations and policies, and manages them.
- * A decision is: explicit deny, else any allow, else deny. All data belongs to the caller's tenant.
+ * Decides whether a subject may perform an action on a resource, based on roles, relations and
+ * policies, and manages these. An explicit deny takes precedence over any allow; without an allow,
+ * the decision is deny. All data belongs to the caller's tenant.
  */
 export interface AuthzService {
   readonly assignments: Assignments;

@@ -11,17 +11,19 @@ export interface Permissions {
   /**
    * Creates a permission.
    *
+   * Needs the scope `authz:write`.
+   *
    * `POST /v1/permissions`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs.
-   * - 409: The change collides with what is stored.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store is away, or a decision cannot be proved fresh.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope.
+   * - 409: The change conflicts with stored data.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the freshness of a decision cannot be guaranteed.
    *
    * @example
    * ```ts
@@ -38,14 +40,16 @@ export interface Permissions {
   /**
    * Lists the permissions of the tenant, newest first.
    *
+   * Needs the scope `authz:read`.
+   *
    * `GET /v1/permissions`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store is away, or a decision cannot be proved fresh.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the freshness of a decision cannot be guaranteed.
    *
    * @example
    * ```ts
@@ -54,34 +58,36 @@ export interface Permissions {
    */
   readonly list: (
     request?: {
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Records to skip. For walks over whole lists a cursor is steadier and cheaper. */
+      /** The number of records to skip. To read a whole list, a cursor is more stable and cheaper. */
       offset?: number | undefined;
-      /** Where the page before ended: its `X-Next-Cursor`. Not together with `offset`. */
+      /** The `X-Next-Cursor` of the previous page. It cannot be combined with `offset`. */
       cursor?: T.Cursor | undefined;
       /** Only permissions with exactly this resource pattern. */
       resource?: T.TypePattern | undefined;
       /** Only permissions with exactly this action pattern. */
       action?: T.Pattern | undefined;
-      /** Only permissions whose name contains this text, whatever the case. */
+      /** Only permissions whose name contains this text, ignoring case. */
       search?: string | undefined;
     },
     options?: RequestOptions,
   ) => List<T.Permission, T.Error>;
 
   /**
-   * Answers one permission.
+   * Returns one permission.
+   *
+   * Needs the scope `authz:read`.
    *
    * `GET /v1/permissions/{permissionId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store is away, or a decision cannot be proved fresh.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the freshness of a decision cannot be guaranteed.
    *
    * @example
    * ```ts
@@ -90,6 +96,7 @@ export interface Permissions {
    */
   readonly get: (
     request: {
+      /** Id of a permission. */
       permissionId: T.PermissionId;
     },
     options?: RequestOptions,
@@ -98,15 +105,17 @@ export interface Permissions {
   /**
    * Deletes a permission and detaches it from all roles.
    *
+   * Needs the scope `authz:write`.
+   *
    * `DELETE /v1/permissions/{permissionId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store is away, or a decision cannot be proved fresh.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the freshness of a decision cannot be guaranteed.
    *
    * @example
    * ```ts
@@ -115,6 +124,7 @@ export interface Permissions {
    */
   readonly delete: (
     request: {
+      /** Id of a permission. */
       permissionId: T.PermissionId;
     },
     options?: RequestOptions,
@@ -124,8 +134,8 @@ export interface Permissions {
 /** The resource over a client of one's own. */
 export const permissionsOf = (client: Client): Permissions =>
   resource<Permissions>(client, 'authz.permissions', {
-    create: { verb: 'POST', path: '/v1/permissions', body: 'application/json' },
+    create: { verb: 'POST', path: '/v1/permissions', body: 'application/json', creates: true },
     list: { verb: 'GET', path: '/v1/permissions', pages: 'cursor' },
     get: { verb: 'GET', path: '/v1/permissions/{permissionId}' },
-    delete: { verb: 'DELETE', path: '/v1/permissions/{permissionId}' },
+    delete: { verb: 'DELETE', path: '/v1/permissions/{permissionId}', empty: [204] },
   });

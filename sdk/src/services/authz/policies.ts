@@ -11,17 +11,19 @@ export interface Policies {
   /**
    * Creates a policy.
    *
+   * Needs the scope `authz:write`.
+   *
    * `POST /v1/policies`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs.
-   * - 409: The change collides with what is stored.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store is away, or a decision cannot be proved fresh.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope.
+   * - 409: The change conflicts with stored data.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the freshness of a decision cannot be guaranteed.
    *
    * @example
    * ```ts
@@ -38,14 +40,16 @@ export interface Policies {
   /**
    * Lists the policies of the tenant, newest first.
    *
+   * Needs the scope `authz:read`.
+   *
    * `GET /v1/policies`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store is away, or a decision cannot be proved fresh.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the freshness of a decision cannot be guaranteed.
    *
    * @example
    * ```ts
@@ -54,34 +58,36 @@ export interface Policies {
    */
   readonly list: (
     request?: {
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Records to skip. For walks over whole lists a cursor is steadier and cheaper. */
+      /** The number of records to skip. To read a whole list, a cursor is more stable and cheaper. */
       offset?: number | undefined;
-      /** Where the page before ended: its `X-Next-Cursor`. Not together with `offset`. */
+      /** The `X-Next-Cursor` of the previous page. It cannot be combined with `offset`. */
       cursor?: T.Cursor | undefined;
       /** Only policies with this effect. */
       effect?: T.Effect | undefined;
       /** Only policies that are evaluated, or only those that are not. */
       is_active?: boolean | undefined;
-      /** Only policies whose name contains this text, whatever the case. */
+      /** Only policies whose name contains this text, ignoring case. */
       search?: string | undefined;
     },
     options?: RequestOptions,
   ) => List<T.Policy, T.Error>;
 
   /**
-   * Answers one policy.
+   * Returns one policy.
+   *
+   * Needs the scope `authz:read`.
    *
    * `GET /v1/policies/{policyId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store is away, or a decision cannot be proved fresh.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the freshness of a decision cannot be guaranteed.
    *
    * @example
    * ```ts
@@ -90,6 +96,7 @@ export interface Policies {
    */
   readonly get: (
     request: {
+      /** Id of a policy. */
       policyId: T.PolicyId;
     },
     options?: RequestOptions,
@@ -98,18 +105,20 @@ export interface Policies {
   /**
    * Changes a policy.
    *
+   * Needs the scope `authz:write`.
+   *
    * `PUT /v1/policies/{policyId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 409: The change collides with what is stored.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store is away, or a decision cannot be proved fresh.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 409: The change conflicts with stored data.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the freshness of a decision cannot be guaranteed.
    *
    * @example
    * ```ts
@@ -118,6 +127,7 @@ export interface Policies {
    */
   readonly update: (
     request: {
+      /** Id of a policy. */
       policyId: T.PolicyId;
       body: T.PolicyUpdate;
     },
@@ -127,15 +137,17 @@ export interface Policies {
   /**
    * Deletes a policy.
    *
+   * Needs the scope `authz:write`.
+   *
    * `DELETE /v1/policies/{policyId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store is away, or a decision cannot be proved fresh.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the freshness of a decision cannot be guaranteed.
    *
    * @example
    * ```ts
@@ -144,6 +156,7 @@ export interface Policies {
    */
   readonly delete: (
     request: {
+      /** Id of a policy. */
       policyId: T.PolicyId;
     },
     options?: RequestOptions,
@@ -153,9 +166,9 @@ export interface Policies {
 /** The resource over a client of one's own. */
 export const policiesOf = (client: Client): Policies =>
   resource<Policies>(client, 'authz.policies', {
-    create: { verb: 'POST', path: '/v1/policies', body: 'application/json' },
+    create: { verb: 'POST', path: '/v1/policies', body: 'application/json', creates: true },
     list: { verb: 'GET', path: '/v1/policies', pages: 'cursor' },
     get: { verb: 'GET', path: '/v1/policies/{policyId}' },
     update: { verb: 'PUT', path: '/v1/policies/{policyId}', body: 'application/json' },
-    delete: { verb: 'DELETE', path: '/v1/policies/{policyId}' },
+    delete: { verb: 'DELETE', path: '/v1/policies/{policyId}', empty: [204] },
   });

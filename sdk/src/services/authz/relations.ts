@@ -11,17 +11,19 @@ export interface Relations {
   /**
    * Writes a tuple. An expired one with the same key is replaced.
    *
+   * Needs the scope `authz:write`.
+   *
    * `POST /v1/relations`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs.
-   * - 409: The change collides with what is stored.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store is away, or a decision cannot be proved fresh.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope.
+   * - 409: The change conflicts with stored data.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the freshness of a decision cannot be guaranteed.
    *
    * @example
    * ```ts
@@ -38,14 +40,16 @@ export interface Relations {
   /**
    * Lists the tuples of the tenant, in the order of their keys: object type, relation, object, subject.
    *
+   * Needs the scope `authz:read`.
+   *
    * `GET /v1/relations`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store is away, or a decision cannot be proved fresh.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the freshness of a decision cannot be guaranteed.
    *
    * @example
    * ```ts
@@ -54,11 +58,11 @@ export interface Relations {
    */
   readonly list: (
     request?: {
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Records to skip. For walks over whole lists a cursor is steadier and cheaper. */
+      /** The number of records to skip. To read a whole list, a cursor is more stable and cheaper. */
       offset?: number | undefined;
-      /** Where the page before ended: its `X-Next-Cursor`. Not together with `offset`. */
+      /** The `X-Next-Cursor` of the previous page. It cannot be combined with `offset`. */
       cursor?: T.Cursor | undefined;
       /** Only tuples of objects of this type. */
       object_type?: T.Kind | undefined;
@@ -70,26 +74,31 @@ export interface Relations {
       subject_type?: T.Kind | undefined;
       /** Only tuples of this subject. Needs `subject_type`. */
       subject_id?: T.RelationSubjectId | undefined;
-      /** Only tuples with this relation of the subject; empty for the subject itself. Needs `subject_id`. */
+      /**
+       * Only tuples with this relation of the subject; empty means the subject itself. Needs
+       * `subject_id`.
+       */
       subject_relation?: T.SubjectRelation | undefined;
     },
     options?: RequestOptions,
   ) => List<T.Relation, T.Error>;
 
   /**
-   * Writes and deletes tuples in one step: all of it happens, or nothing.
+   * Writes and deletes tuples atomically: either all changes happen, or none.
+   *
+   * Needs the scope `authz:write`.
    *
    * `POST /v1/relations/batch`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs.
-   * - 409: The change collides with what is stored.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store is away, or a decision cannot be proved fresh.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope.
+   * - 409: The change conflicts with stored data.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the freshness of a decision cannot be guaranteed.
    *
    * @example
    * ```ts
@@ -104,18 +113,20 @@ export interface Relations {
   ) => Answer<T.RelationBatchResult, T.Error>;
 
   /**
-   * Deletes a tuple; it is no error when there is none.
+   * Deletes a tuple; it is not an error if it does not exist.
+   *
+   * Needs the scope `authz:write`.
    *
    * `POST /v1/relations/delete`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store is away, or a decision cannot be proved fresh.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the freshness of a decision cannot be guaranteed.
    *
    * @example
    * ```ts
@@ -130,18 +141,20 @@ export interface Relations {
   ) => Answer<void, T.Error>;
 
   /**
-   * Deletes the tuples of an object or of a subject, at most 10,000 at once.
+   * Deletes the tuples of an object or of a subject, at most 10,000 per request.
+   *
+   * Needs the scope `authz:write`.
    *
    * `POST /v1/relations/purge`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store is away, or a decision cannot be proved fresh.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the freshness of a decision cannot be guaranteed.
    *
    * @example
    * ```ts
@@ -159,9 +172,9 @@ export interface Relations {
 /** The resource over a client of one's own. */
 export const relationsOf = (client: Client): Relations =>
   resource<Relations>(client, 'authz.relations', {
-    write: { verb: 'POST', path: '/v1/relations', body: 'application/json' },
+    write: { verb: 'POST', path: '/v1/relations', body: 'application/json', creates: true },
     list: { verb: 'GET', path: '/v1/relations', pages: 'cursor' },
     batch: { verb: 'POST', path: '/v1/relations/batch', body: 'application/json' },
-    delete: { verb: 'POST', path: '/v1/relations/delete', body: 'application/json' },
+    delete: { verb: 'POST', path: '/v1/relations/delete', body: 'application/json', empty: [204] },
     purge: { verb: 'POST', path: '/v1/relations/purge', body: 'application/json' },
   });

@@ -11,17 +11,19 @@ export interface ResourceTypes {
   /**
    * Creates a resource type.
    *
+   * Needs the scope `authz:write`.
+   *
    * `POST /v1/resource-types`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs.
-   * - 409: The change collides with what is stored.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store is away, or a decision cannot be proved fresh.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope.
+   * - 409: The change conflicts with stored data.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the freshness of a decision cannot be guaranteed.
    *
    * @example
    * ```ts
@@ -38,14 +40,16 @@ export interface ResourceTypes {
   /**
    * Lists the resource types of the tenant, newest first.
    *
+   * Needs the scope `authz:read`.
+   *
    * `GET /v1/resource-types`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store is away, or a decision cannot be proved fresh.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the freshness of a decision cannot be guaranteed.
    *
    * @example
    * ```ts
@@ -54,28 +58,30 @@ export interface ResourceTypes {
    */
   readonly list: (
     request?: {
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Records to skip. For walks over whole lists a cursor is steadier and cheaper. */
+      /** The number of records to skip. To read a whole list, a cursor is more stable and cheaper. */
       offset?: number | undefined;
-      /** Where the page before ended: its `X-Next-Cursor`. Not together with `offset`. */
+      /** The `X-Next-Cursor` of the previous page. It cannot be combined with `offset`. */
       cursor?: T.Cursor | undefined;
     },
     options?: RequestOptions,
   ) => List<T.ResourceType, T.Error>;
 
   /**
-   * Answers one resource type.
+   * Returns one resource type.
+   *
+   * Needs the scope `authz:read`.
    *
    * `GET /v1/resource-types/{resourceTypeId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store is away, or a decision cannot be proved fresh.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the freshness of a decision cannot be guaranteed.
    *
    * @example
    * ```ts
@@ -84,26 +90,29 @@ export interface ResourceTypes {
    */
   readonly get: (
     request: {
+      /** Id of a resource type. */
       resourceTypeId: T.ResourceTypeId;
     },
     options?: RequestOptions,
   ) => Answer<T.ResourceType, T.Error>;
 
   /**
-   * Changes a resource type. A relation can be removed when it has no tuples.
+   * Changes a resource type. Only a relation without tuples can be removed.
+   *
+   * Needs the scope `authz:write`.
    *
    * `PUT /v1/resource-types/{resourceTypeId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 409: The change collides with what is stored.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store is away, or a decision cannot be proved fresh.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 409: The change conflicts with stored data.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the freshness of a decision cannot be guaranteed.
    *
    * @example
    * ```ts
@@ -112,6 +121,7 @@ export interface ResourceTypes {
    */
   readonly update: (
     request: {
+      /** Id of a resource type. */
       resourceTypeId: T.ResourceTypeId;
       body: T.ResourceTypeUpdate;
     },
@@ -121,16 +131,18 @@ export interface ResourceTypes {
   /**
    * Deletes a resource type that has no tuples.
    *
+   * Needs the scope `authz:write`.
+   *
    * `DELETE /v1/resource-types/{resourceTypeId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 409: The change collides with what is stored.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store is away, or a decision cannot be proved fresh.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 409: The change conflicts with stored data.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the freshness of a decision cannot be guaranteed.
    *
    * @example
    * ```ts
@@ -139,6 +151,7 @@ export interface ResourceTypes {
    */
   readonly delete: (
     request: {
+      /** Id of a resource type. */
       resourceTypeId: T.ResourceTypeId;
     },
     options?: RequestOptions,
@@ -148,9 +161,9 @@ export interface ResourceTypes {
 /** The resource over a client of one's own. */
 export const resourceTypesOf = (client: Client): ResourceTypes =>
   resource<ResourceTypes>(client, 'authz.resourceTypes', {
-    create: { verb: 'POST', path: '/v1/resource-types', body: 'application/json' },
+    create: { verb: 'POST', path: '/v1/resource-types', body: 'application/json', creates: true },
     list: { verb: 'GET', path: '/v1/resource-types', pages: 'cursor' },
     get: { verb: 'GET', path: '/v1/resource-types/{resourceTypeId}' },
     update: { verb: 'PUT', path: '/v1/resource-types/{resourceTypeId}', body: 'application/json' },
-    delete: { verb: 'DELETE', path: '/v1/resource-types/{resourceTypeId}' },
+    delete: { verb: 'DELETE', path: '/v1/resource-types/{resourceTypeId}', empty: [204] },
   });

@@ -11,18 +11,20 @@ export interface Roles {
   /**
    * Creates a role.
    *
+   * Needs the scope `authz:write`.
+   *
    * `POST /v1/roles`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 409: The change collides with what is stored.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store is away, or a decision cannot be proved fresh.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 409: The change conflicts with stored data.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the freshness of a decision cannot be guaranteed.
    *
    * @example
    * ```ts
@@ -39,14 +41,16 @@ export interface Roles {
   /**
    * Lists the roles of the tenant, newest first.
    *
+   * Needs the scope `authz:read`.
+   *
    * `GET /v1/roles`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store is away, or a decision cannot be proved fresh.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the freshness of a decision cannot be guaranteed.
    *
    * @example
    * ```ts
@@ -55,30 +59,32 @@ export interface Roles {
    */
   readonly list: (
     request?: {
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Records to skip. For walks over whole lists a cursor is steadier and cheaper. */
+      /** The number of records to skip. To read a whole list, a cursor is more stable and cheaper. */
       offset?: number | undefined;
-      /** Where the page before ended: its `X-Next-Cursor`. Not together with `offset`. */
+      /** The `X-Next-Cursor` of the previous page. It cannot be combined with `offset`. */
       cursor?: T.Cursor | undefined;
-      /** Only roles whose name or slug contains this text, whatever the case. */
+      /** Only roles whose name or slug contains this text, ignoring case. */
       search?: string | undefined;
     },
     options?: RequestOptions,
   ) => List<T.Role, T.Error>;
 
   /**
-   * Answers one role.
+   * Returns one role.
+   *
+   * Needs the scope `authz:read`.
    *
    * `GET /v1/roles/{roleId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store is away, or a decision cannot be proved fresh.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the freshness of a decision cannot be guaranteed.
    *
    * @example
    * ```ts
@@ -87,6 +93,7 @@ export interface Roles {
    */
   readonly get: (
     request: {
+      /** Id of a role. */
       roleId: T.RoleId;
     },
     options?: RequestOptions,
@@ -95,17 +102,19 @@ export interface Roles {
   /**
    * Changes a role.
    *
+   * Needs the scope `authz:write`.
+   *
    * `PUT /v1/roles/{roleId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store is away, or a decision cannot be proved fresh.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the freshness of a decision cannot be guaranteed.
    *
    * @example
    * ```ts
@@ -114,6 +123,7 @@ export interface Roles {
    */
   readonly update: (
     request: {
+      /** Id of a role. */
       roleId: T.RoleId;
       body: T.RoleUpdate;
     },
@@ -123,16 +133,18 @@ export interface Roles {
   /**
    * Deletes a role with its attachments; its assignments stop granting at once.
    *
+   * Needs the scope `authz:write`.
+   *
    * `DELETE /v1/roles/{roleId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 409: The change collides with what is stored.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store is away, or a decision cannot be proved fresh.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 409: The change conflicts with stored data.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the freshness of a decision cannot be guaranteed.
    *
    * @example
    * ```ts
@@ -141,6 +153,7 @@ export interface Roles {
    */
   readonly delete: (
     request: {
+      /** Id of a role. */
       roleId: T.RoleId;
     },
     options?: RequestOptions,
@@ -149,18 +162,20 @@ export interface Roles {
   /**
    * Attaches a permission to a role.
    *
+   * Needs the scope `authz:write`.
+   *
    * `POST /v1/roles/{roleId}/permissions`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 409: The change collides with what is stored.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store is away, or a decision cannot be proved fresh.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 409: The change conflicts with stored data.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the freshness of a decision cannot be guaranteed.
    *
    * @example
    * ```ts
@@ -169,6 +184,7 @@ export interface Roles {
    */
   readonly attachPermission: (
     request: {
+      /** Id of a role. */
       roleId: T.RoleId;
       body: T.PermissionAttachment;
     },
@@ -178,15 +194,17 @@ export interface Roles {
   /**
    * Lists the permissions of a role, newest first.
    *
+   * Needs the scope `authz:read`.
+   *
    * `GET /v1/roles/{roleId}/permissions`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store is away, or a decision cannot be proved fresh.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the freshness of a decision cannot be guaranteed.
    *
    * @example
    * ```ts
@@ -195,14 +213,15 @@ export interface Roles {
    */
   readonly listPermissions: (
     request: {
+      /** Id of a role. */
       roleId: T.RoleId;
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Records to skip. For walks over whole lists a cursor is steadier and cheaper. */
+      /** The number of records to skip. To read a whole list, a cursor is more stable and cheaper. */
       offset?: number | undefined;
-      /** Where the page before ended: its `X-Next-Cursor`. Not together with `offset`. */
+      /** The `X-Next-Cursor` of the previous page. It cannot be combined with `offset`. */
       cursor?: T.Cursor | undefined;
-      /** Whether to answer the permissions as well that the role inherits. */
+      /** Whether to include the permissions that the role inherits. */
       inherited?: boolean | undefined;
     },
     options?: RequestOptions,
@@ -211,15 +230,17 @@ export interface Roles {
   /**
    * Detaches a permission from a role.
    *
+   * Needs the scope `authz:write`.
+   *
    * `DELETE /v1/roles/{roleId}/permissions/{permissionId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store is away, or a decision cannot be proved fresh.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the freshness of a decision cannot be guaranteed.
    *
    * @example
    * ```ts
@@ -228,7 +249,9 @@ export interface Roles {
    */
   readonly detachPermission: (
     request: {
+      /** Id of a role. */
       roleId: T.RoleId;
+      /** Id of a permission. */
       permissionId: T.PermissionId;
     },
     options?: RequestOptions,
@@ -238,12 +261,17 @@ export interface Roles {
 /** The resource over a client of one's own. */
 export const rolesOf = (client: Client): Roles =>
   resource<Roles>(client, 'authz.roles', {
-    create: { verb: 'POST', path: '/v1/roles', body: 'application/json' },
+    create: { verb: 'POST', path: '/v1/roles', body: 'application/json', creates: true },
     list: { verb: 'GET', path: '/v1/roles', pages: 'cursor' },
     get: { verb: 'GET', path: '/v1/roles/{roleId}' },
     update: { verb: 'PUT', path: '/v1/roles/{roleId}', body: 'application/json' },
-    delete: { verb: 'DELETE', path: '/v1/roles/{roleId}' },
-    attachPermission: { verb: 'POST', path: '/v1/roles/{roleId}/permissions', body: 'application/json' },
+    delete: { verb: 'DELETE', path: '/v1/roles/{roleId}', empty: [204] },
+    attachPermission: {
+      verb: 'POST',
+      path: '/v1/roles/{roleId}/permissions',
+      body: 'application/json',
+      creates: true,
+    },
     listPermissions: { verb: 'GET', path: '/v1/roles/{roleId}/permissions', pages: 'cursor' },
-    detachPermission: { verb: 'DELETE', path: '/v1/roles/{roleId}/permissions/{permissionId}' },
+    detachPermission: { verb: 'DELETE', path: '/v1/roles/{roleId}/permissions/{permissionId}', empty: [204] },
   });

@@ -11,14 +11,16 @@ export interface Subjects {
   /**
    * Lists the roles of a subject, by slug.
    *
+   * Needs the scope `authz:read`.
+   *
    * `GET /v1/subjects/{subjectKind}/{subjectId}/roles`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store is away, or a decision cannot be proved fresh.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the freshness of a decision cannot be guaranteed.
    *
    * @example
    * ```ts
@@ -35,13 +37,13 @@ export interface Subjects {
       resource_type?: T.Kind | undefined;
       /** Only roles that apply to this resource. Needs `resource_type`. */
       resource_id?: T.EntityId | undefined;
-      /** Whether to answer the roles as well that those of the subject inherit from. */
+      /** Whether to include the roles that the subject's roles inherit from. */
       inherited?: boolean | undefined;
-      /** Most roles to answer. */
+      /** The maximum number of roles to return. */
       limit?: number | undefined;
-      /** Roles to skip. */
+      /** The number of roles to skip. */
       offset?: number | undefined;
-      /** Where the page before ended: its `X-Next-Cursor`. Not together with `offset`. */
+      /** The `X-Next-Cursor` of the previous page. It cannot be combined with `offset`. */
       cursor?: T.Cursor | undefined;
     },
     options?: RequestOptions,

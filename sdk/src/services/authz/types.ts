@@ -2,7 +2,7 @@
 export interface components {
     schemas: {
         /**
-         * @description What is done to a resource.
+         * @description The action on a resource.
          * @example read
          */
         Action: string;
@@ -12,7 +12,8 @@ export interface components {
          */
         AppId: string;
         /**
-         * @description Gives a role to a subject: for everything, for one resource type or for one resource. It has no update.
+         * @description Assigns a role to a subject: for everything, for one resource type or for one resource. It cannot
+         *     be updated.
          * @example {
          *       "id": "asgn_01m7w4n5e0e1q8bb9xy7pnsw2y",
          *       "tenant_id": "default",
@@ -34,13 +35,13 @@ export interface components {
             readonly id: components["schemas"]["AssignmentId"];
             /** @description The tenant it belongs to. */
             readonly tenant_id: components["schemas"]["TenantId"];
-            /** @description The app through which it was written; recorded, it does not isolate. */
+            /** @description The app through which it was written; for information only, it does not isolate data. */
             readonly app_id: components["schemas"]["AppId"];
-            /** @description The tenant's revision that last wrote the record. */
+            /** @description The tenant's revision of the last write to the record. */
             readonly revision: components["schemas"]["Revision"];
             /** @description When it was created. */
             readonly created_at: components["schemas"]["Timestamp"];
-            /** @description The role that is given. */
+            /** @description The assigned role. */
             role_id: components["schemas"]["RoleId"];
             /** @description The slug of that role. */
             readonly role_slug: components["schemas"]["Slug"];
@@ -48,13 +49,16 @@ export interface components {
             subject_kind: components["schemas"]["Kind"];
             /** @description The subject. */
             subject_id: components["schemas"]["EntityId"];
-            /** @description The resource type it is for; every type when null. */
+            /** @description The resource type to which it applies; every type when null. */
             resource_type: components["schemas"]["Kind"] | null;
-            /** @description The resource it is for; every resource of `resource_type` when null. Needs `resource_type`. */
+            /**
+             * @description The resource to which it applies; every resource of `resource_type` when null. Needs
+             *     `resource_type`.
+             */
             resource_id: components["schemas"]["EntityId"] | null;
-            /** @description When it ends, in the future; never when null. From that moment on it counts as absent. */
+            /** @description When it expires, in the future; null means never. An expired assignment has no effect. */
             expires_at: components["schemas"]["Timestamp"] | null;
-            /** @description Who created it: a user id, a key id, or `root`. */
+            /** @description The creator: a user id, a key id, or `root`. */
             readonly created_by: string;
         };
         /**
@@ -69,24 +73,25 @@ export interface components {
          *     }
          */
         AssignmentCreate: {
-            /** @description The role that is given. */
+            /** @description The assigned role. */
             role_id: components["schemas"]["RoleId"];
             /** @description The kind of the subject. */
             subject_kind: components["schemas"]["Kind"];
             /** @description The subject. */
             subject_id: components["schemas"]["EntityId"];
             /**
-             * @description The resource type it is for; every type when null.
+             * @description The resource type to which it applies; every type when null.
              * @default null
              */
             resource_type?: (components["schemas"]["Kind"] | null) | undefined;
             /**
-             * @description The resource it is for; every resource of `resource_type` when null. Needs `resource_type`.
+             * @description The resource to which it applies; every resource of `resource_type` when null. Needs
+             *     `resource_type`.
              * @default null
              */
             resource_id?: (components["schemas"]["EntityId"] | null) | undefined;
             /**
-             * @description When it ends, in the future; never when null. From that moment on it counts as absent.
+             * @description When it expires, in the future; null means never. An expired assignment has no effect.
              * @default null
              */
             expires_at?: (components["schemas"]["Timestamp"] | null) | undefined;
@@ -98,7 +103,7 @@ export interface components {
         AssignmentId: string;
         /** @description A page of assignments. */
         AssignmentList: components["schemas"]["Assignment"][];
-        /** @description An open JSON object: at most 16 KiB serialised, 8 levels deep, 256 keys in all. */
+        /** @description A free-form JSON object: at most 16 KiB serialised, 8 levels deep, 256 keys in total. */
         Attributes: {
             [key: string]: unknown;
         };
@@ -112,7 +117,7 @@ export interface components {
          *     }
          */
         BadRequest: {
-            /** @description What went wrong. */
+            /** @description The error message. */
             error: components["schemas"]["ErrorInfo"];
         };
         /**
@@ -138,10 +143,10 @@ export interface components {
         BatchCheckRequest: {
             /** @description The checks. */
             checks: components["schemas"]["Check"][];
-            /** @description Decide at this revision or a newer one, for example the `X-Revision` of a write. */
+            /** @description Decide at this revision or a later one, for example the `X-Revision` of a write. */
             min_revision?: components["schemas"]["RevisionOrZero"] | undefined;
             /**
-             * @description Decide at the newest committed revision.
+             * @description Decide at the latest committed revision.
              * @default false
              */
             fresh?: boolean | undefined;
@@ -176,11 +181,11 @@ export interface components {
          *     }
          */
         BatchCheckResult: {
-            /** @description The decisions in the order of the checks, all at one revision. */
+            /** @description The decisions, in the order of the checks, all at one revision. */
             results: components["schemas"]["CheckResult"][];
         };
         /**
-         * @description May the subject perform the action on the resource?
+         * @description Asks whether the subject may perform the action on the resource.
          * @example {
          *       "subject_kind": "user",
          *       "subject_id": "user-42",
@@ -202,33 +207,33 @@ export interface components {
             /** @description The type of the resource. */
             resource_type: components["schemas"]["Kind"];
             /**
-             * @description The resource; absent or `""` asks about the type: "any document".
+             * @description The resource; absent or `""` asks about the resource type: "any document".
              * @default
              */
             resource_id?: components["schemas"]["OptionalEntityId"] | undefined;
             /**
-             * @description What is known about the request, such as `ip` and `time`.
+             * @description Facts about the request, such as `ip` and `time`.
              * @default {}
              */
             context?: components["schemas"]["Attributes"] | undefined;
             /**
-             * @description What is known about the subject.
+             * @description Facts about the subject.
              * @default {}
              */
             subject_attributes?: components["schemas"]["Attributes"] | undefined;
             /**
-             * @description What is known about the resource.
+             * @description Facts about the resource.
              * @default {}
              */
             resource_attributes?: components["schemas"]["Attributes"] | undefined;
             /**
-             * @description What is known about the action.
+             * @description Facts about the action.
              * @default {}
              */
             action_attributes?: components["schemas"]["Attributes"] | undefined;
         };
         /**
-         * @description A check, and how new the data must be.
+         * @description A check, and how recent the data must be.
          * @example {
          *       "subject_kind": "user",
          *       "subject_id": "user-42",
@@ -251,34 +256,34 @@ export interface components {
             /** @description The type of the resource. */
             resource_type: components["schemas"]["Kind"];
             /**
-             * @description The resource; absent or `""` asks about the type: "any document".
+             * @description The resource; absent or `""` asks about the resource type: "any document".
              * @default
              */
             resource_id?: components["schemas"]["OptionalEntityId"] | undefined;
             /**
-             * @description What is known about the request, such as `ip` and `time`.
+             * @description Facts about the request, such as `ip` and `time`.
              * @default {}
              */
             context?: components["schemas"]["Attributes"] | undefined;
             /**
-             * @description What is known about the subject.
+             * @description Facts about the subject.
              * @default {}
              */
             subject_attributes?: components["schemas"]["Attributes"] | undefined;
             /**
-             * @description What is known about the resource.
+             * @description Facts about the resource.
              * @default {}
              */
             resource_attributes?: components["schemas"]["Attributes"] | undefined;
             /**
-             * @description What is known about the action.
+             * @description Facts about the action.
              * @default {}
              */
             action_attributes?: components["schemas"]["Attributes"] | undefined;
-            /** @description Decide at this revision or a newer one, for example the `X-Revision` of a write. */
+            /** @description Decide at this revision or a later one, for example the `X-Revision` of a write. */
             min_revision?: components["schemas"]["RevisionOrZero"] | undefined;
             /**
-             * @description Decide at the newest committed revision.
+             * @description Decide at the latest committed revision.
              * @default false
              */
             fresh?: boolean | undefined;
@@ -301,17 +306,21 @@ export interface components {
          *     }
          */
         CheckResult: {
-            /** @description Whether the subject may. */
+            /** @description Whether the subject is allowed. */
             allowed: boolean;
-            /** @description The same as a word. */
+            /** @description The same decision as a word. */
             decision: components["schemas"]["Verdict"];
-            /** @description Why, in a sentence without attribute values. */
+            /**
+             * @description The reason as a sentence without attribute values. A check that exceeds an evaluation limit is
+             *     denied with the reason `evaluation limit reached: <limit>`: `depth`, `visits`,
+             *     `exclusion cycle`, `condition`, `time` or `wildcard behind an arrow`.
+             */
             reason: string;
-            /** @description The model that decided; empty when nothing allows. */
+            /** @description The model that decided; empty when no model allows. */
             sources: components["schemas"]["Source"][];
-            /** @description The tenant's revision that the decision belongs to. */
+            /** @description The tenant's revision at which the decision was made. */
             revision: components["schemas"]["RevisionOrZero"];
-            /** @description The rule that decided; null when nothing allows. */
+            /** @description The rule that decided; null when no rule allows. */
             matched_by: components["schemas"]["Match"] | null;
         };
         /**
@@ -324,17 +333,23 @@ export interface components {
          *     }
          */
         Condition: {
-            /** @description The attribute: `subject.…`, `resource.…`, `action.…`, `context.…`, `time`, `now`; any other path is one of the context. */
+            /**
+             * @description The attribute: `subject.…`, `resource.…`, `action.…`, `context.…`, `time` or `now`; any other
+             *     path refers to the context.
+             */
             field: string;
-            /** @description How it compares. */
+            /** @description The operator. */
             operator: components["schemas"]["Operator"];
-            /** @description What it is compared with: JSON of at most 4 KiB, or `{"field": "<field>"}`. Its type is judged on write. */
+            /**
+             * @description The value to compare with: JSON of at most 4 KiB, or `{"field": "<field>"}`. Its type is
+             *     checked on write.
+             */
             value?: unknown;
-            /** @description The IANA time zone of times of day; `UTC` when absent. */
+            /** @description The IANA time zone for times of day; defaults to `UTC`. */
             timezone?: string;
         };
         /**
-         * @description The change collides with what is stored.
+         * @description The change conflicts with stored data.
          * @example {
          *       "error": {
          *         "code": 409,
@@ -343,31 +358,32 @@ export interface components {
          *     }
          */
         Conflict: {
-            /** @description What went wrong. */
+            /** @description The error message. */
             error: components["schemas"]["ErrorInfo"];
         };
         /**
-         * @description A place in a list, handed out in `X-Next-Cursor` and opaque to clients.
+         * @description A position in a list, returned in `X-Next-Cursor` and opaque to clients.
          * @example eyJpZCI6InJvbGVfMDFtN3c0bjVlMGY3ZHJla3hqNTB5NTF3amcifQ
          */
         Cursor: string;
         /**
-         * @description A text for people that says more than the name.
+         * @description A description for people.
          * @example Reads and writes documents
          */
         Description: string;
         /**
-         * @description What a policy does when it applies.
+         * @description The effect of a policy that applies.
          * @enum {string}
          */
         Effect: "allow" | "deny";
         /**
-         * @description The id of a subject or a resource, chosen by the caller: at most 1,024 bytes of UTF-8, no spaces at its ends, not `*`.
+         * @description The id of a subject or a resource, chosen by the caller: at most 1,024 bytes of UTF-8, no control characters, no
+         *     spaces at its ends, not `*`.
          * @example user-42
          */
         EntityId: string;
         /**
-         * @description The status once more, and a sentence.
+         * @description The HTTP status and a message.
          * @example {
          *       "code": 400,
          *       "message": "name: required"
@@ -379,11 +395,11 @@ export interface components {
              * @description The HTTP status.
              */
             code: number;
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             message: string;
         };
         /**
-         * @description A decision with all that led to it.
+         * @description A decision with all the steps that led to it.
          * @example {
          *       "allowed": false,
          *       "decision": "deny",
@@ -410,33 +426,43 @@ export interface components {
          *     }
          */
         Explanation: {
-            /** @description Whether the subject may. */
+            /** @description Whether the subject is allowed. */
             allowed: boolean;
-            /** @description The same as a word. */
+            /** @description The same decision as a word. */
             decision: components["schemas"]["Verdict"];
-            /** @description Why, in a sentence without attribute values. */
+            /**
+             * @description The reason as a sentence without attribute values. A check that exceeds an evaluation limit is
+             *     denied with the reason `evaluation limit reached: <limit>`: `depth`, `visits`,
+             *     `exclusion cycle`, `condition`, `time` or `wildcard behind an arrow`.
+             */
             reason: string;
-            /** @description The model that decided; empty when nothing allows. */
+            /** @description The model that decided; empty when no model allows. */
             sources: components["schemas"]["Source"][];
-            /** @description The tenant's revision that the decision belongs to. */
+            /** @description The tenant's revision at which the decision was made. */
             revision: components["schemas"]["RevisionOrZero"];
-            /** @description The rule that decided; null when nothing allows. */
+            /** @description The rule that decided; null when no rule allows. */
             matched_by: components["schemas"]["Match"] | null;
-            /** @description What each model came to. */
+            /** @description The result of each model. */
             steps: components["schemas"]["Step"][];
-            /** @description The fewest tuples that prove an allow by relations, such as `document:readme#viewer@group:eng#member`. */
+            /**
+             * @description The smallest set of tuples that proves an allow by relations, such as
+             *     `document:readme#viewer@group:eng#member`.
+             */
             path: components["schemas"]["ProofStep"][];
-            /** @description On a denial, what would have to change. */
+            /** @description On a denial, the changes that would be needed. */
             missing: components["schemas"]["Hint"][];
         };
         /**
-         * @description Who is in a relation or has a permission: `this` (the tuples), names of this type, `relation->name` of the objects that
-         *     a relation leads to, joined by `+` (or), `&` (and) or `-` (but not), with parentheses where these mix.
+         * @description The subjects that have a relation or a permission: `this` (the tuples), names of this type,
+         *     `relation->name` (the name on the objects to which a relation leads), joined by `+` (or), `&`
+         *     (and) or `-` (but not), with parentheses where operators mix. From a subject `group#member`, an
+         *     arrow leads to the object `group` and evaluates the name there. A relation that admits a wildcard
+         *     such as `user:*` cannot stand before an arrow.
          * @example (viewer + parent->read) - banned
          */
         Expression: string;
         /**
-         * @description The credentials lack the scope that the operation needs.
+         * @description The credentials lack the required scope.
          * @example {
          *       "error": {
          *         "code": 403,
@@ -445,11 +471,11 @@ export interface components {
          *     }
          */
         Forbidden: {
-            /** @description What went wrong. */
+            /** @description The error message. */
             error: components["schemas"]["ErrorInfo"];
         };
         /**
-         * @description What would have to change for the subject to be allowed.
+         * @description A change that would be needed to allow the subject.
          * @example {
          *       "kind": "role",
          *       "id": "role_01m7w4n5e0f7drekxj50y51wjg",
@@ -457,20 +483,20 @@ export interface components {
          *     }
          */
         Hint: {
-            /** @description What the hint is about. */
+            /** @description The subject of the hint. */
             kind: components["schemas"]["HintKind"];
             /** @description The id of the role or the policy, or the relation as `document:readme#viewer`. */
             id: string;
-            /** @description What it is in words. */
+            /** @description A description of the hint. */
             detail: string;
         };
         /**
-         * @description What a hint is about.
+         * @description The subject of a hint.
          * @enum {string}
          */
         HintKind: "policy" | "role" | "relation" | "condition";
         /**
-         * @description Something failed that is not the caller's fault; the log has the cause under the request id.
+         * @description An internal error occurred; the log records its cause under the request id.
          * @example {
          *       "error": {
          *         "code": 500,
@@ -479,16 +505,16 @@ export interface components {
          *     }
          */
         InternalError: {
-            /** @description What went wrong. */
+            /** @description The error message. */
             error: components["schemas"]["ErrorInfo"];
         };
         /**
-         * @description A kind of subject or a type of resource.
+         * @description The kind of a subject or the type of a resource.
          * @example document
          */
         Kind: string;
         /**
-         * @description Which resources of a type may the subject perform the action on?
+         * @description Asks on which resources of a type the subject may perform the action.
          * @example {
          *       "subject_kind": "user",
          *       "subject_id": "user-42",
@@ -507,40 +533,40 @@ export interface components {
             /** @description The type of the resources. */
             resource_type: components["schemas"]["Kind"];
             /**
-             * @description What is known about the request, such as `ip` and `time`.
+             * @description Facts about the request, such as `ip` and `time`.
              * @default {}
              */
             context?: components["schemas"]["Attributes"] | undefined;
             /**
-             * @description What is known about the subject.
+             * @description Facts about the subject.
              * @default {}
              */
             subject_attributes?: components["schemas"]["Attributes"] | undefined;
             /**
-             * @description What is known about the resource.
+             * @description Facts about the resource.
              * @default {}
              */
             resource_attributes?: components["schemas"]["Attributes"] | undefined;
             /**
-             * @description What is known about the action.
+             * @description Facts about the action.
              * @default {}
              */
             action_attributes?: components["schemas"]["Attributes"] | undefined;
-            /** @description Decide at this revision or a newer one, for example the `X-Revision` of a write. */
+            /** @description Decide at this revision or a later one, for example the `X-Revision` of a write. */
             min_revision?: components["schemas"]["RevisionOrZero"] | undefined;
             /**
-             * @description Decide at the newest committed revision.
+             * @description Decide at the latest committed revision.
              * @default false
              */
             fresh?: boolean | undefined;
             /**
              * Format: int32
-             * @description Most ids to answer.
+             * @description The maximum number of ids to return.
              * @default 100
              */
             limit?: number | undefined;
             /**
-             * @description Where the page before ended: its `next_cursor`. The rest of the request must be the same.
+             * @description The `next_cursor` of the previous page. The rest of the request must be the same.
              * @default
              */
             cursor?: components["schemas"]["ListingCursor"] | undefined;
@@ -553,6 +579,7 @@ export interface components {
          *         "readme"
          *       ],
          *       "all": false,
+         *       "others": false,
          *       "complete": true,
          *       "next_cursor": "",
          *       "revision": 42
@@ -561,17 +588,25 @@ export interface components {
         ListObjectsResult: {
             /** @description The resources, in code-point order. */
             resource_ids: components["schemas"]["EntityId"][];
-            /** @description Whether every id of the type is allowed, known or not. */
+            /**
+             * @description Whether every id of the type is allowed, known or not; also false when an exact answer would
+             *     take too long.
+             */
             all: boolean;
-            /** @description Whether the listing ended; otherwise `next_cursor` leads on. */
+            /**
+             * @description Whether every unknown id is allowed, for example because of public access by `user:*`. Allowed
+             *     known ids are still listed; known ids that are not listed are denied.
+             */
+            others: boolean;
+            /** @description Whether the listing is complete; otherwise `next_cursor` continues it. */
             complete: boolean;
-            /** @description Where the next page begins; empty when the listing ended. */
+            /** @description The cursor of the next page; empty when the listing is complete. */
             next_cursor: components["schemas"]["ListingCursor"];
             /** @description The tenant's revision at which the ids of this page are allowed. */
             revision: components["schemas"]["RevisionOrZero"];
         };
         /**
-         * @description Which subjects of a kind may perform the action on the resource?
+         * @description Asks which subjects of a kind may perform the action on the resource.
          * @example {
          *       "subject_kind": "user",
          *       "action": "read",
@@ -588,45 +623,45 @@ export interface components {
             /** @description The type of the resource. */
             resource_type: components["schemas"]["Kind"];
             /**
-             * @description The resource; absent or `""` asks about the type: "any document".
+             * @description The resource; absent or `""` asks about the resource type: "any document".
              * @default
              */
             resource_id?: components["schemas"]["OptionalEntityId"] | undefined;
             /**
-             * @description What is known about the request, such as `ip` and `time`.
+             * @description Facts about the request, such as `ip` and `time`.
              * @default {}
              */
             context?: components["schemas"]["Attributes"] | undefined;
             /**
-             * @description What is known about the subject.
+             * @description Facts about the subject.
              * @default {}
              */
             subject_attributes?: components["schemas"]["Attributes"] | undefined;
             /**
-             * @description What is known about the resource.
+             * @description Facts about the resource.
              * @default {}
              */
             resource_attributes?: components["schemas"]["Attributes"] | undefined;
             /**
-             * @description What is known about the action.
+             * @description Facts about the action.
              * @default {}
              */
             action_attributes?: components["schemas"]["Attributes"] | undefined;
-            /** @description Decide at this revision or a newer one, for example the `X-Revision` of a write. */
+            /** @description Decide at this revision or a later one, for example the `X-Revision` of a write. */
             min_revision?: components["schemas"]["RevisionOrZero"] | undefined;
             /**
-             * @description Decide at the newest committed revision.
+             * @description Decide at the latest committed revision.
              * @default false
              */
             fresh?: boolean | undefined;
             /**
              * Format: int32
-             * @description Most ids to answer.
+             * @description The maximum number of ids to return.
              * @default 100
              */
             limit?: number | undefined;
             /**
-             * @description Where the page before ended: its `next_cursor`. The rest of the request must be the same.
+             * @description The `next_cursor` of the previous page. The rest of the request must be the same.
              * @default
              */
             cursor?: components["schemas"]["ListingCursor"] | undefined;
@@ -639,6 +674,7 @@ export interface components {
          *         "user-7"
          *       ],
          *       "all": false,
+         *       "others": false,
          *       "complete": true,
          *       "next_cursor": "",
          *       "revision": 42
@@ -647,22 +683,30 @@ export interface components {
         ListSubjectsResult: {
             /** @description The subjects, in code-point order. */
             subject_ids: components["schemas"]["EntityId"][];
-            /** @description Whether every id of the type is allowed, known or not. */
+            /**
+             * @description Whether every id of the type is allowed, known or not; also false when an exact answer would
+             *     take too long.
+             */
             all: boolean;
-            /** @description Whether the listing ended; otherwise `next_cursor` leads on. */
+            /**
+             * @description Whether every unknown id is allowed, for example because of public access by `user:*`. Allowed
+             *     known ids are still listed; known ids that are not listed are denied.
+             */
+            others: boolean;
+            /** @description Whether the listing is complete; otherwise `next_cursor` continues it. */
             complete: boolean;
-            /** @description Where the next page begins; empty when the listing ended. */
+            /** @description The cursor of the next page; empty when the listing is complete. */
             next_cursor: components["schemas"]["ListingCursor"];
             /** @description The tenant's revision at which the ids of this page are allowed. */
             revision: components["schemas"]["RevisionOrZero"];
         };
         /**
-         * @description The place in a listing that the page before ended at; empty when the listing ended.
+         * @description The position in a listing at which the previous page ended; empty when the listing is complete.
          * @example eyJhIjoicmVhZG1lIiwiciI6NDIsInEiOiI5ZjJjIn0
          */
         ListingCursor: string;
         /**
-         * @description The rule that decided.
+         * @description The rule that decided the check.
          * @example {
          *       "source": "rbac",
          *       "rule_id": "perm_01m7w4n5e0f09tyqnar8mvs3hn",
@@ -674,16 +718,16 @@ export interface components {
             source: components["schemas"]["Source"];
             /** @description The id of the permission, the relation tuple or the policy. */
             rule_id: string;
-            /** @description How it came to apply. */
+            /** @description How the rule came to apply. */
             detail: string;
         };
         /**
-         * @description A name for people.
+         * @description A display name.
          * @example Editor
          */
         Name: string;
         /**
-         * @description What the path or the body names does not exist for this tenant.
+         * @description A resource named in the path or the body does not exist in this tenant.
          * @example {
          *       "error": {
          *         "code": 404,
@@ -692,31 +736,36 @@ export interface components {
          *     }
          */
         NotFound: {
-            /** @description What went wrong. */
+            /** @description The error message. */
             error: components["schemas"]["ErrorInfo"];
         };
         /**
-         * @description What to do about a tuple that is there already.
+         * @description How to handle a tuple that already exists.
          * @enum {string}
          */
         OnDuplicate: "error" | "ignore";
         /**
-         * @description How a condition compares. A missing field or a wrong type makes it false; `neq`, `not_in` and `not_exists` negate.
+         * @description The operator of a condition. A missing field or a wrong type makes the condition false; `neq`,
+         *     `not_in` and `not_exists` negate. If a field is too long to evaluate, a policy that allows does
+         *     not apply, and a check that a policy might deny is denied with the reason
+         *     `evaluation limit reached: condition`.
          * @enum {string}
          */
         Operator: "eq" | "neq" | "in" | "not_in" | "contains" | "starts_with" | "ends_with" | "gt" | "gte" | "lt" | "lte" | "exists" | "not_exists" | "ip_in_cidr" | "ip_not_in_cidr" | "time_after" | "time_before" | "time_between" | "regex";
         /**
-         * @description The id of a resource, or `""` for none: the question is then about the type, as in "any document".
+         * @description The id of a resource, or `""` for none: the question is then about the resource type, as in "any
+         *     document".
          * @example readme
          */
         OptionalEntityId: string;
         /**
-         * @description A text in which each `*`, at most 4 of them, stands for any run of characters, also none.
+         * @description A text in which each `*`, at most 4 of them, matches any sequence of characters, including none.
          * @example document:*
          */
         Pattern: string;
         /**
-         * @description An action on resources of a type, which roles hold. It has no update: delete it and create another.
+         * @description An action on resources of a type, granted by roles. It cannot be updated: delete it and create
+         *     another.
          * @example {
          *       "id": "perm_01m7w4n5e0f09tyqnar8mvs3hn",
          *       "tenant_id": "default",
@@ -734,23 +783,23 @@ export interface components {
             readonly id: components["schemas"]["PermissionId"];
             /** @description The tenant it belongs to. */
             readonly tenant_id: components["schemas"]["TenantId"];
-            /** @description The app through which it was written; recorded, it does not isolate. */
+            /** @description The app through which it was written; for information only, it does not isolate data. */
             readonly app_id: components["schemas"]["AppId"];
-            /** @description The tenant's revision that last wrote the record. */
+            /** @description The tenant's revision of the last write to the record. */
             readonly revision: components["schemas"]["Revision"];
             /** @description When it was created. */
             readonly created_at: components["schemas"]["Timestamp"];
-            /** @description Its name for people, unique in the tenant. `<resource>:<action>` when absent. */
+            /** @description The display name, unique in the tenant; defaults to `<resource>:<action>`. */
             name: components["schemas"]["Name"];
-            /** @description The resource types it is for. */
+            /** @description The resource types to which it applies. */
             resource: components["schemas"]["TypePattern"];
             /** @description The actions it allows. */
             action: components["schemas"]["Pattern"];
-            /** @description What it is for. */
+            /** @description Its purpose. */
             description: components["schemas"]["Description"];
         };
         /**
-         * @description Which permission to attach.
+         * @description The permission to attach.
          * @example {
          *       "permission_id": "perm_01m7w4n5e0f09tyqnar8mvs3hn"
          *     }
@@ -769,20 +818,20 @@ export interface components {
          *     }
          */
         PermissionCreate: {
-            /** @description Its name for people, unique in the tenant. `<resource>:<action>` when absent. */
+            /** @description The display name, unique in the tenant; defaults to `<resource>:<action>`. */
             name?: components["schemas"]["Name"] | undefined;
-            /** @description The resource types it is for. */
+            /** @description The resource types to which it applies. */
             resource: components["schemas"]["TypePattern"];
             /** @description The actions it allows. */
             action: components["schemas"]["Pattern"];
             /**
-             * @description What it is for.
+             * @description Its purpose.
              * @default
              */
             description?: components["schemas"]["Description"] | undefined;
         };
         /**
-         * @description A permission that is computed from relations; no tuples can be written for it.
+         * @description A permission that is computed from relations; tuples cannot be written for it.
          * @example {
          *       "name": "read",
          *       "expression": "(viewer + parent->read) - banned"
@@ -791,7 +840,7 @@ export interface components {
         PermissionDefinition: {
             /** @description Its name, unique in the type: the action of a check. */
             name: components["schemas"]["RelationName"];
-            /** @description Who has it. */
+            /** @description The subjects that have the permission. */
             expression: components["schemas"]["Expression"];
         };
         /**
@@ -802,7 +851,8 @@ export interface components {
         /** @description A page of permissions. */
         PermissionList: components["schemas"]["Permission"][];
         /**
-         * @description Allows or denies actions of subjects on resources while conditions hold. A denial beats everything that allows.
+         * @description Allows or denies actions of subjects on resources while its conditions hold. A denial takes
+         *     precedence over everything that allows.
          * @example {
          *       "id": "pol_01m7w4n5e0fxk8yftq08a3zr9s",
          *       "tenant_id": "default",
@@ -839,32 +889,33 @@ export interface components {
             readonly id: components["schemas"]["PolicyId"];
             /** @description The tenant it belongs to. */
             readonly tenant_id: components["schemas"]["TenantId"];
-            /** @description The app through which it was written; recorded, it does not isolate. */
+            /** @description The app through which it was written; for information only, it does not isolate data. */
             readonly app_id: components["schemas"]["AppId"];
-            /** @description The tenant's revision that last wrote the record. */
+            /** @description The tenant's revision of the last write to the record. */
             readonly revision: components["schemas"]["Revision"];
             /** @description When it was created. */
             readonly created_at: components["schemas"]["Timestamp"];
-            /** @description Its name, unique in the tenant; decisions name it. */
+            /** @description Its name, unique in the tenant; decisions contain it. */
             name: components["schemas"]["Name"];
-            /** @description What it is for. */
+            /** @description Its purpose. */
             description: components["schemas"]["Description"];
-            /** @description What it does when it applies. */
+            /** @description The effect of the policy when it applies. */
             effect: components["schemas"]["Effect"];
             /**
              * Format: int32
-             * @description Lower is evaluated first, ties by id. It chooses which policy is reported, never whether a denial wins.
+             * @description Lower values are evaluated first, ties by id. The priority decides which policy is reported,
+             *     never whether a denial wins.
              */
             priority: number;
             /** @description Whether it is evaluated. */
             is_active: boolean;
-            /** @description The subjects it is about; one match is enough. */
+            /** @description The subjects to which it applies; one match is enough. */
             subjects: components["schemas"]["PolicySubject"][];
-            /** @description The actions it is about; one match is enough. */
+            /** @description The actions to which it applies; one match is enough. */
             actions: components["schemas"]["Pattern"][];
-            /** @description The resources it is about, by type or as `<type>:<id>`; one match is enough. */
+            /** @description The resources to which it applies, by type or as `<type>:<id>`; one match is enough. */
             resources: components["schemas"]["Pattern"][];
-            /** @description All of them must hold. */
+            /** @description The conditions, all of which must hold. */
             conditions: components["schemas"]["Condition"][];
             /** @description When it was last changed. */
             readonly updated_at: components["schemas"]["Timestamp"];
@@ -897,18 +948,19 @@ export interface components {
          *     }
          */
         PolicyCreate: {
-            /** @description Its name, unique in the tenant; decisions name it. */
+            /** @description Its name, unique in the tenant; decisions contain it. */
             name: components["schemas"]["Name"];
             /**
-             * @description What it is for.
+             * @description Its purpose.
              * @default
              */
             description?: components["schemas"]["Description"] | undefined;
-            /** @description What it does when it applies. */
+            /** @description The effect of the policy when it applies. */
             effect: components["schemas"]["Effect"];
             /**
              * Format: int32
-             * @description Lower is evaluated first, ties by id. It chooses which policy is reported, never whether a denial wins.
+             * @description Lower values are evaluated first, ties by id. The priority decides which policy is reported,
+             *     never whether a denial wins.
              * @default 0
              */
             priority?: number | undefined;
@@ -917,14 +969,14 @@ export interface components {
              * @default true
              */
             is_active?: boolean | undefined;
-            /** @description The subjects it is about; one match is enough. */
+            /** @description The subjects to which it applies; one match is enough. */
             subjects: components["schemas"]["PolicySubject"][];
-            /** @description The actions it is about; one match is enough. */
+            /** @description The actions to which it applies; one match is enough. */
             actions: components["schemas"]["Pattern"][];
-            /** @description The resources it is about, by type or as `<type>:<id>`; one match is enough. */
+            /** @description The resources to which it applies, by type or as `<type>:<id>`; one match is enough. */
             resources: components["schemas"]["Pattern"][];
             /**
-             * @description All of them must hold.
+             * @description The conditions, all of which must hold.
              * @default []
              */
             conditions?: components["schemas"]["Condition"][] | undefined;
@@ -937,8 +989,9 @@ export interface components {
         /** @description A page of policies. */
         PolicyList: components["schemas"]["Policy"][];
         /**
-         * @description Which subjects a policy is about: `*`, `user:*`, `user:u_*` (kind and pattern), `u_*` (pattern on the id, any kind),
-         *     `role:editor` (whoever holds the role or one that inherits from it) or `group:eng#member` (a set of relation tuples).
+         * @description The subjects to which a policy applies: `*`, `user:*`, `user:u_*` (kind and pattern), `u_*`
+         *     (pattern on the id, any kind), `role:editor` (subjects that hold the role or one that inherits
+         *     from it) or `group:eng#member` (a set of relation tuples).
          * @example user:*
          */
         PolicySubject: string;
@@ -970,23 +1023,26 @@ export interface components {
          *     }
          */
         PolicyUpdate: {
-            /** @description Its name, unique in the tenant; decisions name it. */
+            /** @description Its name, unique in the tenant; decisions contain it. */
             name?: components["schemas"]["Name"] | undefined;
-            /** @description What it is for. */
+            /** @description Its purpose. */
             description?: (components["schemas"]["Description"] | null) | undefined;
-            /** @description What it does when it applies. */
+            /** @description The effect of the policy when it applies. */
             effect?: components["schemas"]["Effect"] | undefined;
-            /** @description Lower is evaluated first, ties by id. It chooses which policy is reported, never whether a denial wins. */
+            /**
+             * @description Lower values are evaluated first, ties by id. The priority decides which policy is reported,
+             *     never whether a denial wins.
+             */
             priority?: (number | null) | undefined;
             /** @description Whether it is evaluated. */
             is_active?: (boolean | null) | undefined;
-            /** @description The subjects it is about; one match is enough. */
+            /** @description The subjects to which it applies; one match is enough. */
             subjects?: components["schemas"]["PolicySubject"][] | undefined;
-            /** @description The actions it is about; one match is enough. */
+            /** @description The actions to which it applies; one match is enough. */
             actions?: components["schemas"]["Pattern"][] | undefined;
-            /** @description The resources it is about, by type or as `<type>:<id>`; one match is enough. */
+            /** @description The resources to which it applies, by type or as `<type>:<id>`; one match is enough. */
             resources?: components["schemas"]["Pattern"][] | undefined;
-            /** @description All of them must hold. */
+            /** @description The conditions, all of which must hold. */
             conditions?: (components["schemas"]["Condition"][] | null) | undefined;
         };
         /**
@@ -995,7 +1051,7 @@ export interface components {
          */
         ProofStep: string;
         /**
-         * @description The API key that the request carries has used up its rate.
+         * @description The API key of the request has exceeded its rate limit.
          * @example {
          *       "error": {
          *         "code": 429,
@@ -1004,11 +1060,12 @@ export interface components {
          *     }
          */
         RateLimited: {
-            /** @description What went wrong. */
+            /** @description The error message. */
             error: components["schemas"]["ErrorInfo"];
         };
         /**
-         * @description Why an enforced request is refused: a denial carries the decision, a missing scope only the error.
+         * @description The refusal of an enforced request: a denial includes the decision, a missing scope only the
+         *     error.
          * @example {
          *       "error": {
          *         "code": 403,
@@ -1023,23 +1080,28 @@ export interface components {
          *     }
          */
         Refusal: {
-            /** @description What went wrong. */
+            /** @description The error message. */
             error: components["schemas"]["ErrorInfo"];
-            /** @description Whether the subject may. */
+            /** @description Whether the subject is allowed. */
             allowed?: boolean;
-            /** @description The same as a word. */
+            /** @description The same decision as a word. */
             decision?: components["schemas"]["Verdict"];
-            /** @description Why, in a sentence without attribute values. */
+            /**
+             * @description The reason as a sentence without attribute values. A check that exceeds an evaluation limit is
+             *     denied with the reason `evaluation limit reached: <limit>`: `depth`, `visits`,
+             *     `exclusion cycle`, `condition`, `time` or `wildcard behind an arrow`.
+             */
             reason?: string;
-            /** @description The model that decided; empty when nothing allows. */
+            /** @description The model that decided; empty when no model allows. */
             sources?: components["schemas"]["Source"][];
-            /** @description The tenant's revision that the decision belongs to. */
+            /** @description The tenant's revision at which the decision was made. */
             revision?: components["schemas"]["RevisionOrZero"];
-            /** @description The rule that decided; null when nothing allows. */
+            /** @description The rule that decided; null when no rule allows. */
             matched_by?: components["schemas"]["Match"] | null;
         };
         /**
-         * @description States that a subject is in a relation to an object: `object#relation@subject`. Its six key members identify it.
+         * @description States that a subject has a relation to an object: `object#relation@subject`. Its six key members
+         *     identify it.
          * @example {
          *       "id": "rel_01m7w4n5e0ea98n6rezy8ms6cw",
          *       "tenant_id": "default",
@@ -1060,9 +1122,9 @@ export interface components {
             readonly id: components["schemas"]["RelationId"];
             /** @description The tenant it belongs to. */
             readonly tenant_id: components["schemas"]["TenantId"];
-            /** @description The app through which it was written; recorded, it does not isolate. */
+            /** @description The app through which it was written; for information only, it does not isolate data. */
             readonly app_id: components["schemas"]["AppId"];
-            /** @description The tenant's revision that last wrote the record. */
+            /** @description The tenant's revision of the last write to the record. */
             readonly revision: components["schemas"]["Revision"];
             /** @description When it was created. */
             readonly created_at: components["schemas"]["Timestamp"];
@@ -1070,7 +1132,7 @@ export interface components {
             object_type: components["schemas"]["Kind"];
             /** @description The object. */
             object_id: components["schemas"]["EntityId"];
-            /** @description The relation in which the subject is to the object. */
+            /** @description The relation of the subject to the object. */
             relation: components["schemas"]["RelationName"];
             /** @description The type of the subject. */
             subject_type: components["schemas"]["Kind"];
@@ -1078,11 +1140,11 @@ export interface components {
             subject_id: components["schemas"]["RelationSubjectId"];
             /** @description The relation that makes the subject a set; not with `*`. */
             subject_relation: components["schemas"]["SubjectRelation"];
-            /** @description When it ends, in the future; never when null. From that moment on it counts as absent. */
+            /** @description When it expires, in the future; null means never. An expired tuple has no effect. */
             expires_at: components["schemas"]["Timestamp"] | null;
         };
         /**
-         * @description Tuples to write and to delete in one step; at least one in all, and none twice.
+         * @description Tuples to write and to delete atomically; at least one in total, and none twice.
          * @example {
          *       "writes": [
          *         {
@@ -1112,18 +1174,18 @@ export interface components {
              */
             writes?: components["schemas"]["RelationCreate"][] | undefined;
             /**
-             * @description The tuples to delete; absent ones are no error.
+             * @description The tuples to delete; tuples that do not exist are not an error.
              * @default []
              */
             deletes?: components["schemas"]["RelationKey"][] | undefined;
             /**
-             * @description What to do about tuples that are there already.
+             * @description How to handle tuples that already exist.
              * @default error
              */
             on_duplicate?: components["schemas"]["OnDuplicate"] | undefined;
         };
         /**
-         * @description What a batch did.
+         * @description The result of a batch.
          * @example {
          *       "written": 1,
          *       "deleted": 1,
@@ -1133,12 +1195,12 @@ export interface components {
         RelationBatchResult: {
             /**
              * Format: int32
-             * @description Tuples written.
+             * @description The number of tuples written.
              */
             written: number;
             /**
              * Format: int32
-             * @description Tuples deleted.
+             * @description The number of tuples deleted.
              */
             deleted: number;
             /** @description The tenant's revision after the write. */
@@ -1161,7 +1223,7 @@ export interface components {
             object_type: components["schemas"]["Kind"];
             /** @description The object. */
             object_id: components["schemas"]["EntityId"];
-            /** @description The relation in which the subject is to the object. */
+            /** @description The relation of the subject to the object. */
             relation: components["schemas"]["RelationName"];
             /** @description The type of the subject. */
             subject_type: components["schemas"]["Kind"];
@@ -1173,13 +1235,13 @@ export interface components {
              */
             subject_relation?: components["schemas"]["SubjectRelation"] | undefined;
             /**
-             * @description When it ends, in the future; never when null. From that moment on it counts as absent.
+             * @description When it expires, in the future; null means never. An expired tuple has no effect.
              * @default null
              */
             expires_at?: (components["schemas"]["Timestamp"] | null) | undefined;
         };
         /**
-         * @description A relation that tuples can be written for.
+         * @description A relation for which tuples can be written.
          * @example {
          *       "name": "viewer",
          *       "subjects": [
@@ -1193,9 +1255,9 @@ export interface components {
         RelationDefinition: {
             /** @description Its name, unique in the type. */
             name: components["schemas"]["RelationName"];
-            /** @description The forms of subject that count; tuples with others are ignored. */
+            /** @description The accepted forms of subjects; tuples with other forms are ignored. */
             subjects: components["schemas"]["SubjectForm"][];
-            /** @description Who is in it; `this` when absent. */
+            /** @description The subjects that have the relation; defaults to `this`. */
             expression?: components["schemas"]["Expression"];
         };
         /**
@@ -1204,7 +1266,7 @@ export interface components {
          */
         RelationId: string;
         /**
-         * @description What identifies a tuple. The other members of a tuple are accepted and ignored.
+         * @description The key of a tuple. The other members of a tuple are accepted and ignored.
          * @example {
          *       "object_type": "document",
          *       "object_id": "readme",
@@ -1219,7 +1281,7 @@ export interface components {
             object_type: components["schemas"]["Kind"];
             /** @description The object. */
             object_id: components["schemas"]["EntityId"];
-            /** @description The relation in which the subject is to the object. */
+            /** @description The relation of the subject to the object. */
             relation: components["schemas"]["RelationName"];
             /** @description The type of the subject. */
             subject_type: components["schemas"]["Kind"];
@@ -1239,26 +1301,26 @@ export interface components {
          */
         RelationName: string;
         /**
-         * @description Whose tuples to delete: those of an object, or those of a subject.
+         * @description The tuples to delete: those of an object, or those of a subject.
          * @example {
          *       "object_type": "document",
          *       "object_id": "readme"
          *     }
          */
         RelationPurge: {
-            /** @description The type of the object. With `object_id`, and not with a subject. */
+            /** @description The type of the object. It requires `object_id` and excludes a subject. */
             object_type?: components["schemas"]["Kind"] | undefined;
             /** @description The object whose tuples are deleted. */
             object_id?: components["schemas"]["EntityId"] | undefined;
-            /** @description The type of the subject. With `subject_id`, and not with an object. */
+            /** @description The type of the subject. It requires `subject_id` and excludes an object. */
             subject_type?: components["schemas"]["Kind"] | undefined;
-            /** @description The subject whose tuples are deleted, whatever their `subject_relation`. */
+            /** @description The subject whose tuples are deleted, regardless of their `subject_relation`. */
             subject_id?: components["schemas"]["RelationSubjectId"] | undefined;
             /** @description Only tuples of this relation. */
             relation?: components["schemas"]["RelationName"] | undefined;
         };
         /**
-         * @description What a purge did.
+         * @description The result of a purge.
          * @example {
          *       "deleted": 3,
          *       "complete": true,
@@ -1268,10 +1330,10 @@ export interface components {
         RelationPurgeResult: {
             /**
              * Format: int32
-             * @description Tuples deleted.
+             * @description The number of tuples deleted.
              */
             deleted: number;
-            /** @description Whether none is left; otherwise repeat the request. */
+            /** @description Whether all tuples are deleted; otherwise repeat the request. */
             complete: boolean;
             /** @description The tenant's revision after the write. */
             revision: components["schemas"]["RevisionOrZero"];
@@ -1298,7 +1360,7 @@ export interface components {
             object_type: components["schemas"]["Kind"];
             /** @description The object. */
             object_id: components["schemas"]["EntityId"];
-            /** @description The relation in which the subject is to the object. */
+            /** @description The relation of the subject to the object. */
             relation: components["schemas"]["RelationName"];
             /** @description The type of the subject. */
             subject_type: components["schemas"]["Kind"];
@@ -1310,18 +1372,18 @@ export interface components {
              */
             subject_relation?: components["schemas"]["SubjectRelation"] | undefined;
             /**
-             * @description When it ends, in the future; never when null. From that moment on it counts as absent.
+             * @description When it expires, in the future; null means never. An expired tuple has no effect.
              * @default null
              */
             expires_at?: (components["schemas"]["Timestamp"] | null) | undefined;
             /**
-             * @description What to do when the tuple is there already.
+             * @description How to handle a tuple that already exists.
              * @default error
              */
             on_duplicate?: components["schemas"]["OnDuplicate"] | undefined;
         };
         /**
-         * @description What the relations of a type of resource mean. Types that are not declared have only their tuples.
+         * @description The meaning of the relations of a resource type. Undeclared types have only their tuples.
          * @example {
          *       "id": "rtype_01m7w4n5e0e6st3n4h4gzrq0rf",
          *       "tenant_id": "default",
@@ -1377,19 +1439,19 @@ export interface components {
             readonly id: components["schemas"]["ResourceTypeId"];
             /** @description The tenant it belongs to. */
             readonly tenant_id: components["schemas"]["TenantId"];
-            /** @description The app through which it was written; recorded, it does not isolate. */
+            /** @description The app through which it was written; for information only, it does not isolate data. */
             readonly app_id: components["schemas"]["AppId"];
-            /** @description The tenant's revision that last wrote the record. */
+            /** @description The tenant's revision of the last write to the record. */
             readonly revision: components["schemas"]["Revision"];
             /** @description When it was created. */
             readonly created_at: components["schemas"]["Timestamp"];
-            /** @description The type, as checks and tuples name it; unique in the tenant and fixed. */
+            /** @description The type, as checks and tuples refer to it; unique in the tenant and immutable. */
             name: components["schemas"]["Kind"];
-            /** @description What it is for. */
+            /** @description Its purpose. */
             description: components["schemas"]["Description"];
-            /** @description What tuples can be written for. */
+            /** @description The relations for which tuples can be written. */
             relations: components["schemas"]["RelationDefinition"][];
-            /** @description What is computed from relations. */
+            /** @description The permissions that are computed from relations. */
             permissions: components["schemas"]["PermissionDefinition"][];
             /** @description When it was last changed. */
             readonly updated_at: components["schemas"]["Timestamp"];
@@ -1441,20 +1503,20 @@ export interface components {
          *     }
          */
         ResourceTypeCreate: {
-            /** @description The type, as checks and tuples name it; unique in the tenant and fixed. */
+            /** @description The type, as checks and tuples refer to it; unique in the tenant and immutable. */
             name: components["schemas"]["Kind"];
             /**
-             * @description What it is for.
+             * @description Its purpose.
              * @default
              */
             description?: components["schemas"]["Description"] | undefined;
             /**
-             * @description What tuples can be written for.
+             * @description The relations for which tuples can be written.
              * @default []
              */
             relations?: components["schemas"]["RelationDefinition"][] | undefined;
             /**
-             * @description What is computed from relations.
+             * @description The permissions that are computed from relations.
              * @default []
              */
             permissions?: components["schemas"]["PermissionDefinition"][] | undefined;
@@ -1513,13 +1575,13 @@ export interface components {
          *     }
          */
         ResourceTypeUpdate: {
-            /** @description The type, as checks and tuples name it; unique in the tenant and fixed. */
+            /** @description The type, as checks and tuples refer to it; unique in the tenant and immutable. */
             name?: components["schemas"]["Kind"] | undefined;
-            /** @description What it is for. */
+            /** @description Its purpose. */
             description?: (components["schemas"]["Description"] | null) | undefined;
-            /** @description What tuples can be written for. */
+            /** @description The relations for which tuples can be written. */
             relations?: (components["schemas"]["RelationDefinition"][] | null) | undefined;
-            /** @description What is computed from relations. */
+            /** @description The permissions that are computed from relations. */
             permissions?: (components["schemas"]["PermissionDefinition"][] | null) | undefined;
         };
         /**
@@ -1530,7 +1592,7 @@ export interface components {
         Revision: number;
         /**
          * Format: int64
-         * @description A revision of the tenant; 0 stands for a tenant that nothing was written to.
+         * @description A revision of the tenant; 0 means that nothing has been written in the tenant.
          * @example 42
          */
         RevisionOrZero: number;
@@ -1559,25 +1621,25 @@ export interface components {
             readonly id: components["schemas"]["RoleId"];
             /** @description The tenant it belongs to. */
             readonly tenant_id: components["schemas"]["TenantId"];
-            /** @description The app through which it was written; recorded, it does not isolate. */
+            /** @description The app through which it was written; for information only, it does not isolate data. */
             readonly app_id: components["schemas"]["AppId"];
-            /** @description The tenant's revision that last wrote the record. */
+            /** @description The tenant's revision of the last write to the record. */
             readonly revision: components["schemas"]["Revision"];
             /** @description When it was created. */
             readonly created_at: components["schemas"]["Timestamp"];
-            /** @description Its name for people. */
+            /** @description The display name. */
             name: components["schemas"]["Name"];
-            /** @description Its name for machines, unique in the tenant and fixed. Made from `name` when absent. */
+            /** @description Its machine-readable name, unique in the tenant and immutable. Derived from `name` when absent. */
             slug: components["schemas"]["Slug"];
-            /** @description What it is for. */
+            /** @description Its purpose. */
             description: components["schemas"]["Description"];
-            /** @description The role it inherits from: it has all permissions of that role too. At most 16 roles in a chain, no cycles. */
+            /** @description The role whose permissions it inherits. At most 16 roles in a chain, no cycles. */
             parent_id: components["schemas"]["RoleId"] | null;
-            /** @description Whether only `authz:admin` may set this, change the role or delete it. */
+            /** @description Whether only `authz:admin` may set this flag, change the role or delete it. */
             is_system: boolean;
             /** @description Whether every subject of kind `user` holds it without an assignment. */
             is_default: boolean;
-            /** @description Free data of the tenant's own. */
+            /** @description Free-form data that the tenant defines. */
             metadata: components["schemas"]["Attributes"];
             /** @description When it was last changed. */
             readonly updated_at: components["schemas"]["Timestamp"];
@@ -1597,22 +1659,22 @@ export interface components {
          *     }
          */
         RoleCreate: {
-            /** @description Its name for people. */
+            /** @description The display name. */
             name: components["schemas"]["Name"];
-            /** @description Its name for machines, unique in the tenant and fixed. Made from `name` when absent. */
+            /** @description Its machine-readable name, unique in the tenant and immutable. Derived from `name` when absent. */
             slug?: components["schemas"]["Slug"] | undefined;
             /**
-             * @description What it is for.
+             * @description Its purpose.
              * @default
              */
             description?: components["schemas"]["Description"] | undefined;
             /**
-             * @description The role it inherits from: it has all permissions of that role too. At most 16 roles in a chain, no cycles.
+             * @description The role whose permissions it inherits. At most 16 roles in a chain, no cycles.
              * @default null
              */
             parent_id?: (components["schemas"]["RoleId"] | null) | undefined;
             /**
-             * @description Whether only `authz:admin` may set this, change the role or delete it.
+             * @description Whether only `authz:admin` may set this flag, change the role or delete it.
              * @default false
              */
             is_system?: boolean | undefined;
@@ -1622,7 +1684,7 @@ export interface components {
              */
             is_default?: boolean | undefined;
             /**
-             * @description Free data of the tenant's own.
+             * @description Free-form data that the tenant defines.
              * @default {}
              */
             metadata?: components["schemas"]["Attributes"] | undefined;
@@ -1649,28 +1711,28 @@ export interface components {
          *     }
          */
         RoleUpdate: {
-            /** @description Its name for people. */
+            /** @description The display name. */
             name?: components["schemas"]["Name"] | undefined;
-            /** @description Its name for machines, unique in the tenant and fixed. Made from `name` when absent. */
+            /** @description Its machine-readable name, unique in the tenant and immutable. Derived from `name` when absent. */
             slug?: components["schemas"]["Slug"] | undefined;
-            /** @description What it is for. */
+            /** @description Its purpose. */
             description?: (components["schemas"]["Description"] | null) | undefined;
-            /** @description The role it inherits from: it has all permissions of that role too. At most 16 roles in a chain, no cycles. */
+            /** @description The role whose permissions it inherits. At most 16 roles in a chain, no cycles. */
             parent_id?: (components["schemas"]["RoleId"] | null) | undefined;
-            /** @description Whether only `authz:admin` may set this, change the role or delete it. */
+            /** @description Whether only `authz:admin` may set this flag, change the role or delete it. */
             is_system?: (boolean | null) | undefined;
             /** @description Whether every subject of kind `user` holds it without an assignment. */
             is_default?: (boolean | null) | undefined;
-            /** @description Free data of the tenant's own. */
+            /** @description Free-form data that the tenant defines. */
             metadata?: (components["schemas"]["Attributes"] | null) | undefined;
         };
         /**
-         * @description A short name for machines.
+         * @description A short machine-readable name.
          * @example editor
          */
         Slug: string;
         /**
-         * @description A model of authorization.
+         * @description An authorization model.
          * @enum {string}
          */
         Source: "rbac" | "rebac" | "abac";
@@ -1686,30 +1748,30 @@ export interface components {
         Step: {
             /** @description The model. */
             source: components["schemas"]["Source"];
-            /** @description What it came to. */
+            /** @description The result. */
             result: components["schemas"]["StepResult"];
             /** @description The id of the rule; empty when there is none. */
             rule_id: string;
-            /** @description How it came to that. */
+            /** @description How the step came to its result. */
             detail: string;
         };
         /**
-         * @description What one model came to.
+         * @description The result of one model.
          * @enum {string}
          */
         StepResult: "allow" | "deny" | "no_match";
         /**
-         * @description A form of subject that tuples of a relation may have: `user`, `user:*` or `group#member`.
+         * @description The form of a subject in the tuples of a relation: `user`, `user:*` or `group#member`.
          * @example group#member
          */
         SubjectForm: string;
         /**
-         * @description The relation of a subject that is a set, as in `group:eng#member`; `""` for the subject itself.
+         * @description The relation that makes a subject a set, as in `group:eng#member`; `""` for the subject itself.
          * @example member
          */
         SubjectRelation: string;
         /**
-         * @description A role as a subject holds it.
+         * @description A role that a subject holds.
          * @example {
          *       "id": "role_01m7w4n5e0f7drekxj50y51wjg",
          *       "tenant_id": "default",
@@ -1738,37 +1800,37 @@ export interface components {
             readonly id: components["schemas"]["RoleId"];
             /** @description The tenant it belongs to. */
             readonly tenant_id: components["schemas"]["TenantId"];
-            /** @description The app through which it was written; recorded, it does not isolate. */
+            /** @description The app through which it was written; for information only, it does not isolate data. */
             readonly app_id: components["schemas"]["AppId"];
-            /** @description The tenant's revision that last wrote the record. */
+            /** @description The tenant's revision of the last write to the record. */
             readonly revision: components["schemas"]["Revision"];
             /** @description When it was created. */
             readonly created_at: components["schemas"]["Timestamp"];
-            /** @description Its name for people. */
+            /** @description The display name. */
             name: components["schemas"]["Name"];
-            /** @description Its name for machines, unique in the tenant and fixed. Made from `name` when absent. */
+            /** @description Its machine-readable name, unique in the tenant and immutable. Derived from `name` when absent. */
             slug: components["schemas"]["Slug"];
-            /** @description What it is for. */
+            /** @description Its purpose. */
             description: components["schemas"]["Description"];
-            /** @description The role it inherits from: it has all permissions of that role too. At most 16 roles in a chain, no cycles. */
+            /** @description The role whose permissions it inherits. At most 16 roles in a chain, no cycles. */
             parent_id: components["schemas"]["RoleId"] | null;
-            /** @description Whether only `authz:admin` may set this, change the role or delete it. */
+            /** @description Whether only `authz:admin` may set this flag, change the role or delete it. */
             is_system: boolean;
             /** @description Whether every subject of kind `user` holds it without an assignment. */
             is_default: boolean;
-            /** @description Free data of the tenant's own. */
+            /** @description Free-form data that the tenant defines. */
             metadata: components["schemas"]["Attributes"];
             /** @description When it was last changed. */
             readonly updated_at: components["schemas"]["Timestamp"];
             /** @description How the subject came to hold the role. */
             via: components["schemas"]["Via"];
-            /** @description The assignment that gives it; null for default and inherited roles. */
+            /** @description The assignment that grants it; null for default and inherited roles. */
             assignment_id: components["schemas"]["AssignmentId"] | null;
-            /** @description The resource type that the assignment is for. */
+            /** @description The resource type to which the assignment applies. */
             resource_type: components["schemas"]["Kind"] | null;
-            /** @description The resource that the assignment is for. */
+            /** @description The resource to which the assignment applies. */
             resource_id: components["schemas"]["EntityId"] | null;
-            /** @description When the assignment ends. */
+            /** @description When the assignment expires. */
             expires_at: components["schemas"]["Timestamp"] | null;
         };
         /** @description A page of the roles of a subject. */
@@ -1780,12 +1842,13 @@ export interface components {
         TenantId: string;
         /**
          * Format: date-time
-         * @description A moment, RFC 3339; answers are in UTC with milliseconds.
+         * @description An RFC 3339 timestamp between 0001-01-01T00:00:00Z and 9999-12-31T23:59:59.999Z. Responses use
+         *     UTC with milliseconds; a leap second counts as the following second.
          * @example 2026-11-20T09:30:00.000Z
          */
         Timestamp: string;
         /**
-         * @description The body is larger than the operation takes.
+         * @description The body is larger than the operation accepts.
          * @example {
          *       "error": {
          *         "code": 413,
@@ -1794,16 +1857,16 @@ export interface components {
          *     }
          */
         TooLarge: {
-            /** @description What went wrong. */
+            /** @description The error message. */
             error: components["schemas"]["ErrorInfo"];
         };
         /**
-         * @description A pattern on resource types: without a colon.
+         * @description A pattern for resource types, without a colon.
          * @example document
          */
         TypePattern: string;
         /**
-         * @description No credentials, or credentials that are not valid.
+         * @description Credentials are missing or not valid.
          * @example {
          *       "error": {
          *         "code": 401,
@@ -1812,11 +1875,11 @@ export interface components {
          *     }
          */
         Unauthorized: {
-            /** @description What went wrong. */
+            /** @description The error message. */
             error: components["schemas"]["ErrorInfo"];
         };
         /**
-         * @description The store is away, or a decision cannot be proved fresh.
+         * @description The database is unavailable, or the freshness of a decision cannot be guaranteed.
          * @example {
          *       "error": {
          *         "code": 503,
@@ -1825,11 +1888,11 @@ export interface components {
          *     }
          */
         Unavailable: {
-            /** @description What went wrong. */
+            /** @description The error message. */
             error: components["schemas"]["ErrorInfo"];
         };
         /**
-         * @description The body is not of a content type that the operation reads.
+         * @description The operation does not accept the content type of the body.
          * @example {
          *       "error": {
          *         "code": 415,
@@ -1838,7 +1901,7 @@ export interface components {
          *     }
          */
         UnsupportedMediaType: {
-            /** @description What went wrong. */
+            /** @description The error message. */
             error: components["schemas"]["ErrorInfo"];
         };
         /**
@@ -1853,7 +1916,7 @@ export interface components {
         Via: "assigned" | "default" | "inherited";
         /** @description The error envelope of the service. */
         Error: {
-            /** @description What went wrong. */
+            /** @description The error message. */
             error: components["schemas"]["ErrorInfo"];
         };
     };

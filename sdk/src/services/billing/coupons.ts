@@ -11,16 +11,18 @@ export interface Coupons {
   /**
    * Creates a coupon. Refused with `already_exists`.
    *
+   * Needs the scope `billing:admin`.
+   *
    * `POST /billing/coupons`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
-   * - 401: No credentials, credentials that are not valid, or no tenant.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of the named resource does not allow the request.
+   * - 401: Credentials are missing or not valid, or there is no tenant.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 409: Another coupon of the app has this code, or an `Idempotency-Key` was used with another body.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    *
    * @example
    * ```ts
@@ -37,13 +39,15 @@ export interface Coupons {
   /**
    * Lists the coupons of the app, newest first.
    *
+   * Needs the scope `billing:read`.
+   *
    * `GET /billing/coupons`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
-   * - 401: No credentials, credentials that are not valid, or no tenant.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of the named resource does not allow the request.
+   * - 401: Credentials are missing or not valid, or there is no tenant.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    *
    * @example
    * ```ts
@@ -52,9 +56,9 @@ export interface Coupons {
    */
   readonly list: (
     request?: {
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Records to skip. */
+      /** The number of records to skip. */
       offset?: number | undefined;
       /** Only coupons that may be redeemed now, or only those that may not. */
       active?: boolean | undefined;
@@ -63,16 +67,18 @@ export interface Coupons {
   ) => List<T.Coupon, T.Error, T.CouponPage>;
 
   /**
-   * Answers one coupon, by its id or its code.
+   * Returns one coupon, by its id or its code.
+   *
+   * Needs the scope `billing:read`.
    *
    * `GET /billing/coupons/{coupon}`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
-   * - 401: No credentials, credentials that are not valid, or no tenant.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: The app has no such coupon.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of the named resource does not allow the request.
+   * - 401: Credentials are missing or not valid, or there is no tenant.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: The coupon does not exist in the app.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    *
    * @example
    * ```ts
@@ -81,6 +87,7 @@ export interface Coupons {
    */
   readonly get: (
     request: {
+      /** A coupon, by its id or its code. A value that begins with `cpn_` is an id. */
       coupon: T.CouponRef;
     },
     options?: RequestOptions,
@@ -89,16 +96,18 @@ export interface Coupons {
   /**
    * Changes a coupon.
    *
+   * Needs the scope `billing:admin`.
+   *
    * `PUT /billing/coupons/{coupon}`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
-   * - 401: No credentials, credentials that are not valid, or no tenant.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: The app has no such coupon.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of the named resource does not allow the request.
+   * - 401: Credentials are missing or not valid, or there is no tenant.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: The coupon does not exist in the app.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    *
    * @example
    * ```ts
@@ -107,6 +116,7 @@ export interface Coupons {
    */
   readonly update: (
     request: {
+      /** A coupon, by its id or its code. A value that begins with `cpn_` is an id. */
       coupon: T.CouponRef;
       body: T.CouponUpdate;
     },
@@ -116,14 +126,16 @@ export interface Coupons {
   /**
    * Deletes a coupon. Subscriptions that it was redeemed for keep their discount.
    *
+   * Needs the scope `billing:admin`.
+   *
    * `DELETE /billing/coupons/{coupon}`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
-   * - 401: No credentials, credentials that are not valid, or no tenant.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: The app has no such coupon.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of the named resource does not allow the request.
+   * - 401: Credentials are missing or not valid, or there is no tenant.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: The coupon does not exist in the app.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    *
    * @example
    * ```ts
@@ -132,26 +144,28 @@ export interface Coupons {
    */
   readonly delete: (
     request: {
+      /** A coupon, by its id or its code. A value that begins with `cpn_` is an id. */
       coupon: T.CouponRef;
     },
     options?: RequestOptions,
   ) => Answer<void, T.Error>;
 
   /**
-   * Redeems a coupon for a live subscription. A subscription has at most 10. Refused with `coupon_not_started`,
-   * `coupon_expired`, `coupon_exhausted`, `coupon_invalid` or `already_exists`.
+   * Redeems a coupon for a live subscription. A subscription has at most 10. Refused with `coupon_not_started`, `coupon_expired`, `coupon_exhausted`, `coupon_invalid` or `already_exists`.
+   *
+   * Needs the scope `billing:write`.
    *
    * `POST /billing/coupons/{coupon}/redeem`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the coupon is not valid yet or any more, used up, or does not fit the subscription.
-   * - 401: No credentials, credentials that are not valid, or no tenant.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: The app has no such coupon, or the tenant no such subscription.
-   * - 409: The coupon was redeemed for this subscription before.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the coupon is not yet valid, has expired, is used up, or does not apply to the subscription.
+   * - 401: Credentials are missing or not valid, or there is no tenant.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: The coupon does not exist in the app, or the subscription does not exist in the tenant.
+   * - 409: The coupon has already been redeemed for this subscription.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    *
    * @example
    * ```ts
@@ -160,6 +174,7 @@ export interface Coupons {
    */
   readonly redeem: (
     request: {
+      /** A coupon, by its id or its code. A value that begins with `cpn_` is an id. */
       coupon: T.CouponRef;
       body: T.Redemption;
     },
@@ -170,7 +185,7 @@ export interface Coupons {
 /** The resource over a client of one's own. */
 export const couponsOf = (client: Client): Coupons =>
   resource<Coupons>(client, 'billing.coupons', {
-    create: { verb: 'POST', path: '/billing/coupons', body: 'application/json' },
+    create: { verb: 'POST', path: '/billing/coupons', body: 'application/json', creates: true },
     list: {
       verb: 'GET',
       path: '/billing/coupons',
@@ -180,6 +195,11 @@ export const couponsOf = (client: Client): Coupons =>
     },
     get: { verb: 'GET', path: '/billing/coupons/{coupon}' },
     update: { verb: 'PUT', path: '/billing/coupons/{coupon}', body: 'application/json' },
-    delete: { verb: 'DELETE', path: '/billing/coupons/{coupon}' },
-    redeem: { verb: 'POST', path: '/billing/coupons/{coupon}/redeem', body: 'application/json' },
+    delete: { verb: 'DELETE', path: '/billing/coupons/{coupon}', empty: [204] },
+    redeem: {
+      verb: 'POST',
+      path: '/billing/coupons/{coupon}/redeem',
+      body: 'application/json',
+      creates: true,
+    },
   });

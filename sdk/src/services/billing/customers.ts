@@ -11,16 +11,18 @@ export interface Customers {
   /**
    * Creates a customer. Refused with `invalid_email` or `duplicate_customer_email`.
    *
+   * Needs the scope `billing:write`.
+   *
    * `POST /billing/customers`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the address is no email address.
-   * - 401: No credentials, credentials that are not valid, or no tenant.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the value is not an email address.
+   * - 401: Credentials are missing or not valid, or there is no tenant.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 409: Another customer of the tenant has this email address, or, on creation, an `Idempotency-Key` was used with another body.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    *
    * @example
    * ```ts
@@ -37,13 +39,15 @@ export interface Customers {
   /**
    * Lists customers, newest first.
    *
+   * Needs the scope `billing:read`.
+   *
    * `GET /billing/customers`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
-   * - 401: No credentials, credentials that are not valid, or no tenant.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of the named resource does not allow the request.
+   * - 401: Credentials are missing or not valid, or there is no tenant.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    *
    * @example
    * ```ts
@@ -52,27 +56,29 @@ export interface Customers {
    */
   readonly list: (
     request?: {
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Records to skip. */
+      /** The number of records to skip. */
       offset?: number | undefined;
-      /** Only records of this tenant. Another than the caller's own is for the operator only. */
+      /** Only records of this tenant. Only the operator may name a tenant other than the caller's own. */
       tenant_id?: T.TenantId | undefined;
     },
     options?: RequestOptions,
   ) => List<T.Customer, T.Error, T.CustomerPage>;
 
   /**
-   * Answers the customer with an email address, whatever its case.
+   * Returns the customer with an email address, ignoring case.
+   *
+   * Needs the scope `billing:read`.
    *
    * `GET /billing/customers/email/{email}`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
-   * - 401: No credentials, credentials that are not valid, or no tenant.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of the named resource does not allow the request.
+   * - 401: Credentials are missing or not valid, or there is no tenant.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: The customer does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    *
    * @example
    * ```ts
@@ -81,22 +87,28 @@ export interface Customers {
    */
   readonly getByEmail: (
     request: {
+      /**
+       * An email address, compared without regard to case. A value that is not an address is refused with
+       * `invalid_email`.
+       */
       email: T.Email;
     },
     options?: RequestOptions,
   ) => Answer<T.Customer, T.Error>;
 
   /**
-   * Answers one customer.
+   * Returns one customer.
+   *
+   * Needs the scope `billing:read`.
    *
    * `GET /billing/customers/{id}`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
-   * - 401: No credentials, credentials that are not valid, or no tenant.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of the named resource does not allow the request.
+   * - 401: Credentials are missing or not valid, or there is no tenant.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: The customer does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    *
    * @example
    * ```ts
@@ -105,6 +117,7 @@ export interface Customers {
    */
   readonly get: (
     request: {
+      /** Id of a customer. */
       id: T.CustomerId;
     },
     options?: RequestOptions,
@@ -113,17 +126,19 @@ export interface Customers {
   /**
    * Changes a customer. Refused with `invalid_email` or `duplicate_customer_email`.
    *
+   * Needs the scope `billing:write`.
+   *
    * `PUT /billing/customers/{id}`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the address is no email address.
-   * - 401: No credentials, credentials that are not valid, or no tenant.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the value is not an email address.
+   * - 401: Credentials are missing or not valid, or there is no tenant.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: The customer does not exist for this tenant.
    * - 409: Another customer of the tenant has this email address, or, on creation, an `Idempotency-Key` was used with another body.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    *
    * @example
    * ```ts
@@ -132,6 +147,7 @@ export interface Customers {
    */
   readonly update: (
     request: {
+      /** Id of a customer. */
       id: T.CustomerId;
       body: T.CustomerUpdate;
     },
@@ -139,17 +155,19 @@ export interface Customers {
   ) => Answer<T.Customer, T.Error>;
 
   /**
-   * Erases a customer without a live subscription: name, email, address and tax numbers. Final invoices keep whom
-   * they billed. Refused with `has_active_subscriptions`.
+   * Erases a customer without a live subscription: name, email, address and tax numbers. Final
+   * invoices keep the billed party. Refused with `has_active_subscriptions`.
+   *
+   * Needs the scope `billing:write`.
    *
    * `DELETE /billing/customers/{id}`
    *
    * - 400: The customer has a live subscription, or its id is malformed.
-   * - 401: No credentials, credentials that are not valid, or no tenant.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 401: Credentials are missing or not valid, or there is no tenant.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: The customer does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    *
    * @example
    * ```ts
@@ -158,26 +176,28 @@ export interface Customers {
    */
   readonly delete: (
     request: {
+      /** Id of a customer. */
       id: T.CustomerId;
     },
     options?: RequestOptions,
   ) => Answer<void, T.Error>;
 
   /**
-   * Gives a customer credit, which pays its next invoices. Refused with `invalid_amount` or
-   * `duplicate_idempotency_key`.
+   * Adds credit to a customer, which pays its next invoices. Refused with `invalid_amount` or `duplicate_idempotency_key`.
+   *
+   * Needs the scope `billing:admin`.
    *
    * `POST /billing/customers/{id}/credit`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the amount is zero or in another currency.
-   * - 401: No credentials, credentials that are not valid, or no tenant.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 401: Credentials are missing or not valid, or there is no tenant.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: The customer does not exist for this tenant.
    * - 409: The idempotency key was used with another body, or its first request is still running.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    *
    * @example
    * ```ts
@@ -186,6 +206,7 @@ export interface Customers {
    */
   readonly credit: (
     request: {
+      /** Id of a customer. */
       id: T.CustomerId;
       body: T.Credit;
     },
@@ -193,16 +214,18 @@ export interface Customers {
   ) => Answer<T.CreditedCustomer, T.Error>;
 
   /**
-   * Answers everything that is stored about a customer, as one long document.
+   * Returns all data stored about a customer as one long document.
+   *
+   * Needs the scope `billing:admin`.
    *
    * `GET /billing/customers/{id}/export`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
-   * - 401: No credentials, credentials that are not valid, or no tenant.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of the named resource does not allow the request.
+   * - 401: Credentials are missing or not valid, or there is no tenant.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: The customer does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    *
    * @example
    * ```ts
@@ -211,6 +234,7 @@ export interface Customers {
    */
   readonly export: (
     request: {
+      /** Id of a customer. */
       id: T.CustomerId;
     },
     options?: RequestOptions,
@@ -219,14 +243,16 @@ export interface Customers {
   /**
    * Lists the invoices that bill a customer, without their lines, newest first.
    *
+   * Needs the scope `billing:read`.
+   *
    * `GET /billing/customers/{id}/invoices`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
-   * - 401: No credentials, credentials that are not valid, or no tenant.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of the named resource does not allow the request.
+   * - 401: Credentials are missing or not valid, or there is no tenant.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: The customer does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    *
    * @example
    * ```ts
@@ -235,10 +261,11 @@ export interface Customers {
    */
   readonly invoices: (
     request: {
+      /** Id of a customer. */
       id: T.CustomerId;
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Records to skip. */
+      /** The number of records to skip. */
       offset?: number | undefined;
       /** Only invoices in this status. */
       status?: T.InvoiceStatus | undefined;
@@ -249,14 +276,16 @@ export interface Customers {
   /**
    * Lists the subscriptions of the customer's tenant, newest first.
    *
+   * Needs the scope `billing:read`.
+   *
    * `GET /billing/customers/{id}/subscriptions`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
-   * - 401: No credentials, credentials that are not valid, or no tenant.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of the named resource does not allow the request.
+   * - 401: Credentials are missing or not valid, or there is no tenant.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: The customer does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    *
    * @example
    * ```ts
@@ -265,26 +294,29 @@ export interface Customers {
    */
   readonly subscriptions: (
     request: {
+      /** Id of a customer. */
       id: T.CustomerId;
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Records to skip. */
+      /** The number of records to skip. */
       offset?: number | undefined;
     },
     options?: RequestOptions,
   ) => List<T.Subscription, T.Error, T.SubscriptionPage>;
 
   /**
-   * Answers what a customer has used of each feature: by the live subscription of its tenant.
+   * Returns a customer's use of each feature, through its tenant's live subscription.
+   *
+   * Needs the scope `billing:read`.
    *
    * `GET /billing/customers/{id}/usage`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
-   * - 401: No credentials, credentials that are not valid, or no tenant.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of the named resource does not allow the request.
+   * - 401: Credentials are missing or not valid, or there is no tenant.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: The customer does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    *
    * @example
    * ```ts
@@ -293,6 +325,7 @@ export interface Customers {
    */
   readonly usage: (
     request: {
+      /** Id of a customer. */
       id: T.CustomerId;
     },
     options?: RequestOptions,
@@ -302,7 +335,7 @@ export interface Customers {
 /** The resource over a client of one's own. */
 export const customersOf = (client: Client): Customers =>
   resource<Customers>(client, 'billing.customers', {
-    create: { verb: 'POST', path: '/billing/customers', body: 'application/json' },
+    create: { verb: 'POST', path: '/billing/customers', body: 'application/json', creates: true },
     list: {
       verb: 'GET',
       path: '/billing/customers',
@@ -313,7 +346,7 @@ export const customersOf = (client: Client): Customers =>
     getByEmail: { verb: 'GET', path: '/billing/customers/email/{email}' },
     get: { verb: 'GET', path: '/billing/customers/{id}' },
     update: { verb: 'PUT', path: '/billing/customers/{id}', body: 'application/json' },
-    delete: { verb: 'DELETE', path: '/billing/customers/{id}' },
+    delete: { verb: 'DELETE', path: '/billing/customers/{id}', empty: [204] },
     credit: { verb: 'POST', path: '/billing/customers/{id}/credit', body: 'application/json' },
     export: { verb: 'GET', path: '/billing/customers/{id}/export' },
     invoices: {

@@ -9,18 +9,19 @@ import type * as T from './types.ts';
 /** `plinth.billing.entitlements` */
 export interface Entitlements {
   /**
-   * Answers whether the caller's tenant may use a feature. A denial is a 200 with `allowed: false` and a reason.
-   * Refused with `no_active_subscription`.
+   * Returns whether the caller's tenant may use a feature. A denial is a 200 with `allowed: false` and a reason. Refused with `no_active_subscription`.
+   *
+   * Needs the scope `billing:read`.
    *
    * `POST /billing/entitlements/check`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
-   * - 401: No credentials, credentials that are not valid, or no tenant.
-   * - 403: The tenant has no live subscription, or it is paused; or the credentials lack the scope.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of the named resource does not allow the request.
+   * - 401: Credentials are missing or not valid, or there is no tenant.
+   * - 403: The tenant has no live subscription, or the subscription is paused, or the credentials lack the scope.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    *
    * @example
    * ```ts
@@ -35,17 +36,19 @@ export interface Entitlements {
   ) => Answer<T.EntitlementResult, T.Error>;
 
   /**
-   * Answers for up to 100 features whether the caller's tenant may use them. Refused with `no_active_subscription`.
+   * Returns for up to 100 features whether the caller's tenant may use them. Refused with `no_active_subscription`.
+   *
+   * Needs the scope `billing:read`.
    *
    * `POST /billing/entitlements/check-batch`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
-   * - 401: No credentials, credentials that are not valid, or no tenant.
-   * - 403: The tenant has no live subscription, or it is paused; or the credentials lack the scope.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of the named resource does not allow the request.
+   * - 401: Credentials are missing or not valid, or there is no tenant.
+   * - 403: The tenant has no live subscription, or the subscription is paused, or the credentials lack the scope.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    *
    * @example
    * ```ts
@@ -60,16 +63,18 @@ export interface Entitlements {
   ) => Answer<T.EntitlementBatchResult, T.Error>;
 
   /**
-   * Lists what a customer may use.
+   * Lists the features that a customer may use.
+   *
+   * Needs the scope `billing:read`.
    *
    * `GET /billing/entitlements/{customerId}`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
-   * - 401: No credentials, credentials that are not valid, or no tenant.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of the named resource does not allow the request.
+   * - 401: Credentials are missing or not valid, or there is no tenant.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: The customer does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    *
    * @example
    * ```ts
@@ -78,22 +83,25 @@ export interface Entitlements {
    */
   readonly list: (
     request: {
+      /** Id of a customer. */
       customerId: T.CustomerId;
     },
     options?: RequestOptions,
   ) => Answer<T.CustomerEntitlements, T.Error>;
 
   /**
-   * Drops what is kept of a customer's plan. Answers are right without it.
+   * Drops the cached plan of a customer. Results are correct without it.
+   *
+   * Needs the scope `billing:write`.
    *
    * `POST /billing/entitlements/{customerId}/invalidate`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
-   * - 401: No credentials, credentials that are not valid, or no tenant.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of the named resource does not allow the request.
+   * - 401: Credentials are missing or not valid, or there is no tenant.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: The customer does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    *
    * @example
    * ```ts
@@ -102,6 +110,7 @@ export interface Entitlements {
    */
   readonly invalidate: (
     request: {
+      /** Id of a customer. */
       customerId: T.CustomerId;
     },
     options?: RequestOptions,
@@ -119,5 +128,5 @@ export const entitlementsOf = (client: Client): Entitlements =>
       read: true,
     },
     list: { verb: 'GET', path: '/billing/entitlements/{customerId}' },
-    invalidate: { verb: 'POST', path: '/billing/entitlements/{customerId}/invalidate' },
+    invalidate: { verb: 'POST', path: '/billing/entitlements/{customerId}/invalidate', empty: [204] },
   });

@@ -29,11 +29,11 @@ export type {
 };
 
 /**
- * Turns what a tenant uses into what it owes, and what it pays into what it may use: plans, subscriptions, usage
- * metering, entitlements, invoices, payments and customers. Every acknowledged usage event is counted exactly once, and
- * every unit of money is billed exactly once. Plans, coupons and tax rates belong to the app; everything else belongs to
- * the tenant, and the operator sees all tenants of the app. Times are UTC, ranges of time include their start and not
- * their end.
+ * Bills tenants for what they use and grants what they pay for: plans, subscriptions, usage
+ * metering, entitlements, invoices, payments and customers. Every acknowledged usage event is
+ * counted exactly once, and every unit of money is billed exactly once. Plans, coupons and tax
+ * rates belong to the app; everything else belongs to the tenant, and the operator sees all tenants
+ * of the app. Times are UTC; time ranges include their start and exclude their end.
  */
 export interface BillingService {
   readonly coupons: Coupons;

@@ -9,20 +9,21 @@ import type * as T from './types.ts';
 /** `plinth.billing.invoices` */
 export interface Invoices {
   /**
-   * Drafts an invoice of what a subscription owes now: with the running period as it stands. The draft may be
-   * empty. Refused with `invalid_state`.
+   * Drafts an invoice of what a subscription owes now. This includes the current period so far. The draft may be empty. Refused with `invalid_state`.
+   *
+   * Needs the scope `billing:write`.
    *
    * `POST /billing/invoices`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of the subscription does not allow it.
-   * - 401: No credentials, credentials that are not valid, or no tenant.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: The subscription does not exist for this tenant, or the plan is not there.
+   * - 401: Credentials are missing or not valid, or there is no tenant.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: The subscription does not exist for this tenant, or the plan does not exist.
    * - 409: The idempotency key was used with another body, or its first request is still running.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    *
    * @example
    * ```ts
@@ -39,13 +40,15 @@ export interface Invoices {
   /**
    * Lists invoices without their lines, newest first.
    *
+   * Needs the scope `billing:read`.
+   *
    * `GET /billing/invoices`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
-   * - 401: No credentials, credentials that are not valid, or no tenant.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of the named resource does not allow the request.
+   * - 401: Credentials are missing or not valid, or there is no tenant.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    *
    * @example
    * ```ts
@@ -54,17 +57,17 @@ export interface Invoices {
    */
   readonly list: (
     request?: {
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Records to skip. */
+      /** The number of records to skip. */
       offset?: number | undefined;
-      /** Only records of this tenant. Another than the caller's own is for the operator only. */
+      /** Only records of this tenant. Only the operator may name a tenant other than the caller's own. */
       tenant_id?: T.TenantId | undefined;
       /** Only invoices in this status. */
       status?: T.InvoiceStatus | undefined;
-      /** Only invoices that were created then or later. */
+      /** Only invoices created at or after this time. */
       start?: T.Moment | undefined;
-      /** Only invoices that were created before then. */
+      /** Only invoices created before this time. */
       end?: T.Moment | undefined;
       /** Only invoices of this subscription. */
       subscription_id?: T.SubscriptionId | undefined;
@@ -75,16 +78,18 @@ export interface Invoices {
   ) => List<T.Invoice, T.Error, T.InvoicePage>;
 
   /**
-   * Answers one invoice with its lines, by its id or its number.
+   * Returns one invoice with its lines, by its id or its number.
+   *
+   * Needs the scope `billing:read`.
    *
    * `GET /billing/invoices/{invoice}`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
-   * - 401: No credentials, credentials that are not valid, or no tenant.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of the named resource does not allow the request.
+   * - 401: Credentials are missing or not valid, or there is no tenant.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: The invoice does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    *
    * @example
    * ```ts
@@ -93,23 +98,25 @@ export interface Invoices {
    */
   readonly get: (
     request: {
+      /** An invoice, by its id or its number. */
       invoice: T.InvoiceRef;
     },
     options?: RequestOptions,
   ) => Answer<T.Invoice, T.Error>;
 
   /**
-   * Makes a draft final: computed once more, frozen and to be paid. Refused with `invoice_finalized` or
-   * `invoice_incomplete`.
+   * Finalizes a draft: it is computed once more, frozen and must be paid. Refused with `invoice_finalized` or `invoice_incomplete`.
+   *
+   * Needs the scope `billing:admin`.
    *
    * `POST /billing/invoices/{invoice}/finalize`
    *
-   * - 400: The invoice is no draft any more or has nothing to bill, or what names it is malformed.
-   * - 401: No credentials, credentials that are not valid, or no tenant.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 400: The invoice is no longer a draft or has nothing to bill, or its reference is malformed.
+   * - 401: Credentials are missing or not valid, or there is no tenant.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: The invoice does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    *
    * @example
    * ```ts
@@ -118,25 +125,27 @@ export interface Invoices {
    */
   readonly finalize: (
     request: {
+      /** An invoice, by its id or its number. */
       invoice: T.InvoiceRef;
     },
     options?: RequestOptions,
   ) => Answer<T.Invoice, T.Error>;
 
   /**
-   * Records that an invoice was paid outside of the providers. A draft becomes final by it. Refused with
-   * `invoice_paid` or `invoice_voided`.
+   * Records that an invoice was paid outside the providers. A draft becomes final. Refused with `invoice_paid` or `invoice_voided`.
+   *
+   * Needs the scope `billing:admin`.
    *
    * `POST /billing/invoices/{invoice}/pay`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the invoice is paid or voided.
-   * - 401: No credentials, credentials that are not valid, or no tenant.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 401: Credentials are missing or not valid, or there is no tenant.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: The invoice does not exist for this tenant.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    *
    * @example
    * ```ts
@@ -145,6 +154,7 @@ export interface Invoices {
    */
   readonly pay: (
     request: {
+      /** An invoice, by its id or its number. */
       invoice: T.InvoiceRef;
       body?: T.ManualPayment | undefined;
     },
@@ -152,18 +162,19 @@ export interface Invoices {
   ) => Answer<T.Invoice, T.Error>;
 
   /**
-   * Answers an invoice as PDF. Drafts are marked DRAFT and voided ones VOID; equal invoices give equal bytes.
-   * Refused with `not_implemented`.
+   * Returns an invoice as PDF. Drafts are marked DRAFT and voided ones VOID; equal invoices give equal bytes. Refused with `not_implemented`.
+   *
+   * Needs the scope `billing:read`.
    *
    * `GET /billing/invoices/{invoice}/pdf`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
-   * - 401: No credentials, credentials that are not valid, or no tenant.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of the named resource does not allow the request.
+   * - 401: Credentials are missing or not valid, or there is no tenant.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: The invoice does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 501: This server makes no PDF.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 501: This server does not create PDF files.
    *
    * @example
    * ```ts
@@ -172,25 +183,27 @@ export interface Invoices {
    */
   readonly pdf: (
     request: {
+      /** An invoice, by its id or its number. */
       invoice: T.InvoiceRef;
     },
     options?: RequestOptions,
   ) => Answer<Response, T.Error>;
 
   /**
-   * Voids an invoice that is not paid. Its charges count as written off, unless they are to be billed again. Refused
-   * with `invoice_paid` or `invoice_voided`.
+   * Voids an invoice that is not paid. Its charges are written off, unless they are to be billed again. Refused with `invoice_paid` or `invoice_voided`.
+   *
+   * Needs the scope `billing:admin`.
    *
    * `POST /billing/invoices/{invoice}/void`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the invoice is paid or voided.
-   * - 401: No credentials, credentials that are not valid, or no tenant.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 401: Credentials are missing or not valid, or there is no tenant.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: The invoice does not exist for this tenant.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    *
    * @example
    * ```ts
@@ -199,6 +212,7 @@ export interface Invoices {
    */
   readonly void: (
     request: {
+      /** An invoice, by its id or its number. */
       invoice: T.InvoiceRef;
       body?: T.Voiding | undefined;
     },
@@ -209,7 +223,7 @@ export interface Invoices {
 /** The resource over a client of one's own. */
 export const invoicesOf = (client: Client): Invoices =>
   resource<Invoices>(client, 'billing.invoices', {
-    create: { verb: 'POST', path: '/billing/invoices', body: 'application/json' },
+    create: { verb: 'POST', path: '/billing/invoices', body: 'application/json', creates: true },
     list: {
       verb: 'GET',
       path: '/billing/invoices',

@@ -9,20 +9,20 @@ import type * as T from './types.ts';
 /** `plinth.billing.meter` */
 export interface Meter {
   /**
-   * Records a usage event of the caller's tenant. When the answer comes it is stored and every counter is right. A
-   * 409 with `details.identical` says that a repeated event had been accepted before. Refused with `event_too_old`,
-   * `duplicate_event` or `meter_buffer_full`.
+   * Records a usage event of the caller's tenant. Before the response is sent, the event is stored and every counter is correct. A 409 with `details.identical` means that a repeated event had been accepted before. Refused with `event_too_old`, `duplicate_event` or `meter_buffer_full`.
+   *
+   * Needs the scope `billing:write`.
    *
    * `POST /billing/meter/events`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the event is older than the late window, which is 35 days by default.
-   * - 401: No credentials, credentials that are not valid, or no tenant.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 409: An event with this idempotency key is stored; `details` names it, and says whether it is the same.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: More usage events wait than the service takes, or the API key has used up its rate. Nothing of the request is stored.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 401: Credentials are missing or not valid, or there is no tenant.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 409: An event with this idempotency key is already stored; `details` names it, and says whether it is identical.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The buffer of usage events is full, or the API key has exceeded its rate limit. Nothing of the request is stored.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    *
    * @example
    * ```ts
@@ -39,13 +39,15 @@ export interface Meter {
   /**
    * Lists usage events, newest first.
    *
+   * Needs the scope `billing:read`.
+   *
    * `GET /billing/meter/events`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
-   * - 401: No credentials, credentials that are not valid, or no tenant.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of the named resource does not allow the request.
+   * - 401: Credentials are missing or not valid, or there is no tenant.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    *
    * @example
    * ```ts
@@ -54,17 +56,17 @@ export interface Meter {
    */
   readonly list: (
     request?: {
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Records to skip. */
+      /** The number of records to skip. */
       offset?: number | undefined;
-      /** Only records of this tenant. Another than the caller's own is for the operator only. */
+      /** Only records of this tenant. Only the operator may name a tenant other than the caller's own. */
       tenant_id?: T.TenantId | undefined;
       /** Only events of this feature. */
       feature_key?: T.FeatureKey | undefined;
-      /** Only events that happened then or later. */
+      /** Only events that happened at or after this time. */
       start?: T.Moment | undefined;
-      /** Only events that happened before then. */
+      /** Only events that happened before this time. */
       end?: T.Moment | undefined;
       /** Only events in this status. */
       status?: T.UsageEventStatus | undefined;
@@ -73,18 +75,19 @@ export interface Meter {
   ) => List<T.UsageEvent, T.Error, T.UsageEventPage>;
 
   /**
-   * Records up to 1000 usage events. A malformed event refuses all; one that is too old or a duplicate refuses
-   * itself. Refused with `meter_buffer_full`.
+   * Records up to 1000 usage events. A malformed event refuses the whole batch; an event that is too old or a duplicate is refused individually. Refused with `meter_buffer_full`.
+   *
+   * Needs the scope `billing:write`.
    *
    * `POST /billing/meter/events/batch`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
-   * - 401: No credentials, credentials that are not valid, or no tenant.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: More usage events wait than the service takes, or the API key has used up its rate. Nothing of the request is stored.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of the named resource does not allow the request.
+   * - 401: Credentials are missing or not valid, or there is no tenant.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The buffer of usage events is full, or the API key has exceeded its rate limit. Nothing of the request is stored.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    *
    * @example
    * ```ts
@@ -99,16 +102,18 @@ export interface Meter {
   ) => Answer<T.UsageEventReceipt, T.Error>;
 
   /**
-   * Answers one usage event.
+   * Returns one usage event.
+   *
+   * Needs the scope `billing:read`.
    *
    * `GET /billing/meter/events/{id}`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
-   * - 401: No credentials, credentials that are not valid, or no tenant.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of the named resource does not allow the request.
+   * - 401: Credentials are missing or not valid, or there is no tenant.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: The usage event does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    *
    * @example
    * ```ts
@@ -117,25 +122,28 @@ export interface Meter {
    */
   readonly get: (
     request: {
+      /** Id of a usage event. */
       id: T.UsageEventId;
     },
     options?: RequestOptions,
   ) => Answer<T.UsageEvent, T.Error>;
 
   /**
-   * Takes a usage event back: it does not count any more, and the next invoice corrects what was billed. Refused
-   * with `invalid_state`.
+   * Voids a usage event: it no longer counts, and the next invoice corrects what was billed.
+   * Refused with `invalid_state`.
+   *
+   * Needs the scope `billing:admin`.
    *
    * `POST /billing/meter/events/{id}/void`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the event was taken back before.
-   * - 401: No credentials, credentials that are not valid, or no tenant.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the event is already voided.
+   * - 401: Credentials are missing or not valid, or there is no tenant.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: The usage event does not exist for this tenant.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    *
    * @example
    * ```ts
@@ -144,6 +152,7 @@ export interface Meter {
    */
   readonly void: (
     request: {
+      /** Id of a usage event. */
       id: T.UsageEventId;
       body?: T.UsageEventVoiding | undefined;
     },
@@ -151,16 +160,18 @@ export interface Meter {
   ) => Answer<T.UsageEvent, T.Error>;
 
   /**
-   * Compares the counters of a subscription to its events.
+   * Compares the counters of a subscription with its events.
+   *
+   * Needs the scope `billing:admin`.
    *
    * `POST /billing/meter/reconcile/{subscriptionId}`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
-   * - 401: No credentials, credentials that are not valid, or no tenant.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of the named resource does not allow the request.
+   * - 401: Credentials are missing or not valid, or there is no tenant.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: The subscription does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    *
    * @example
    * ```ts
@@ -169,22 +180,25 @@ export interface Meter {
    */
   readonly reconcile: (
     request: {
+      /** Id of a subscription. */
       subscriptionId: T.SubscriptionId;
     },
     options?: RequestOptions,
   ) => Answer<T.Reconciliation, T.Error>;
 
   /**
-   * Answers what a subscription has used of a feature, and what is left.
+   * Returns the use of a feature by a subscription, and the remaining amount.
+   *
+   * Needs the scope `billing:read`.
    *
    * `GET /billing/meter/usage/{subscriptionId}/{meter}`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
-   * - 401: No credentials, credentials that are not valid, or no tenant.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: The subscription does not exist for this tenant, or its plan has no such feature.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of the named resource does not allow the request.
+   * - 401: Credentials are missing or not valid, or there is no tenant.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: The subscription does not exist for this tenant, or its plan does not include the feature.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    *
    * @example
    * ```ts
@@ -193,23 +207,27 @@ export interface Meter {
    */
   readonly usage: (
     request: {
+      /** Id of a subscription. */
       subscriptionId: T.SubscriptionId;
+      /** The key of a feature, unique in its plan. */
       meter: T.FeatureKey;
     },
     options?: RequestOptions,
   ) => Answer<T.FeatureUsage, T.Error>;
 
   /**
-   * Answers what a subscription used of a feature by day, week or month: at most 400 of them.
+   * Returns a subscription's use of a feature per day, week or month. It covers at most 400 periods.
+   *
+   * Needs the scope `billing:read`.
    *
    * `GET /billing/meter/usage/{subscriptionId}/{meter}/history`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
-   * - 401: No credentials, credentials that are not valid, or no tenant.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: The subscription does not exist for this tenant, or its plan has no such feature.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of the named resource does not allow the request.
+   * - 401: Credentials are missing or not valid, or there is no tenant.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: The subscription does not exist for this tenant, or its plan does not include the feature.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    *
    * @example
    * ```ts
@@ -218,13 +236,15 @@ export interface Meter {
    */
   readonly history: (
     request: {
+      /** Id of a subscription. */
       subscriptionId: T.SubscriptionId;
+      /** The key of a feature, unique in its plan. */
       meter: T.FeatureKey;
-      /** The first moment; 30 stretches before `end` when absent. */
+      /** The start, inclusive; defaults to 30 periods before `end`. */
       start?: T.Moment | undefined;
-      /** The moment after the last one; now when absent. */
+      /** The end of the period, exclusive; defaults to now. */
       end?: T.Moment | undefined;
-      /** How long the stretches are. */
+      /** The length of the periods. */
       granularity?: T.Granularity | undefined;
     },
     options?: RequestOptions,

@@ -10,17 +10,17 @@ import type * as T from './types.ts';
 /** `plinth.billing.notifications` */
 export interface Notifications {
   /**
-   * Takes a notification of the billing provider. `transaction.completed`, `transaction.payment_failed`,
-   * `transaction.canceled` and `adjustment.updated` change the payment and its invoice; other types are only
-   * acknowledged. Refused with `invalid_signature` or `invalid_payload`.
+   * Receives a notification of the billing provider. `transaction.completed`, `transaction.payment_failed`, `transaction.canceled` and `adjustment.updated` change the payment and its invoice; other types are only acknowledged. Refused with `invalid_signature` or `invalid_payload`.
+   *
+   * Needs no scope.
    *
    * `POST /webhooks/billing-provider`, which needs no credentials
    *
-   * - 400: The notification is signed but is no event: not JSON, or without id, type and object.
+   * - 400: The notification is signed but is not an event: it is not JSON, or lacks an id, type or object.
    * - 401: The signature of the notification is missing, malformed, old or wrong.
-   * - 413: The body is larger than the operation takes.
+   * - 413: The body is larger than the operation accepts.
    * - 415: The body of the notification is compressed.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    *
    * @example
    * ```ts
@@ -29,7 +29,10 @@ export interface Notifications {
    */
   readonly billingProvider: (
     request: {
-      /** `ts=<seconds>;h1=<hex>`: HMAC-SHA-256 of `<ts>:<body>`, at most 300 seconds old. Missing, malformed, old or wrong: 401. */
+      /**
+       * `ts=<seconds>;h1=<hex>`: HMAC-SHA-256 of `<ts>:<body>`, at most 300 seconds old. A missing,
+       * malformed, old or wrong signature is a 401.
+       */
       'BillingProvider-Signature'?: T.BillingProviderSignature | undefined;
       body: RawBody;
     },
@@ -37,17 +40,17 @@ export interface Notifications {
   ) => Answer<T.NotificationReceipt, T.Error>;
 
   /**
-   * Takes a notification of the card provider. `payment_intent.succeeded`, `payment_intent.payment_failed`,
-   * `payment_intent.canceled` and `charge.refunded` change the payment and its invoice; other types are only
-   * acknowledged. Refused with `invalid_signature` or `invalid_payload`.
+   * Receives a notification of the card provider. `payment_intent.succeeded`, `payment_intent.payment_failed`, `payment_intent.canceled` and `charge.refunded` change the payment and its invoice; other types are only acknowledged. Refused with `invalid_signature` or `invalid_payload`.
+   *
+   * Needs no scope.
    *
    * `POST /webhooks/card-provider`, which needs no credentials
    *
-   * - 400: The notification is signed but is no event: not JSON, or without id, type and object.
+   * - 400: The notification is signed but is not an event: it is not JSON, or lacks an id, type or object.
    * - 401: The signature of the notification is missing, malformed, old or wrong.
-   * - 413: The body is larger than the operation takes.
+   * - 413: The body is larger than the operation accepts.
    * - 415: The body of the notification is compressed.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    *
    * @example
    * ```ts
@@ -57,8 +60,8 @@ export interface Notifications {
   readonly cardProvider: (
     request: {
       /**
-       * `t=<seconds>,v1=<hex>`, with more `v1` while secrets are exchanged: HMAC-SHA-256 of `<t>.<body>`, at most 300 seconds
-       * old. Missing, malformed, old or wrong: 401.
+       * `t=<seconds>,v1=<hex>`, with several `v1` during a change of secrets: HMAC-SHA-256 of
+       * `<t>.<body>`, at most 300 seconds old. A missing, malformed, old or wrong signature is a 401.
        */
       'CardProvider-Signature'?: T.CardProviderSignature | undefined;
       body: RawBody;

@@ -9,22 +9,23 @@ import type * as T from './types.ts';
 /** `plinth.billing.paymentMethods` */
 export interface PaymentMethods {
   /**
-   * Attaches a payment method to a customer. A customer has at most 50. Refused with `payment_failed`,
-   * `provider_not_configured` or `provider_timeout`.
+   * Attaches a payment method to a customer. A customer has at most 50. Refused with `payment_failed`, `provider_not_configured` or `provider_timeout`.
+   *
+   * Needs the scope `billing:write`.
    *
    * `POST /billing/payment-methods`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
-   * - 401: No credentials, credentials that are not valid, or no tenant.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of the named resource does not allow the request.
+   * - 401: Credentials are missing or not valid, or there is no tenant.
    * - 402: The payment failed or the card was declined.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: The customer does not exist for this tenant.
    * - 409: The idempotency key was used with another body, or its first request is still running.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: The store is away, or the payment provider failed or is not configured.
-   * - 504: The payment provider did not answer in time. What was begun is reconciled later: look at it before trying again.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: The database is unavailable, or the payment provider failed or is not configured.
+   * - 504: The payment provider did not respond in time. The started payment is reconciled later: check it before trying again.
    *
    * @example
    * ```ts
@@ -41,14 +42,16 @@ export interface PaymentMethods {
   /**
    * Lists the payment methods of a customer, newest first.
    *
+   * Needs the scope `billing:read`.
+   *
    * `GET /billing/payment-methods`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
-   * - 401: No credentials, credentials that are not valid, or no tenant.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of the named resource does not allow the request.
+   * - 401: Credentials are missing or not valid, or there is no tenant.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: The customer does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    *
    * @example
    * ```ts
@@ -64,17 +67,18 @@ export interface PaymentMethods {
   ) => Answer<T.PaymentMethodList, T.Error>;
 
   /**
-   * Detaches a payment method; the newest of the others becomes the default. The last one stays while an invoice is
-   * to be paid. Refused with `invalid_state`.
+   * Detaches a payment method; the newest of the others becomes the default. The last one cannot be detached while an invoice is unpaid. Refused with `invalid_state`.
+   *
+   * Needs the scope `billing:write`.
    *
    * `DELETE /billing/payment-methods/{id}`
    *
-   * - 400: It is the last payment method while an invoice is to be paid, or its id is malformed.
-   * - 401: No credentials, credentials that are not valid, or no tenant.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 400: It is the last payment method while an invoice is unpaid, or its id is malformed.
+   * - 401: Credentials are missing or not valid, or there is no tenant.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: The payment method does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    *
    * @example
    * ```ts
@@ -83,6 +87,7 @@ export interface PaymentMethods {
    */
   readonly delete: (
     request: {
+      /** Id of a payment method. */
       id: T.PaymentMethodId;
     },
     options?: RequestOptions,
@@ -91,14 +96,16 @@ export interface PaymentMethods {
   /**
    * Makes a payment method the customer's default.
    *
+   * Needs the scope `billing:write`.
+   *
    * `POST /billing/payment-methods/{id}/default`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
-   * - 401: No credentials, credentials that are not valid, or no tenant.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of the named resource does not allow the request.
+   * - 401: Credentials are missing or not valid, or there is no tenant.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: The payment method does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    *
    * @example
    * ```ts
@@ -107,6 +114,7 @@ export interface PaymentMethods {
    */
   readonly setDefault: (
     request: {
+      /** Id of a payment method. */
       id: T.PaymentMethodId;
     },
     options?: RequestOptions,
@@ -116,8 +124,8 @@ export interface PaymentMethods {
 /** The resource over a client of one's own. */
 export const paymentMethodsOf = (client: Client): PaymentMethods =>
   resource<PaymentMethods>(client, 'billing.paymentMethods', {
-    create: { verb: 'POST', path: '/billing/payment-methods', body: 'application/json' },
+    create: { verb: 'POST', path: '/billing/payment-methods', body: 'application/json', creates: true },
     list: { verb: 'GET', path: '/billing/payment-methods' },
-    delete: { verb: 'DELETE', path: '/billing/payment-methods/{id}' },
+    delete: { verb: 'DELETE', path: '/billing/payment-methods/{id}', empty: [204] },
     setDefault: { verb: 'POST', path: '/billing/payment-methods/{id}/default' },
   });

@@ -9,24 +9,23 @@ import type * as T from './types.ts';
 /** `plinth.billing.payments` */
 export interface Payments {
   /**
-   * Pays an invoice through the configured provider. A draft becomes final by it. The answer is `pending`: its
-   * outcome arrives with the provider's notification. A repeat with the same `idempotency_key` and body answers the
-   * first payment. Refused with `invoice_paid`, `invoice_voided`, `invoice_incomplete`, `invalid_amount`,
-   * `payment_failed`, `duplicate_idempotency_key`, `provider_not_configured` or `provider_timeout`.
+   * Pays an invoice through the configured provider. A draft becomes final. The response is `pending`: the outcome arrives with the provider's notification. A repeat with the same `idempotency_key` and body returns the first payment. Refused with `invoice_paid`, `invoice_voided`, `invoice_incomplete`, `invalid_amount`, `payment_failed`, `duplicate_idempotency_key`, `provider_not_configured` or `provider_timeout`.
+   *
+   * Needs the scope `billing:write`.
    *
    * `POST /billing/payments`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, the invoice is paid, voided or has nothing to bill, or the amount is more than is due.
-   * - 401: No credentials, credentials that are not valid, or no tenant.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the invoice is paid, voided or has nothing to bill; or the amount exceeds the amount due.
+   * - 401: Credentials are missing or not valid, or there is no tenant.
    * - 402: The payment failed or the card was declined.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: The invoice, the customer or the payment method does not exist for this tenant.
    * - 409: The idempotency key was used with another body, or its first request is still running.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: The store is away, or the payment provider failed or is not configured.
-   * - 504: The payment provider did not answer in time. What was begun is reconciled later: look at it before trying again.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: The database is unavailable, or the payment provider failed or is not configured.
+   * - 504: The payment provider did not respond in time. The started payment is reconciled later: check it before trying again.
    *
    * @example
    * ```ts
@@ -43,13 +42,15 @@ export interface Payments {
   /**
    * Lists payments, newest first.
    *
+   * Needs the scope `billing:read`.
+   *
    * `GET /billing/payments`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
-   * - 401: No credentials, credentials that are not valid, or no tenant.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of the named resource does not allow the request.
+   * - 401: Credentials are missing or not valid, or there is no tenant.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    *
    * @example
    * ```ts
@@ -58,11 +59,11 @@ export interface Payments {
    */
   readonly list: (
     request?: {
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Records to skip. */
+      /** The number of records to skip. */
       offset?: number | undefined;
-      /** Only records of this tenant. Another than the caller's own is for the operator only. */
+      /** Only records of this tenant. Only the operator may name a tenant other than the caller's own. */
       tenant_id?: T.TenantId | undefined;
       /** Only payments in this status. */
       status?: T.PaymentStatus | undefined;
@@ -75,16 +76,18 @@ export interface Payments {
   ) => List<T.Payment, T.Error, T.PaymentPage>;
 
   /**
-   * Answers one payment.
+   * Returns one payment.
+   *
+   * Needs the scope `billing:read`.
    *
    * `GET /billing/payments/{id}`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
-   * - 401: No credentials, credentials that are not valid, or no tenant.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of the named resource does not allow the request.
+   * - 401: Credentials are missing or not valid, or there is no tenant.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: The payment does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    *
    * @example
    * ```ts
@@ -93,23 +96,25 @@ export interface Payments {
    */
   readonly get: (
     request: {
+      /** Id of a payment. */
       id: T.PaymentId;
     },
     options?: RequestOptions,
   ) => Answer<T.Payment, T.Error>;
 
   /**
-   * Gives up a payment whose outcome is not known yet. Money that arrives later goes to the customer's balance.
-   * Refused with `invalid_state`.
+   * Cancels a payment whose outcome is not yet known. Money that arrives later goes to the customer's balance. Refused with `invalid_state`.
+   *
+   * Needs the scope `billing:admin`.
    *
    * `POST /billing/payments/{id}/cancel`
    *
-   * - 400: The outcome of the payment is known, or its id is malformed.
-   * - 401: No credentials, credentials that are not valid, or no tenant.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 400: The outcome of the payment is already known, or its id is malformed.
+   * - 401: Credentials are missing or not valid, or there is no tenant.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: The payment does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    *
    * @example
    * ```ts
@@ -118,26 +123,28 @@ export interface Payments {
    */
   readonly cancel: (
     request: {
+      /** Id of a payment. */
       id: T.PaymentId;
     },
     options?: RequestOptions,
   ) => Answer<T.Payment, T.Error>;
 
   /**
-   * Gives a payment that succeeded back, all that is left of it or a part. Refused with `invalid_state`,
-   * `invalid_amount` or `provider_timeout`.
+   * Refunds a payment that succeeded, in whole or in part. Refused with `invalid_state`, `invalid_amount` or `provider_timeout`.
+   *
+   * Needs the scope `billing:admin`.
    *
    * `POST /billing/payments/{id}/refund`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, the payment did not succeed, or the amount is more than is left of it.
-   * - 401: No credentials, credentials that are not valid, or no tenant.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the payment did not succeed; or the amount exceeds its remaining amount.
+   * - 401: Credentials are missing or not valid, or there is no tenant.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: The payment does not exist for this tenant.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: The store is away, or the payment provider failed or is not configured.
-   * - 504: The payment provider did not answer in time. What was begun is reconciled later: look at it before trying again.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: The database is unavailable, or the payment provider failed or is not configured.
+   * - 504: The payment provider did not respond in time. The started payment is reconciled later: check it before trying again.
    *
    * @example
    * ```ts
@@ -146,6 +153,7 @@ export interface Payments {
    */
   readonly refund: (
     request: {
+      /** Id of a payment. */
       id: T.PaymentId;
       body?: T.RefundInput | undefined;
     },
@@ -156,7 +164,7 @@ export interface Payments {
 /** The resource over a client of one's own. */
 export const paymentsOf = (client: Client): Payments =>
   resource<Payments>(client, 'billing.payments', {
-    create: { verb: 'POST', path: '/billing/payments', body: 'application/json' },
+    create: { verb: 'POST', path: '/billing/payments', body: 'application/json', creates: true },
     list: {
       verb: 'GET',
       path: '/billing/payments',

@@ -11,16 +11,18 @@ export interface Plans {
   /**
    * Creates a plan. Refused with `duplicate_feature`, `invalid_pricing` or `already_exists`.
    *
+   * Needs the scope `billing:admin`.
+   *
    * `POST /billing/plans`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, two features have the same key, or the prices contradict each other or the features.
-   * - 401: No credentials, credentials that are not valid, or no tenant.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 401: Credentials are missing or not valid, or there is no tenant.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 409: Another plan of the app has this slug, or an `Idempotency-Key` was used with another body.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    *
    * @example
    * ```ts
@@ -37,13 +39,15 @@ export interface Plans {
   /**
    * Lists the plans of the app, newest first.
    *
+   * Needs the scope `billing:read`.
+   *
    * `GET /billing/plans`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
-   * - 401: No credentials, credentials that are not valid, or no tenant.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of the named resource does not allow the request.
+   * - 401: Credentials are missing or not valid, or there is no tenant.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    *
    * @example
    * ```ts
@@ -52,9 +56,9 @@ export interface Plans {
    */
   readonly list: (
     request?: {
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Records to skip. */
+      /** The number of records to skip. */
       offset?: number | undefined;
       /** Only plans in this status. */
       status?: T.PlanStatus | undefined;
@@ -63,16 +67,18 @@ export interface Plans {
   ) => List<T.Plan, T.Error, T.PlanPage>;
 
   /**
-   * Answers one plan.
+   * Returns one plan.
+   *
+   * Needs the scope `billing:read`.
    *
    * `GET /billing/plans/{plan}`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
-   * - 401: No credentials, credentials that are not valid, or no tenant.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: The app has no such plan.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of the named resource does not allow the request.
+   * - 401: Credentials are missing or not valid, or there is no tenant.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: The plan does not exist in the app.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    *
    * @example
    * ```ts
@@ -81,25 +87,27 @@ export interface Plans {
    */
   readonly get: (
     request: {
+      /** A plan, by its id or its slug. A value that begins with `plan_` is an id. */
       plan: T.PlanRef;
     },
     options?: RequestOptions,
   ) => Answer<T.Plan, T.Error>;
 
   /**
-   * Changes a plan that is not archived. Limits count at once, prices from the next period of each subscription.
-   * Refused with `plan_archived`, `duplicate_feature` or `invalid_pricing`.
+   * Changes a plan that is not archived. Limits apply at once, prices from the next period of each subscription. Refused with `plan_archived`, `duplicate_feature` or `invalid_pricing`.
+   *
+   * Needs the scope `billing:admin`.
    *
    * `PUT /billing/plans/{plan}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, the plan is archived, two features have the same key, or the prices contradict each other or the features.
-   * - 401: No credentials, credentials that are not valid, or no tenant.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: The app has no such plan.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 401: Credentials are missing or not valid, or there is no tenant.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: The plan does not exist in the app.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    *
    * @example
    * ```ts
@@ -108,6 +116,7 @@ export interface Plans {
    */
   readonly update: (
     request: {
+      /** A plan, by its id or its slug. A value that begins with `plan_` is an id. */
       plan: T.PlanRef;
       body: T.PlanUpdate;
     },
@@ -117,14 +126,16 @@ export interface Plans {
   /**
    * Deletes a plan without live subscriptions. Its slug is free again. Refused with `plan_in_use`.
    *
+   * Needs the scope `billing:admin`.
+   *
    * `DELETE /billing/plans/{plan}`
    *
-   * - 400: The plan has live subscriptions, or what names it is malformed.
-   * - 401: No credentials, credentials that are not valid, or no tenant.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: The app has no such plan.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 400: The plan has live subscriptions, or its reference is malformed.
+   * - 401: Credentials are missing or not valid, or there is no tenant.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: The plan does not exist in the app.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    *
    * @example
    * ```ts
@@ -133,22 +144,25 @@ export interface Plans {
    */
   readonly delete: (
     request: {
+      /** A plan, by its id or its slug. A value that begins with `plan_` is an id. */
       plan: T.PlanRef;
     },
     options?: RequestOptions,
   ) => Answer<void, T.Error>;
 
   /**
-   * Makes a plan active, so that it can be subscribed to.
+   * Activates a plan, so that it accepts subscriptions.
+   *
+   * Needs the scope `billing:admin`.
    *
    * `POST /billing/plans/{plan}/activate`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
-   * - 401: No credentials, credentials that are not valid, or no tenant.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: The app has no such plan.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of the named resource does not allow the request.
+   * - 401: Credentials are missing or not valid, or there is no tenant.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: The plan does not exist in the app.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    *
    * @example
    * ```ts
@@ -157,22 +171,25 @@ export interface Plans {
    */
   readonly activate: (
     request: {
+      /** A plan, by its id or its slug. A value that begins with `plan_` is an id. */
       plan: T.PlanRef;
     },
     options?: RequestOptions,
   ) => Answer<T.Plan, T.Error>;
 
   /**
-   * Archives a plan: no new subscriptions and no changes. Subscriptions on it go on.
+   * Archives a plan: it accepts no new subscriptions and no changes. Existing subscriptions continue.
+   *
+   * Needs the scope `billing:admin`.
    *
    * `POST /billing/plans/{plan}/archive`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
-   * - 401: No credentials, credentials that are not valid, or no tenant.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: The app has no such plan.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of the named resource does not allow the request.
+   * - 401: Credentials are missing or not valid, or there is no tenant.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: The plan does not exist in the app.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    *
    * @example
    * ```ts
@@ -181,6 +198,7 @@ export interface Plans {
    */
   readonly archive: (
     request: {
+      /** A plan, by its id or its slug. A value that begins with `plan_` is an id. */
       plan: T.PlanRef;
     },
     options?: RequestOptions,
@@ -190,7 +208,7 @@ export interface Plans {
 /** The resource over a client of one's own. */
 export const plansOf = (client: Client): Plans =>
   resource<Plans>(client, 'billing.plans', {
-    create: { verb: 'POST', path: '/billing/plans', body: 'application/json' },
+    create: { verb: 'POST', path: '/billing/plans', body: 'application/json', creates: true },
     list: {
       verb: 'GET',
       path: '/billing/plans',
@@ -200,7 +218,7 @@ export const plansOf = (client: Client): Plans =>
     },
     get: { verb: 'GET', path: '/billing/plans/{plan}' },
     update: { verb: 'PUT', path: '/billing/plans/{plan}', body: 'application/json' },
-    delete: { verb: 'DELETE', path: '/billing/plans/{plan}' },
+    delete: { verb: 'DELETE', path: '/billing/plans/{plan}', empty: [204] },
     activate: { verb: 'POST', path: '/billing/plans/{plan}/activate' },
     archive: { verb: 'POST', path: '/billing/plans/{plan}/archive' },
   });

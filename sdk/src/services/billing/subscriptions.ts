@@ -9,20 +9,21 @@ import type * as T from './types.ts';
 /** `plinth.billing.subscriptions` */
 export interface Subscriptions {
   /**
-   * Subscribes a tenant to an active plan. The tenant must have no live subscription. Refused with `plan_archived`
-   * or `subscription_exists`.
+   * Subscribes a tenant to an active plan. The tenant must have no live subscription. Refused with `plan_archived` or `subscription_exists`.
+   *
+   * Needs the scope `billing:write`.
    *
    * `POST /billing/subscriptions`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the plan is archived.
-   * - 401: No credentials, credentials that are not valid, or no tenant.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: The plan or the customer that the body names does not exist.
+   * - 401: Credentials are missing or not valid, or there is no tenant.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: The plan or the customer named in the body does not exist.
    * - 409: The tenant has a live subscription, or an `Idempotency-Key` was used with another body.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    *
    * @example
    * ```ts
@@ -39,13 +40,15 @@ export interface Subscriptions {
   /**
    * Lists subscriptions, newest first.
    *
+   * Needs the scope `billing:read`.
+   *
    * `GET /billing/subscriptions`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
-   * - 401: No credentials, credentials that are not valid, or no tenant.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of the named resource does not allow the request.
+   * - 401: Credentials are missing or not valid, or there is no tenant.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    *
    * @example
    * ```ts
@@ -54,11 +57,11 @@ export interface Subscriptions {
    */
   readonly list: (
     request?: {
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Records to skip. */
+      /** The number of records to skip. */
       offset?: number | undefined;
-      /** Only records of this tenant. Another than the caller's own is for the operator only. */
+      /** Only records of this tenant. Only the operator may name a tenant other than the caller's own. */
       tenant_id?: T.TenantId | undefined;
       /** Only subscriptions in this status. */
       status?: T.SubscriptionStatus | undefined;
@@ -67,16 +70,18 @@ export interface Subscriptions {
   ) => List<T.Subscription, T.Error, T.SubscriptionPage>;
 
   /**
-   * Answers one subscription.
+   * Returns one subscription.
+   *
+   * Needs the scope `billing:read`.
    *
    * `GET /billing/subscriptions/{id}`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
-   * - 401: No credentials, credentials that are not valid, or no tenant.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of the named resource does not allow the request.
+   * - 401: Credentials are missing or not valid, or there is no tenant.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: The subscription does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    *
    * @example
    * ```ts
@@ -85,6 +90,7 @@ export interface Subscriptions {
    */
   readonly get: (
     request: {
+      /** Id of a subscription. */
       id: T.SubscriptionId;
     },
     options?: RequestOptions,
@@ -93,16 +99,18 @@ export interface Subscriptions {
   /**
    * Changes the metadata of a subscription.
    *
+   * Needs the scope `billing:write`.
+   *
    * `PUT /billing/subscriptions/{id}`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
-   * - 401: No credentials, credentials that are not valid, or no tenant.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of the named resource does not allow the request.
+   * - 401: Credentials are missing or not valid, or there is no tenant.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: The subscription does not exist for this tenant.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    *
    * @example
    * ```ts
@@ -111,6 +119,7 @@ export interface Subscriptions {
    */
   readonly update: (
     request: {
+      /** Id of a subscription. */
       id: T.SubscriptionId;
       body: T.SubscriptionUpdate;
     },
@@ -118,19 +127,20 @@ export interface Subscriptions {
   ) => Answer<T.Subscription, T.Error>;
 
   /**
-   * Cancels a subscription at the end of its period, or now. To cancel again what ends at its period's end is no
-   * error. Refused with `subscription_canceled`.
+   * Cancels a subscription at the end of its period, or now. Repeating a cancellation at the end of the period is not an error. Refused with `subscription_canceled`.
+   *
+   * Needs the scope `billing:write`.
    *
    * `POST /billing/subscriptions/{id}/cancel`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the subscription has ended.
-   * - 401: No credentials, credentials that are not valid, or no tenant.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 401: Credentials are missing or not valid, or there is no tenant.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: The subscription does not exist for this tenant.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    *
    * @example
    * ```ts
@@ -139,6 +149,7 @@ export interface Subscriptions {
    */
   readonly cancel: (
     request: {
+      /** Id of a subscription. */
       id: T.SubscriptionId;
       body?: T.Cancellation | undefined;
     },
@@ -146,19 +157,20 @@ export interface Subscriptions {
   ) => Answer<T.CanceledSubscription, T.Error>;
 
   /**
-   * Changes the plan of a subscription: of an active or trialing one, now or when the period ends. Refused with
-   * `invalid_upgrade` or `invalid_downgrade`.
+   * Changes the plan of an active or trialing subscription, now or at period end. Refused with `invalid_upgrade` or `invalid_downgrade`.
+   *
+   * Needs the scope `billing:write`.
    *
    * `POST /billing/subscriptions/{id}/change-plan`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the subscription cannot change to the plan; `details.reason` says why.
-   * - 401: No credentials, credentials that are not valid, or no tenant.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: The subscription does not exist for this tenant, or the plan is not there.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 401: Credentials are missing or not valid, or there is no tenant.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: The subscription does not exist for this tenant, or the plan does not exist.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    *
    * @example
    * ```ts
@@ -167,6 +179,7 @@ export interface Subscriptions {
    */
   readonly changePlan: (
     request: {
+      /** Id of a subscription. */
       id: T.SubscriptionId;
       body: T.PlanChange;
     },
@@ -174,18 +187,21 @@ export interface Subscriptions {
   ) => Answer<T.Subscription, T.Error>;
 
   /**
-   * Pauses an active subscription: it neither entitles nor bills until it is resumed. Refused with `invalid_state`.
+   * Pauses an active subscription: it gives no entitlements and bills nothing until it is resumed.
+   * Refused with `invalid_state`.
+   *
+   * Needs the scope `billing:write`.
    *
    * `POST /billing/subscriptions/{id}/pause`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of the subscription does not allow it.
-   * - 401: No credentials, credentials that are not valid, or no tenant.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 401: Credentials are missing or not valid, or there is no tenant.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: The subscription does not exist for this tenant.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    *
    * @example
    * ```ts
@@ -194,6 +210,7 @@ export interface Subscriptions {
    */
   readonly pause: (
     request: {
+      /** Id of a subscription. */
       id: T.SubscriptionId;
       body?: T.Pause | undefined;
     },
@@ -201,17 +218,18 @@ export interface Subscriptions {
   ) => Answer<T.Subscription, T.Error>;
 
   /**
-   * Resumes a paused subscription. Within its period it goes on; later a new period begins. Refused with
-   * `invalid_state`.
+   * Resumes a paused subscription. Within its period, the period continues; after that, a new period begins. Refused with `invalid_state`.
+   *
+   * Needs the scope `billing:write`.
    *
    * `POST /billing/subscriptions/{id}/resume`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of the subscription does not allow it.
-   * - 401: No credentials, credentials that are not valid, or no tenant.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 401: Credentials are missing or not valid, or there is no tenant.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: The subscription does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    *
    * @example
    * ```ts
@@ -220,22 +238,25 @@ export interface Subscriptions {
    */
   readonly resume: (
     request: {
+      /** Id of a subscription. */
       id: T.SubscriptionId;
     },
     options?: RequestOptions,
   ) => Answer<T.Subscription, T.Error>;
 
   /**
-   * Takes back a cancellation that has not come into force. Refused with `invalid_state`.
+   * Withdraws a cancellation that has not taken effect. Refused with `invalid_state`.
+   *
+   * Needs the scope `billing:write`.
    *
    * `POST /billing/subscriptions/{id}/uncancel`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of the subscription does not allow it.
-   * - 401: No credentials, credentials that are not valid, or no tenant.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 401: Credentials are missing or not valid, or there is no tenant.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: The subscription does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    *
    * @example
    * ```ts
@@ -244,23 +265,25 @@ export interface Subscriptions {
    */
   readonly uncancel: (
     request: {
+      /** Id of a subscription. */
       id: T.SubscriptionId;
     },
     options?: RequestOptions,
   ) => Answer<T.Subscription, T.Error>;
 
   /**
-   * Answers what the next invoice of a subscription would be, as of now. Nothing is stored. Refused with
-   * `invalid_state`.
+   * Returns a preview of the next invoice of a subscription, as of now. Nothing is stored. Refused with `invalid_state`.
+   *
+   * Needs the scope `billing:read`.
    *
    * `GET /billing/subscriptions/{id}/upcoming-invoice`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of the subscription does not allow it.
-   * - 401: No credentials, credentials that are not valid, or no tenant.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 401: Credentials are missing or not valid, or there is no tenant.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: The subscription does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    *
    * @example
    * ```ts
@@ -269,6 +292,7 @@ export interface Subscriptions {
    */
   readonly upcoming: (
     request: {
+      /** Id of a subscription. */
       id: T.SubscriptionId;
     },
     options?: RequestOptions,
@@ -278,7 +302,7 @@ export interface Subscriptions {
 /** The resource over a client of one's own. */
 export const subscriptionsOf = (client: Client): Subscriptions =>
   resource<Subscriptions>(client, 'billing.subscriptions', {
-    create: { verb: 'POST', path: '/billing/subscriptions', body: 'application/json' },
+    create: { verb: 'POST', path: '/billing/subscriptions', body: 'application/json', creates: true },
     list: {
       verb: 'GET',
       path: '/billing/subscriptions',

@@ -11,16 +11,18 @@ export interface TaxRates {
   /**
    * Creates a tax rate. A country or state has at most one. Refused with `already_exists`.
    *
+   * Needs the scope `billing:admin`.
+   *
    * `POST /billing/tax-rates`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
-   * - 401: No credentials, credentials that are not valid, or no tenant.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 409: The country or state has a tax rate, or an `Idempotency-Key` was used with another body.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of the named resource does not allow the request.
+   * - 401: Credentials are missing or not valid, or there is no tenant.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 409: The country or state already has a tax rate, or an `Idempotency-Key` was used with another body.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    *
    * @example
    * ```ts
@@ -37,13 +39,15 @@ export interface TaxRates {
   /**
    * Lists the tax rates of the app, newest first.
    *
+   * Needs the scope `billing:admin`.
+   *
    * `GET /billing/tax-rates`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
-   * - 401: No credentials, credentials that are not valid, or no tenant.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of the named resource does not allow the request.
+   * - 401: Credentials are missing or not valid, or there is no tenant.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    *
    * @example
    * ```ts
@@ -52,9 +56,9 @@ export interface TaxRates {
    */
   readonly list: (
     request?: {
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Records to skip. */
+      /** The number of records to skip. */
       offset?: number | undefined;
     },
     options?: RequestOptions,
@@ -63,14 +67,16 @@ export interface TaxRates {
   /**
    * Deletes a tax rate. Final invoices keep their tax.
    *
+   * Needs the scope `billing:admin`.
+   *
    * `DELETE /billing/tax-rates/{id}`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of what it names does not allow it.
-   * - 401: No credentials, credentials that are not valid, or no tenant.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: The app has no such tax rate.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of the named resource does not allow the request.
+   * - 401: Credentials are missing or not valid, or there is no tenant.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: The tax rate does not exist in the app.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    *
    * @example
    * ```ts
@@ -79,6 +85,7 @@ export interface TaxRates {
    */
   readonly delete: (
     request: {
+      /** Id of a tax rate. */
       id: T.TaxRateId;
     },
     options?: RequestOptions,
@@ -88,7 +95,7 @@ export interface TaxRates {
 /** The resource over a client of one's own. */
 export const taxRatesOf = (client: Client): TaxRates =>
   resource<TaxRates>(client, 'billing.taxRates', {
-    create: { verb: 'POST', path: '/billing/tax-rates', body: 'application/json' },
+    create: { verb: 'POST', path: '/billing/tax-rates', body: 'application/json', creates: true },
     list: {
       verb: 'GET',
       path: '/billing/tax-rates',
@@ -96,5 +103,5 @@ export const taxRatesOf = (client: Client): TaxRates =>
       items: 'data',
       more: 'pagination.has_more',
     },
-    delete: { verb: 'DELETE', path: '/billing/tax-rates/{id}' },
+    delete: { verb: 'DELETE', path: '/billing/tax-rates/{id}', empty: [204] },
   });

@@ -11,14 +11,16 @@ export interface Audit {
   /**
    * Lists audit entries of all tenants, newest first.
    *
+   * Needs the scope `control:admin` in the operator's tenant.
+   *
    * `GET /v1/admin/audit`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The operation is for the operator alone.
-   * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
+   * - 401: Credentials are missing or not valid.
+   * - 403: Only the operator may call the operation.
+   * - 429: The operation was called too often, or the API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database, a provider, DNS or a certificate authority is unavailable or not configured.
    *
    * @example
    * ```ts
@@ -27,23 +29,23 @@ export interface Audit {
    */
   readonly list: (
     request?: {
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Where the page before ended: its `next_cursor`. */
+      /** The `next_cursor` of the previous page. */
       cursor?: T.Cursor | undefined;
       /** Only entries of this tenant. */
       tenant_id?: T.TenantId | undefined;
-      /** Only entries about this kind of thing. */
+      /** Only entries about this kind of resource. */
       resource?: T.AuditResource | undefined;
       /** Only entries of this action. */
       action?: T.AuditAction | undefined;
-      /** Only what this actor did. */
+      /** Only entries of this actor. */
       actor_id?: T.ActorId | undefined;
-      /** Only entries about this thing. */
+      /** Only entries about this resource. */
       resource_id?: T.AuditResourceId | undefined;
-      /** Only entries from then on. */
+      /** Only entries at or after this time. */
       since?: T.Timestamp | undefined;
-      /** Only entries before then. */
+      /** Only entries before this time. */
       until?: T.Timestamp | undefined;
     },
     options?: RequestOptions,

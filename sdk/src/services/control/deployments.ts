@@ -9,17 +9,19 @@ import type * as T from './types.ts';
 /** `plinth.control.deployments` */
 export interface Deployments {
   /**
-   * Answers one deployment.
+   * Returns one deployment.
+   *
+   * Needs the scope `control:read`.
    *
    * `GET /v1/deployments/{deploymentID}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: The deployment does not exist for this tenant.
-   * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
+   * - 429: The operation was called too often, or the API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database, a provider, DNS or a certificate authority is unavailable or not configured.
    *
    * @example
    * ```ts
@@ -28,24 +30,27 @@ export interface Deployments {
    */
   readonly get: (
     request: {
+      /** Id of a deployment. */
       deploymentID: T.DeploymentId;
     },
     options?: RequestOptions,
   ) => Answer<T.Deployment, T.Error>;
 
   /**
-   * Cancels a deployment that has not ended. Traffic and replicas are as before when it has.
+   * Cancels a deployment that has not ended. Afterwards traffic and replicas are as before.
+   *
+   * Needs the scope `control:write`.
    *
    * `POST /v1/deployments/{deploymentID}/cancel`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope `control:write` or name a tenant that is not theirs, or the tenant is suspended.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the scope `control:write`, the request names a tenant that they do not belong to, or the tenant is suspended.
    * - 404: The deployment does not exist for this tenant.
-   * - 409: It is there already, or its state does not allow it.
-   * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
+   * - 409: The resource already exists, or its state does not allow the request.
+   * - 429: The operation was called too often, or the API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database, a provider, DNS or a certificate authority is unavailable or not configured.
    *
    * @example
    * ```ts
@@ -54,8 +59,12 @@ export interface Deployments {
    */
   readonly cancel: (
     request: {
+      /** Id of a deployment. */
       deploymentID: T.DeploymentId;
-      /** `wait=<1..60>`: holds the answer until the operation has ended, that many seconds at most (RFC 7240). */
+      /**
+       * `wait=<1..60>`: delays the response until the operation has ended, at most that many seconds
+       * (RFC 7240).
+       */
       Prefer?: T.WaitPreference | undefined;
     },
     options?: RequestOptions,
@@ -64,18 +73,20 @@ export interface Deployments {
   /**
    * Deploys an image or a changed environment. The old release serves until the new one is ready.
    *
+   * Needs the scope `control:write`.
+   *
    * `POST /v1/instances/{instanceID}/deploy`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope `control:write` or name a tenant that is not theirs, or the tenant is suspended.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the scope `control:write`, the request names a tenant that they do not belong to, or the tenant is suspended.
    * - 404: The instance does not exist for this tenant.
-   * - 409: It is there already, or its state does not allow it.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
+   * - 409: The resource already exists, or its state does not allow the request.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The operation was called too often, or the API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database, a provider, DNS or a certificate authority is unavailable or not configured.
    *
    * @example
    * ```ts
@@ -84,8 +95,12 @@ export interface Deployments {
    */
   readonly create: (
     request: {
+      /** Id of an instance. */
       instanceID: T.InstanceId;
-      /** `wait=<1..60>`: holds the answer until the operation has ended, that many seconds at most (RFC 7240). */
+      /**
+       * `wait=<1..60>`: delays the response until the operation has ended, at most that many seconds
+       * (RFC 7240).
+       */
       Prefer?: T.WaitPreference | undefined;
       body: T.DeployInput;
     },
@@ -95,15 +110,17 @@ export interface Deployments {
   /**
    * Lists the deployments of an instance, newest first.
    *
+   * Needs the scope `control:read`.
+   *
    * `GET /v1/instances/{instanceID}/deployments`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: The instance does not exist for this tenant.
-   * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
+   * - 429: The operation was called too often, or the API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database, a provider, DNS or a certificate authority is unavailable or not configured.
    *
    * @example
    * ```ts
@@ -112,10 +129,11 @@ export interface Deployments {
    */
   readonly list: (
     request: {
+      /** Id of an instance. */
       instanceID: T.InstanceId;
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Where the page before ended: its `next_cursor`. */
+      /** The `next_cursor` of the previous page. */
       cursor?: T.Cursor | undefined;
     },
     options?: RequestOptions,
@@ -124,18 +142,20 @@ export interface Deployments {
   /**
    * Deploys an older release again: its image, environment, ports and resources, with the current secrets.
    *
+   * Needs the scope `control:write`.
+   *
    * `POST /v1/instances/{instanceID}/rollback`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope `control:write` or name a tenant that is not theirs, or the tenant is suspended.
-   * - 404: The instance, or the release that the body names, does not exist for this tenant.
-   * - 409: It is there already, or its state does not allow it.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the scope `control:write`, the request names a tenant that they do not belong to, or the tenant is suspended.
+   * - 404: The instance, or the release named in the body, does not exist for this tenant.
+   * - 409: The resource already exists, or its state does not allow the request.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The operation was called too often, or the API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database, a provider, DNS or a certificate authority is unavailable or not configured.
    *
    * @example
    * ```ts
@@ -144,8 +164,12 @@ export interface Deployments {
    */
   readonly rollback: (
     request: {
+      /** Id of an instance. */
       instanceID: T.InstanceId;
-      /** `wait=<1..60>`: holds the answer until the operation has ended, that many seconds at most (RFC 7240). */
+      /**
+       * `wait=<1..60>`: delays the response until the operation has ended, at most that many seconds
+       * (RFC 7240).
+       */
       Prefer?: T.WaitPreference | undefined;
       body?: T.RollbackInput | undefined;
     },
@@ -163,6 +187,7 @@ export const deploymentsOf = (client: Client): Deployments =>
       path: '/v1/instances/{instanceID}/deploy',
       headers: ['Prefer'],
       body: 'application/json',
+      creates: true,
     },
     list: {
       verb: 'GET',
@@ -176,5 +201,6 @@ export const deploymentsOf = (client: Client): Deployments =>
       path: '/v1/instances/{instanceID}/rollback',
       headers: ['Prefer'],
       body: 'application/json',
+      creates: true,
     },
   });

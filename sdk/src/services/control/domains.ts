@@ -9,17 +9,19 @@ import type * as T from './types.ts';
 /** `plinth.control.domains` */
 export interface Domains {
   /**
-   * Answers one domain.
+   * Returns one domain.
+   *
+   * Needs the scope `control:read`.
    *
    * `GET /v1/domains/{domainID}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: The domain does not exist for this tenant.
-   * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
+   * - 429: The operation was called too often, or the API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database, a provider, DNS or a certificate authority is unavailable or not configured.
    *
    * @example
    * ```ts
@@ -28,6 +30,7 @@ export interface Domains {
    */
   readonly get: (
     request: {
+      /** Id of a domain. */
       domainID: T.DomainId;
     },
     options?: RequestOptions,
@@ -36,15 +39,17 @@ export interface Domains {
   /**
    * Deletes a domain with its routes and its certificate.
    *
+   * Needs the scope `control:write`.
+   *
    * `DELETE /v1/domains/{domainID}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope `control:write` or name a tenant that is not theirs, or the tenant is suspended.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the scope `control:write`, the request names a tenant that they do not belong to, or the tenant is suspended.
    * - 404: The domain does not exist for this tenant.
-   * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
+   * - 429: The operation was called too often, or the API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database, a provider, DNS or a certificate authority is unavailable or not configured.
    *
    * @example
    * ```ts
@@ -53,26 +58,29 @@ export interface Domains {
    */
   readonly delete: (
     request: {
+      /** Id of a domain. */
       domainID: T.DomainId;
     },
     options?: RequestOptions,
   ) => Answer<void, T.Error>;
 
   /**
-   * Orders a certificate for a verified domain. One with more than a third of its time left is answered as it is. 5 an hour at most.
+   * Orders a certificate for a verified domain. A certificate with more than a third of its lifetime left is returned unchanged. At most 5 per hour.
+   *
+   * Needs the scope `control:write`.
    *
    * `POST /v1/domains/{domainID}/cert`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope `control:write` or name a tenant that is not theirs, or the tenant is suspended.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the scope `control:write`, the request names a tenant that they do not belong to, or the tenant is suspended.
    * - 404: The domain does not exist for this tenant.
-   * - 409: It is there already, or its state does not allow it.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
+   * - 409: The resource already exists, or its state does not allow the request.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The operation was called too often, or the API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database, a provider, DNS or a certificate authority is unavailable or not configured.
    *
    * @example
    * ```ts
@@ -81,8 +89,12 @@ export interface Domains {
    */
   readonly provisionCertificate: (
     request: {
+      /** Id of a domain. */
       domainID: T.DomainId;
-      /** `wait=<1..60>`: holds the answer until the operation has ended, that many seconds at most (RFC 7240). */
+      /**
+       * `wait=<1..60>`: delays the response until the operation has ended, at most that many seconds
+       * (RFC 7240).
+       */
       Prefer?: T.WaitPreference | undefined;
       body?: T.CertificateRequest | undefined;
     },
@@ -90,17 +102,19 @@ export interface Domains {
   ) => Answer<T.Certificate, T.Error>;
 
   /**
-   * Answers the certificate of a domain.
+   * Returns the certificate of a domain.
+   *
+   * Needs the scope `control:read`.
    *
    * `GET /v1/domains/{domainID}/cert`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: The domain does not exist for this tenant, or has no certificate.
-   * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
+   * - 429: The operation was called too often, or the API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database, a provider, DNS or a certificate authority is unavailable or not configured.
    *
    * @example
    * ```ts
@@ -109,24 +123,28 @@ export interface Domains {
    */
   readonly certificate: (
     request: {
+      /** Id of a domain. */
       domainID: T.DomainId;
     },
     options?: RequestOptions,
   ) => Answer<T.Certificate, T.Error>;
 
   /**
-   * Looks for the DNS record now. Once in 5 seconds and domain at most; without the record it is a 409.
+   * Checks the DNS record now, at most once in 5 seconds per domain; without the record it is a
+   * 409.
+   *
+   * Needs the scope `control:write`.
    *
    * `POST /v1/domains/{domainID}/verify`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope `control:write` or name a tenant that is not theirs, or the tenant is suspended.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the scope `control:write`, the request names a tenant that they do not belong to, or the tenant is suspended.
    * - 404: The domain does not exist for this tenant.
-   * - 409: It is there already, or its state does not allow it.
-   * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
+   * - 409: The resource already exists, or its state does not allow the request.
+   * - 429: The operation was called too often, or the API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database, a provider, DNS or a certificate authority is unavailable or not configured.
    *
    * @example
    * ```ts
@@ -135,26 +153,29 @@ export interface Domains {
    */
   readonly verify: (
     request: {
+      /** Id of a domain. */
       domainID: T.DomainId;
     },
     options?: RequestOptions,
   ) => Answer<T.Domain, T.Error>;
 
   /**
-   * Adds a domain to an instance. Several tenants may; the first to verify it owns it.
+   * Adds a domain to an instance. Several tenants may add it; the first one to verify it owns it.
+   *
+   * Needs the scope `control:write`.
    *
    * `POST /v1/instances/{instanceID}/domains`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The quota of the tenant is used up or the tenant is suspended, or the credentials lack the scope `control:write` or name a tenant that is not theirs.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The quota of the tenant is exhausted, the tenant is suspended, the credentials lack the scope `control:write`, or the request names a tenant that they do not belong to.
    * - 404: The instance does not exist for this tenant.
-   * - 409: It is there already, or its state does not allow it.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
+   * - 409: The resource already exists, or its state does not allow the request.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The operation was called too often, or the API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database, a provider, DNS or a certificate authority is unavailable or not configured.
    *
    * @example
    * ```ts
@@ -163,6 +184,7 @@ export interface Domains {
    */
   readonly create: (
     request: {
+      /** Id of an instance. */
       instanceID: T.InstanceId;
       body: T.DomainCreate;
     },
@@ -172,15 +194,17 @@ export interface Domains {
   /**
    * Lists the domains of an instance, newest first.
    *
+   * Needs the scope `control:read`.
+   *
    * `GET /v1/instances/{instanceID}/domains`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: The instance does not exist for this tenant.
-   * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
+   * - 429: The operation was called too often, or the API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database, a provider, DNS or a certificate authority is unavailable or not configured.
    *
    * @example
    * ```ts
@@ -189,10 +213,11 @@ export interface Domains {
    */
   readonly list: (
     request: {
+      /** Id of an instance. */
       instanceID: T.InstanceId;
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Where the page before ended: its `next_cursor`. */
+      /** The `next_cursor` of the previous page. */
       cursor?: T.Cursor | undefined;
     },
     options?: RequestOptions,
@@ -203,7 +228,7 @@ export interface Domains {
 export const domainsOf = (client: Client): Domains =>
   resource<Domains>(client, 'control.domains', {
     get: { verb: 'GET', path: '/v1/domains/{domainID}' },
-    delete: { verb: 'DELETE', path: '/v1/domains/{domainID}' },
+    delete: { verb: 'DELETE', path: '/v1/domains/{domainID}', empty: [204] },
     provisionCertificate: {
       verb: 'POST',
       path: '/v1/domains/{domainID}/cert',
@@ -212,7 +237,12 @@ export const domainsOf = (client: Client): Domains =>
     },
     certificate: { verb: 'GET', path: '/v1/domains/{domainID}/cert' },
     verify: { verb: 'POST', path: '/v1/domains/{domainID}/verify' },
-    create: { verb: 'POST', path: '/v1/instances/{instanceID}/domains', body: 'application/json' },
+    create: {
+      verb: 'POST',
+      path: '/v1/instances/{instanceID}/domains',
+      body: 'application/json',
+      creates: true,
+    },
     list: {
       verb: 'GET',
       path: '/v1/instances/{instanceID}/domains',

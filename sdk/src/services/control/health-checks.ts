@@ -11,18 +11,20 @@ export interface HealthChecks {
   /**
    * Changes a health check.
    *
+   * Needs the scope `control:write`.
+   *
    * `PATCH /v1/health/checks/{checkID}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope `control:write` or name a tenant that is not theirs, or the tenant is suspended.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the scope `control:write`, the request names a tenant that they do not belong to, or the tenant is suspended.
    * - 404: The health check does not exist for this tenant.
-   * - 409: It is there already, or its state does not allow it.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
+   * - 409: The resource already exists, or its state does not allow the request.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The operation was called too often, or the API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database, a provider, DNS or a certificate authority is unavailable or not configured.
    *
    * @example
    * ```ts
@@ -31,6 +33,7 @@ export interface HealthChecks {
    */
   readonly update: (
     request: {
+      /** Id of a health check. */
       checkID: T.CheckId;
       body: T.HealthCheckUpdate;
     },
@@ -40,15 +43,17 @@ export interface HealthChecks {
   /**
    * Deletes a health check with its results.
    *
+   * Needs the scope `control:write`.
+   *
    * `DELETE /v1/health/checks/{checkID}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope `control:write` or name a tenant that is not theirs, or the tenant is suspended.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the scope `control:write`, the request names a tenant that they do not belong to, or the tenant is suspended.
    * - 404: The health check does not exist for this tenant.
-   * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
+   * - 429: The operation was called too often, or the API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database, a provider, DNS or a certificate authority is unavailable or not configured.
    *
    * @example
    * ```ts
@@ -57,6 +62,7 @@ export interface HealthChecks {
    */
   readonly delete: (
     request: {
+      /** Id of a health check. */
       checkID: T.CheckId;
     },
     options?: RequestOptions,
@@ -65,15 +71,17 @@ export interface HealthChecks {
   /**
    * Lists the results of a check, newest first. The newest 200 are kept.
    *
+   * Needs the scope `control:read`.
+   *
    * `GET /v1/health/checks/{checkID}/results`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: The health check does not exist for this tenant.
-   * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
+   * - 429: The operation was called too often, or the API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database, a provider, DNS or a certificate authority is unavailable or not configured.
    *
    * @example
    * ```ts
@@ -82,28 +90,31 @@ export interface HealthChecks {
    */
   readonly results: (
     request: {
+      /** Id of a health check. */
       checkID: T.CheckId;
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Where the page before ended: its `next_cursor`. */
+      /** The `next_cursor` of the previous page. */
       cursor?: T.Cursor | undefined;
     },
     options?: RequestOptions,
   ) => List<T.HealthResult, T.Error, T.HealthResultList>;
 
   /**
-   * Runs a check now on every replica and answers the worst result. Once a second and check at most.
+   * Runs a check now on every replica and returns the worst result. At most once per second and check.
+   *
+   * Needs the scope `control:write`.
    *
    * `POST /v1/health/checks/{checkID}/run`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope `control:write` or name a tenant that is not theirs, or the tenant is suspended.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the scope `control:write`, the request names a tenant that they do not belong to, or the tenant is suspended.
    * - 404: The health check does not exist for this tenant.
-   * - 409: It is there already, or its state does not allow it.
-   * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
+   * - 409: The resource already exists, or its state does not allow the request.
+   * - 429: The operation was called too often, or the API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database, a provider, DNS or a certificate authority is unavailable or not configured.
    *
    * @example
    * ```ts
@@ -112,23 +123,26 @@ export interface HealthChecks {
    */
   readonly run: (
     request: {
+      /** Id of a health check. */
       checkID: T.CheckId;
     },
     options?: RequestOptions,
   ) => Answer<T.HealthResult, T.Error>;
 
   /**
-   * Answers how well an instance is, over all its checks.
+   * Returns the health of an instance over all its checks.
+   *
+   * Needs the scope `control:read`.
    *
    * `GET /v1/instances/{instanceID}/health`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: The instance does not exist for this tenant.
-   * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
+   * - 429: The operation was called too often, or the API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database, a provider, DNS or a certificate authority is unavailable or not configured.
    *
    * @example
    * ```ts
@@ -137,26 +151,29 @@ export interface HealthChecks {
    */
   readonly health: (
     request: {
+      /** Id of an instance. */
       instanceID: T.InstanceId;
     },
     options?: RequestOptions,
   ) => Answer<T.InstanceHealth, T.Error>;
 
   /**
-   * Creates a health check. It asks every replica from now on.
+   * Creates a health check. From now on, it runs on every replica.
+   *
+   * Needs the scope `control:write`.
    *
    * `POST /v1/instances/{instanceID}/health/checks`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope `control:write` or name a tenant that is not theirs, or the tenant is suspended.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the scope `control:write`, the request names a tenant that they do not belong to, or the tenant is suspended.
    * - 404: The instance does not exist for this tenant.
-   * - 409: It is there already, or its state does not allow it.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
+   * - 409: The resource already exists, or its state does not allow the request.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The operation was called too often, or the API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database, a provider, DNS or a certificate authority is unavailable or not configured.
    *
    * @example
    * ```ts
@@ -165,6 +182,7 @@ export interface HealthChecks {
    */
   readonly create: (
     request: {
+      /** Id of an instance. */
       instanceID: T.InstanceId;
       body: T.HealthCheckCreate;
     },
@@ -174,15 +192,17 @@ export interface HealthChecks {
   /**
    * Lists the health checks of an instance, newest first.
    *
+   * Needs the scope `control:read`.
+   *
    * `GET /v1/instances/{instanceID}/health/checks`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: The instance does not exist for this tenant.
-   * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
+   * - 429: The operation was called too often, or the API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database, a provider, DNS or a certificate authority is unavailable or not configured.
    *
    * @example
    * ```ts
@@ -191,10 +211,11 @@ export interface HealthChecks {
    */
   readonly list: (
     request: {
+      /** Id of an instance. */
       instanceID: T.InstanceId;
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Where the page before ended: its `next_cursor`. */
+      /** The `next_cursor` of the previous page. */
       cursor?: T.Cursor | undefined;
     },
     options?: RequestOptions,
@@ -205,7 +226,7 @@ export interface HealthChecks {
 export const healthChecksOf = (client: Client): HealthChecks =>
   resource<HealthChecks>(client, 'control.healthChecks', {
     update: { verb: 'PATCH', path: '/v1/health/checks/{checkID}', body: 'application/json' },
-    delete: { verb: 'DELETE', path: '/v1/health/checks/{checkID}' },
+    delete: { verb: 'DELETE', path: '/v1/health/checks/{checkID}', empty: [204] },
     results: {
       verb: 'GET',
       path: '/v1/health/checks/{checkID}/results',
@@ -215,7 +236,12 @@ export const healthChecksOf = (client: Client): HealthChecks =>
     },
     run: { verb: 'POST', path: '/v1/health/checks/{checkID}/run' },
     health: { verb: 'GET', path: '/v1/instances/{instanceID}/health' },
-    create: { verb: 'POST', path: '/v1/instances/{instanceID}/health/checks', body: 'application/json' },
+    create: {
+      verb: 'POST',
+      path: '/v1/instances/{instanceID}/health/checks',
+      body: 'application/json',
+      creates: true,
+    },
     list: {
       verb: 'GET',
       path: '/v1/instances/{instanceID}/health/checks',

@@ -33,10 +33,11 @@ export type {
 };
 
 /**
- * Runs deployable instances for tenants and carries traffic to them through the gateway: deployments by strategy, releases
- * and rollbacks, health checks, telemetry, domains with certificates, secrets, quotas. Everything belongs to a tenant of
- * this service, the one whose `id` or `external_id` is the tenant of the caller's credentials; the first write makes it.
- * The operator, who holds `control:admin` in the operator's tenant, sees and acts across tenants by id.
+ * Runs deployable instances for tenants and routes traffic to them through the gateway: deployments
+ * by strategy, releases and rollbacks, health checks, telemetry, domains with certificates,
+ * secrets, quotas. Every record belongs to a tenant of this service whose `id` or `external_id` is
+ * the tenant of the caller's credentials; the first write creates that tenant. The operator, who
+ * holds `control:admin` in the operator's own app, sees and acts across tenants by id.
  */
 export interface ControlService {
   readonly audit: Audit;

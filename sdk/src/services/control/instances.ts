@@ -9,20 +9,22 @@ import type * as T from './types.ts';
 /** `plinth.control.instances` */
 export interface Instances {
   /**
-   * Creates an instance and starts it. Its first port is reached under `/` of its default host.
+   * Creates an instance and starts it. Its first port is reachable at `/` of its default host.
+   *
+   * Needs the scope `control:write`.
    *
    * `POST /v1/instances`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The quota of the tenant is used up or the tenant is suspended, or the credentials lack the scope `control:write` or name a tenant that is not theirs.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The quota of the tenant is exhausted, the tenant is suspended, the credentials lack the scope `control:write`, or the request names a tenant that they do not belong to.
    * - 404: The tenant does not exist.
-   * - 409: It is there already, or its state does not allow it.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
+   * - 409: The resource already exists, or its state does not allow the request.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The operation was called too often, or the API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database, a provider, DNS or a certificate authority is unavailable or not configured.
    *
    * @example
    * ```ts
@@ -31,7 +33,10 @@ export interface Instances {
    */
   readonly create: (
     request: {
-      /** `wait=<1..60>`: holds the answer until the operation has ended, that many seconds at most (RFC 7240). */
+      /**
+       * `wait=<1..60>`: delays the response until the operation has ended, at most that many seconds
+       * (RFC 7240).
+       */
       Prefer?: T.WaitPreference | undefined;
       body: T.InstanceCreate;
     },
@@ -39,16 +44,18 @@ export interface Instances {
   ) => Answer<T.Instance, T.Error>;
 
   /**
-   * Lists instances, newest first: the tenant's own, for the operator those of all tenants.
+   * Lists instances, newest first: the tenant's own, or for the operator those of all tenants.
+   *
+   * Needs the scope `control:read`.
    *
    * `GET /v1/instances`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 429: The operation was called too often, or the API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database, a provider, DNS or a certificate authority is unavailable or not configured.
    *
    * @example
    * ```ts
@@ -57,9 +64,9 @@ export interface Instances {
    */
   readonly list: (
     request?: {
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Where the page before ended: its `next_cursor`. */
+      /** The `next_cursor` of the previous page. */
       cursor?: T.Cursor | undefined;
       /** Only instances of this tenant. Another one than the caller's own may be named by the operator only. */
       tenant_id?: T.TenantId | undefined;
@@ -69,24 +76,26 @@ export interface Instances {
       label?: string | undefined;
       /** Only instances that this provider runs. */
       provider?: T.ProviderName | undefined;
-      /** Only instances whose name begins so. */
+      /** Only instances whose name begins with this text. */
       name?: T.DisplayName | undefined;
     },
     options?: RequestOptions,
   ) => List<T.Instance, T.Error, T.InstanceList>;
 
   /**
-   * Answers one instance.
+   * Returns one instance.
+   *
+   * Needs the scope `control:read`.
    *
    * `GET /v1/instances/{instanceID}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: The instance does not exist for this tenant.
-   * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
+   * - 429: The operation was called too often, or the API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database, a provider, DNS or a certificate authority is unavailable or not configured.
    *
    * @example
    * ```ts
@@ -95,6 +104,7 @@ export interface Instances {
    */
   readonly get: (
     request: {
+      /** Id of an instance. */
       instanceID: T.InstanceId;
     },
     options?: RequestOptions,
@@ -103,19 +113,21 @@ export interface Instances {
   /**
    * Changes an instance. Environment and ports wait for the next deploy.
    *
+   * Needs the scope `control:write`.
+   *
    * `PATCH /v1/instances/{instanceID}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope `control:write` or name a tenant that is not theirs, or the tenant is suspended.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the scope `control:write`, the request names a tenant that they do not belong to, or the tenant is suspended.
    * - 404: The instance does not exist for this tenant.
-   * - 409: It is there already, or its state does not allow it.
-   * - 412: It was changed since the version in `If-Match`.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
+   * - 409: The resource already exists, or its state does not allow the request.
+   * - 412: The resource was changed since the version in `If-Match`.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The operation was called too often, or the API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database, a provider, DNS or a certificate authority is unavailable or not configured.
    *
    * @example
    * ```ts
@@ -124,6 +136,7 @@ export interface Instances {
    */
   readonly update: (
     request: {
+      /** Id of an instance. */
       instanceID: T.InstanceId;
       /** Only if this is still the current entity tag; otherwise 412. */
       'If-Match'?: T.IfMatch | undefined;
@@ -133,17 +146,19 @@ export interface Instances {
   ) => Answer<T.Instance, T.Error>;
 
   /**
-   * Deletes an instance with all that belongs to it. A running operation is given up for it.
+   * Deletes an instance with everything that belongs to it. A running operation is aborted.
+   *
+   * Needs the scope `control:write`.
    *
    * `DELETE /v1/instances/{instanceID}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope `control:write` or name a tenant that is not theirs, or the tenant is suspended.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the scope `control:write`, the request names a tenant that they do not belong to, or the tenant is suspended.
    * - 404: The instance does not exist for this tenant.
-   * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
+   * - 429: The operation was called too often, or the API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database, a provider, DNS or a certificate authority is unavailable or not configured.
    *
    * @example
    * ```ts
@@ -152,26 +167,32 @@ export interface Instances {
    */
   readonly delete: (
     request: {
+      /** Id of an instance. */
       instanceID: T.InstanceId;
-      /** `wait=<1..60>`: holds the answer until the operation has ended, that many seconds at most (RFC 7240). */
+      /**
+       * `wait=<1..60>`: delays the response until the operation has ended, at most that many seconds
+       * (RFC 7240).
+       */
       Prefer?: T.WaitPreference | undefined;
     },
     options?: RequestOptions,
   ) => Answer<T.Instance, T.Error>;
 
   /**
-   * Restarts an instance, replica by replica: each new one is ready before an old one goes.
+   * Restarts an instance, one replica at a time: each new replica is ready before an old one stops.
+   *
+   * Needs the scope `control:write`.
    *
    * `POST /v1/instances/{instanceID}/restart`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope `control:write` or name a tenant that is not theirs, or the tenant is suspended.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the scope `control:write`, the request names a tenant that they do not belong to, or the tenant is suspended.
    * - 404: The instance does not exist for this tenant.
-   * - 409: It is there already, or its state does not allow it.
-   * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
+   * - 409: The resource already exists, or its state does not allow the request.
+   * - 429: The operation was called too often, or the API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database, a provider, DNS or a certificate authority is unavailable or not configured.
    *
    * @example
    * ```ts
@@ -180,28 +201,34 @@ export interface Instances {
    */
   readonly restart: (
     request: {
+      /** Id of an instance. */
       instanceID: T.InstanceId;
-      /** `wait=<1..60>`: holds the answer until the operation has ended, that many seconds at most (RFC 7240). */
+      /**
+       * `wait=<1..60>`: delays the response until the operation has ended, at most that many seconds
+       * (RFC 7240).
+       */
       Prefer?: T.WaitPreference | undefined;
     },
     options?: RequestOptions,
   ) => Answer<T.Instance, T.Error>;
 
   /**
-   * Changes what an instance gets. Of an instance that is stopped it is only stored.
+   * Changes the resources of an instance. For a stopped instance, the change is only stored.
+   *
+   * Needs the scope `control:write`.
    *
    * `POST /v1/instances/{instanceID}/scale`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The quota of the tenant is used up or the tenant is suspended, or the credentials lack the scope `control:write` or name a tenant that is not theirs.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The quota of the tenant is exhausted, the tenant is suspended, the credentials lack the scope `control:write`, or the request names a tenant that they do not belong to.
    * - 404: The instance does not exist for this tenant.
-   * - 409: It is there already, or its state does not allow it.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
+   * - 409: The resource already exists, or its state does not allow the request.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The operation was called too often, or the API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database, a provider, DNS or a certificate authority is unavailable or not configured.
    *
    * @example
    * ```ts
@@ -210,8 +237,12 @@ export interface Instances {
    */
   readonly scale: (
     request: {
+      /** Id of an instance. */
       instanceID: T.InstanceId;
-      /** `wait=<1..60>`: holds the answer until the operation has ended, that many seconds at most (RFC 7240). */
+      /**
+       * `wait=<1..60>`: delays the response until the operation has ended, at most that many seconds
+       * (RFC 7240).
+       */
       Prefer?: T.WaitPreference | undefined;
       body: T.ScaleInput;
     },
@@ -221,16 +252,18 @@ export interface Instances {
   /**
    * Starts an instance that is stopped or has failed.
    *
+   * Needs the scope `control:write`.
+   *
    * `POST /v1/instances/{instanceID}/start`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope `control:write` or name a tenant that is not theirs, or the tenant is suspended.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the scope `control:write`, the request names a tenant that they do not belong to, or the tenant is suspended.
    * - 404: The instance does not exist for this tenant.
-   * - 409: It is there already, or its state does not allow it.
-   * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
+   * - 409: The resource already exists, or its state does not allow the request.
+   * - 429: The operation was called too often, or the API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database, a provider, DNS or a certificate authority is unavailable or not configured.
    *
    * @example
    * ```ts
@@ -239,26 +272,32 @@ export interface Instances {
    */
   readonly start: (
     request: {
+      /** Id of an instance. */
       instanceID: T.InstanceId;
-      /** `wait=<1..60>`: holds the answer until the operation has ended, that many seconds at most (RFC 7240). */
+      /**
+       * `wait=<1..60>`: delays the response until the operation has ended, at most that many seconds
+       * (RFC 7240).
+       */
       Prefer?: T.WaitPreference | undefined;
     },
     options?: RequestOptions,
   ) => Answer<T.Instance, T.Error>;
 
   /**
-   * Stops an instance that runs or has failed. Its replicas are drained first; its quota stays in use.
+   * Stops an instance that is running or has failed. Its replicas are drained first; it continues to use its quota.
+   *
+   * Needs the scope `control:write`.
    *
    * `POST /v1/instances/{instanceID}/stop`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope `control:write` or name a tenant that is not theirs, or the tenant is suspended.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the scope `control:write`, the request names a tenant that they do not belong to, or the tenant is suspended.
    * - 404: The instance does not exist for this tenant.
-   * - 409: It is there already, or its state does not allow it.
-   * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
+   * - 409: The resource already exists, or its state does not allow the request.
+   * - 429: The operation was called too often, or the API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database, a provider, DNS or a certificate authority is unavailable or not configured.
    *
    * @example
    * ```ts
@@ -267,8 +306,12 @@ export interface Instances {
    */
   readonly stop: (
     request: {
+      /** Id of an instance. */
       instanceID: T.InstanceId;
-      /** `wait=<1..60>`: holds the answer until the operation has ended, that many seconds at most (RFC 7240). */
+      /**
+       * `wait=<1..60>`: delays the response until the operation has ended, at most that many seconds
+       * (RFC 7240).
+       */
       Prefer?: T.WaitPreference | undefined;
     },
     options?: RequestOptions,
@@ -277,18 +320,20 @@ export interface Instances {
   /**
    * Stops an instance until it is unsuspended; start, restart and deploy are refused.
    *
+   * Needs the scope `control:write`.
+   *
    * `POST /v1/instances/{instanceID}/suspend`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope `control:write` or name a tenant that is not theirs, or the tenant is suspended.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the scope `control:write`, the request names a tenant that they do not belong to, or the tenant is suspended.
    * - 404: The instance does not exist for this tenant.
-   * - 409: It is there already, or its state does not allow it.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
+   * - 409: The resource already exists, or its state does not allow the request.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The operation was called too often, or the API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database, a provider, DNS or a certificate authority is unavailable or not configured.
    *
    * @example
    * ```ts
@@ -297,8 +342,12 @@ export interface Instances {
    */
   readonly suspend: (
     request: {
+      /** Id of an instance. */
       instanceID: T.InstanceId;
-      /** `wait=<1..60>`: holds the answer until the operation has ended, that many seconds at most (RFC 7240). */
+      /**
+       * `wait=<1..60>`: delays the response until the operation has ended, at most that many seconds
+       * (RFC 7240).
+       */
       Prefer?: T.WaitPreference | undefined;
       body?: T.SuspendInput | undefined;
     },
@@ -306,20 +355,22 @@ export interface Instances {
   ) => Answer<T.Instance, T.Error>;
 
   /**
-   * Ends a suspension. What ran before is started again.
+   * Ends a suspension. Instances that ran before start again.
+   *
+   * Needs the scope `control:write`.
    *
    * `POST /v1/instances/{instanceID}/unsuspend`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope `control:write` or name a tenant that is not theirs, or the tenant is suspended.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the scope `control:write`, the request names a tenant that they do not belong to, or the tenant is suspended.
    * - 404: The instance does not exist for this tenant.
-   * - 409: It is there already, or its state does not allow it.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
+   * - 409: The resource already exists, or its state does not allow the request.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The operation was called too often, or the API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database, a provider, DNS or a certificate authority is unavailable or not configured.
    *
    * @example
    * ```ts
@@ -328,8 +379,12 @@ export interface Instances {
    */
   readonly unsuspend: (
     request: {
+      /** Id of an instance. */
       instanceID: T.InstanceId;
-      /** `wait=<1..60>`: holds the answer until the operation has ended, that many seconds at most (RFC 7240). */
+      /**
+       * `wait=<1..60>`: delays the response until the operation has ended, at most that many seconds
+       * (RFC 7240).
+       */
       Prefer?: T.WaitPreference | undefined;
       body?: T.SuspendInput | undefined;
     },
@@ -337,17 +392,19 @@ export interface Instances {
   ) => Answer<T.Instance, T.Error>;
 
   /**
-   * Waits until an instance is in a state or the time is over; answers it either way.
+   * Waits until an instance is in a state or the timeout ends; returns the instance in either case.
+   *
+   * Needs the scope `control:read`.
    *
    * `GET /v1/instances/{instanceID}/wait`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: The instance does not exist for this tenant.
-   * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
+   * - 429: The operation was called too often, or the API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database, a provider, DNS or a certificate authority is unavailable or not configured.
    *
    * @example
    * ```ts
@@ -356,6 +413,7 @@ export interface Instances {
    */
   readonly wait: (
     request: {
+      /** Id of an instance. */
       instanceID: T.InstanceId;
       /** The state to wait for. */
       state: T.InstanceState;
@@ -369,7 +427,13 @@ export interface Instances {
 /** The resource over a client of one's own. */
 export const instancesOf = (client: Client): Instances =>
   resource<Instances>(client, 'control.instances', {
-    create: { verb: 'POST', path: '/v1/instances', headers: ['Prefer'], body: 'application/json' },
+    create: {
+      verb: 'POST',
+      path: '/v1/instances',
+      headers: ['Prefer'],
+      body: 'application/json',
+      creates: true,
+    },
     list: { verb: 'GET', path: '/v1/instances', pages: 'cursor', items: 'items', cursor: 'next_cursor' },
     get: { verb: 'GET', path: '/v1/instances/{instanceID}' },
     update: {
@@ -379,7 +443,7 @@ export const instancesOf = (client: Client): Instances =>
       body: 'application/json',
     },
     delete: { verb: 'DELETE', path: '/v1/instances/{instanceID}', headers: ['Prefer'] },
-    restart: { verb: 'POST', path: '/v1/instances/{instanceID}/restart', headers: ['Prefer'] },
+    restart: { verb: 'POST', path: '/v1/instances/{instanceID}/restart', headers: ['Prefer'], creates: true },
     scale: {
       verb: 'POST',
       path: '/v1/instances/{instanceID}/scale',

@@ -9,17 +9,19 @@ import type * as T from './types.ts';
 /** `plinth.control.operations` */
 export interface Operations {
   /**
-   * Answers one operation. Holds the answer until it has ended, or the wait is over.
+   * Returns one operation. Holds the answer until it has ended, or the wait is over.
+   *
+   * Needs the scope `control:read`.
    *
    * `GET /v1/operations/{operationID}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: The operation does not exist for this tenant.
-   * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
+   * - 429: The operation was called too often, or the API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database, a provider, DNS or a certificate authority is unavailable or not configured.
    *
    * @example
    * ```ts
@@ -28,6 +30,7 @@ export interface Operations {
    */
   readonly get: (
     request: {
+      /** Id of an operation. */
       operationID: T.OperationId;
       /** How long to wait for its end: `0s` to `60s`. */
       wait?: T.Duration | undefined;
@@ -36,18 +39,20 @@ export interface Operations {
   ) => Answer<T.Operation, T.Error>;
 
   /**
-   * Cancels a deploy, rollback, restart or certificate. Everything is as before when it has ended; others cannot be cancelled.
+   * Cancels a deploy, rollback, restart or certificate. When the operation has ended, everything is as before; other kinds cannot be cancelled.
+   *
+   * Needs the scope `control:write`.
    *
    * `POST /v1/operations/{operationID}/cancel`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope `control:write` or name a tenant that is not theirs, or the tenant is suspended.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the scope `control:write`, the request names a tenant that they do not belong to, or the tenant is suspended.
    * - 404: The operation does not exist for this tenant.
-   * - 409: It is there already, or its state does not allow it.
-   * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
+   * - 409: The resource already exists, or its state does not allow the request.
+   * - 429: The operation was called too often, or the API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database, a provider, DNS or a certificate authority is unavailable or not configured.
    *
    * @example
    * ```ts
@@ -56,8 +61,12 @@ export interface Operations {
    */
   readonly cancel: (
     request: {
+      /** Id of an operation. */
       operationID: T.OperationId;
-      /** `wait=<1..60>`: holds the answer until the operation has ended, that many seconds at most (RFC 7240). */
+      /**
+       * `wait=<1..60>`: delays the response until the operation has ended, at most that many seconds
+       * (RFC 7240).
+       */
       Prefer?: T.WaitPreference | undefined;
     },
     options?: RequestOptions,

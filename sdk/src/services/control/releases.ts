@@ -11,15 +11,17 @@ export interface Releases {
   /**
    * Lists the releases of an instance, newest first.
    *
+   * Needs the scope `control:read`.
+   *
    * `GET /v1/instances/{instanceID}/releases`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: The instance does not exist for this tenant.
-   * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
+   * - 429: The operation was called too often, or the API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database, a provider, DNS or a certificate authority is unavailable or not configured.
    *
    * @example
    * ```ts
@@ -28,27 +30,30 @@ export interface Releases {
    */
   readonly list: (
     request: {
+      /** Id of an instance. */
       instanceID: T.InstanceId;
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Where the page before ended: its `next_cursor`. */
+      /** The `next_cursor` of the previous page. */
       cursor?: T.Cursor | undefined;
     },
     options?: RequestOptions,
   ) => List<T.Release, T.Error, T.ReleaseList>;
 
   /**
-   * Answers one release.
+   * Returns one release.
+   *
+   * Needs the scope `control:read`.
    *
    * `GET /v1/releases/{releaseID}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: The release does not exist for this tenant, or is not kept any more.
-   * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: The release does not exist for this tenant, or is no longer kept.
+   * - 429: The operation was called too often, or the API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database, a provider, DNS or a certificate authority is unavailable or not configured.
    *
    * @example
    * ```ts
@@ -57,6 +62,7 @@ export interface Releases {
    */
   readonly get: (
     request: {
+      /** Id of a release. */
       releaseID: T.ReleaseId;
     },
     options?: RequestOptions,

@@ -11,18 +11,20 @@ export interface Routes {
   /**
    * Creates a route. It carries traffic once a replica is ready.
    *
+   * Needs the scope `control:write`.
+   *
    * `POST /v1/instances/{instanceID}/routes`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope `control:write` or name a tenant that is not theirs, or the tenant is suspended.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the scope `control:write`, the request names a tenant that they do not belong to, or the tenant is suspended.
    * - 404: The instance does not exist for this tenant.
-   * - 409: It is there already, or its state does not allow it.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
+   * - 409: The resource already exists, or its state does not allow the request.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The operation was called too often, or the API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database, a provider, DNS or a certificate authority is unavailable or not configured.
    *
    * @example
    * ```ts
@@ -31,6 +33,7 @@ export interface Routes {
    */
   readonly create: (
     request: {
+      /** Id of an instance. */
       instanceID: T.InstanceId;
       body: T.RouteCreate;
     },
@@ -40,15 +43,17 @@ export interface Routes {
   /**
    * Lists the routes of an instance, newest first.
    *
+   * Needs the scope `control:read`.
+   *
    * `GET /v1/instances/{instanceID}/routes`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: The instance does not exist for this tenant.
-   * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
+   * - 429: The operation was called too often, or the API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database, a provider, DNS or a certificate authority is unavailable or not configured.
    *
    * @example
    * ```ts
@@ -57,10 +62,11 @@ export interface Routes {
    */
   readonly list: (
     request: {
+      /** Id of an instance. */
       instanceID: T.InstanceId;
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Where the page before ended: its `next_cursor`. */
+      /** The `next_cursor` of the previous page. */
       cursor?: T.Cursor | undefined;
     },
     options?: RequestOptions,
@@ -69,18 +75,20 @@ export interface Routes {
   /**
    * Changes a route. No stream is cut by it.
    *
+   * Needs the scope `control:write`.
+   *
    * `PATCH /v1/routes/{routeID}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope `control:write` or name a tenant that is not theirs, or the tenant is suspended.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the scope `control:write`, the request names a tenant that they do not belong to, or the tenant is suspended.
    * - 404: The route does not exist for this tenant.
-   * - 409: It is there already, or its state does not allow it.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
+   * - 409: The resource already exists, or its state does not allow the request.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The operation was called too often, or the API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database, a provider, DNS or a certificate authority is unavailable or not configured.
    *
    * @example
    * ```ts
@@ -89,6 +97,7 @@ export interface Routes {
    */
   readonly update: (
     request: {
+      /** Id of a route. */
       routeID: T.RouteId;
       body: T.RouteUpdate;
     },
@@ -98,16 +107,18 @@ export interface Routes {
   /**
    * Deletes a route.
    *
+   * Needs the scope `control:write`.
+   *
    * `DELETE /v1/routes/{routeID}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope `control:write` or name a tenant that is not theirs, or the tenant is suspended.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the scope `control:write`, the request names a tenant that they do not belong to, or the tenant is suspended.
    * - 404: The route does not exist for this tenant.
-   * - 409: It is there already, or its state does not allow it.
-   * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
+   * - 409: The resource already exists, or its state does not allow the request.
+   * - 429: The operation was called too often, or the API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database, a provider, DNS or a certificate authority is unavailable or not configured.
    *
    * @example
    * ```ts
@@ -116,6 +127,7 @@ export interface Routes {
    */
   readonly delete: (
     request: {
+      /** Id of a route. */
       routeID: T.RouteId;
     },
     options?: RequestOptions,
@@ -125,7 +137,12 @@ export interface Routes {
 /** The resource over a client of one's own. */
 export const routesOf = (client: Client): Routes =>
   resource<Routes>(client, 'control.routes', {
-    create: { verb: 'POST', path: '/v1/instances/{instanceID}/routes', body: 'application/json' },
+    create: {
+      verb: 'POST',
+      path: '/v1/instances/{instanceID}/routes',
+      body: 'application/json',
+      creates: true,
+    },
     list: {
       verb: 'GET',
       path: '/v1/instances/{instanceID}/routes',
@@ -134,5 +151,5 @@ export const routesOf = (client: Client): Routes =>
       cursor: 'next_cursor',
     },
     update: { verb: 'PATCH', path: '/v1/routes/{routeID}', body: 'application/json' },
-    delete: { verb: 'DELETE', path: '/v1/routes/{routeID}' },
+    delete: { verb: 'DELETE', path: '/v1/routes/{routeID}', empty: [204] },
   });

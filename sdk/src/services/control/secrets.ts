@@ -9,20 +9,22 @@ import type * as T from './types.ts';
 /** `plinth.control.secrets` */
 export interface Secrets {
   /**
-   * Sets a secret; 200 when there was one of its key. The next deploy or restart applies it.
+   * Sets a secret; 200 if the key already had one. The next deploy or restart applies it.
+   *
+   * Needs the scope `control:write`.
    *
    * `POST /v1/instances/{instanceID}/secrets`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The quota of the tenant is used up or the tenant is suspended, or the credentials lack the scope `control:write` or name a tenant that is not theirs.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The quota of the tenant is exhausted, the tenant is suspended, the credentials lack the scope `control:write`, or the request names a tenant that they do not belong to.
    * - 404: The instance does not exist for this tenant.
-   * - 409: It is there already, or its state does not allow it.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
+   * - 409: The resource already exists, or its state does not allow the request.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The operation was called too often, or the API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database, a provider, DNS or a certificate authority is unavailable or not configured.
    *
    * @example
    * ```ts
@@ -31,6 +33,7 @@ export interface Secrets {
    */
   readonly set: (
     request: {
+      /** Id of an instance. */
       instanceID: T.InstanceId;
       body: T.SecretInput;
     },
@@ -40,15 +43,17 @@ export interface Secrets {
   /**
    * Lists the secrets of an instance without their values, newest first.
    *
+   * Needs the scope `control:read`.
+   *
    * `GET /v1/instances/{instanceID}/secrets`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: The instance does not exist for this tenant.
-   * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
+   * - 429: The operation was called too often, or the API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database, a provider, DNS or a certificate authority is unavailable or not configured.
    *
    * @example
    * ```ts
@@ -57,10 +62,11 @@ export interface Secrets {
    */
   readonly list: (
     request: {
+      /** Id of an instance. */
       instanceID: T.InstanceId;
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Where the page before ended: its `next_cursor`. */
+      /** The `next_cursor` of the previous page. */
       cursor?: T.Cursor | undefined;
     },
     options?: RequestOptions,
@@ -69,15 +75,17 @@ export interface Secrets {
   /**
    * Deletes a secret. Replicas that run keep it.
    *
+   * Needs the scope `control:write`.
+   *
    * `DELETE /v1/instances/{instanceID}/secrets/{key}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope `control:write` or name a tenant that is not theirs, or the tenant is suspended.
-   * - 404: The instance does not exist for this tenant, or has no secret of this key.
-   * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the scope `control:write`, the request names a tenant that they do not belong to, or the tenant is suspended.
+   * - 404: The instance does not exist for this tenant, or has no secret with this key.
+   * - 429: The operation was called too often, or the API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database, a provider, DNS or a certificate authority is unavailable or not configured.
    *
    * @example
    * ```ts
@@ -86,7 +94,9 @@ export interface Secrets {
    */
   readonly delete: (
     request: {
+      /** Id of an instance. */
       instanceID: T.InstanceId;
+      /** The name of an environment variable or a secret. */
       key: T.VariableName;
     },
     options?: RequestOptions,
@@ -96,7 +106,12 @@ export interface Secrets {
 /** The resource over a client of one's own. */
 export const secretsOf = (client: Client): Secrets =>
   resource<Secrets>(client, 'control.secrets', {
-    set: { verb: 'POST', path: '/v1/instances/{instanceID}/secrets', body: 'application/json' },
+    set: {
+      verb: 'POST',
+      path: '/v1/instances/{instanceID}/secrets',
+      body: 'application/json',
+      creates: true,
+    },
     list: {
       verb: 'GET',
       path: '/v1/instances/{instanceID}/secrets',
@@ -104,5 +119,5 @@ export const secretsOf = (client: Client): Secrets =>
       items: 'items',
       cursor: 'next_cursor',
     },
-    delete: { verb: 'DELETE', path: '/v1/instances/{instanceID}/secrets/{key}' },
+    delete: { verb: 'DELETE', path: '/v1/instances/{instanceID}/secrets/{key}', empty: [204] },
   });

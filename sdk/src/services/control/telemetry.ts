@@ -9,17 +9,19 @@ import type * as T from './types.ts';
 /** `plinth.control.telemetry` */
 export interface Telemetry {
   /**
-   * Answers an instance at a glance.
+   * Returns an overview of an instance.
+   *
+   * Needs the scope `control:read`.
    *
    * `GET /v1/instances/{instanceID}/dashboard`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: The instance does not exist for this tenant.
-   * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
+   * - 429: The operation was called too often, or the API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database, a provider, DNS or a certificate authority is unavailable or not configured.
    *
    * @example
    * ```ts
@@ -28,23 +30,26 @@ export interface Telemetry {
    */
   readonly dashboard: (
     request: {
+      /** Id of an instance. */
       instanceID: T.InstanceId;
     },
     options?: RequestOptions,
   ) => Answer<T.InstanceDashboard, T.Error>;
 
   /**
-   * Lists lines of the log of an instance, newest first.
+   * Lists log lines of an instance, newest first.
+   *
+   * Needs the scope `control:read`.
    *
    * `GET /v1/instances/{instanceID}/logs`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: The instance does not exist for this tenant.
-   * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
+   * - 429: The operation was called too often, or the API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database, a provider, DNS or a certificate authority is unavailable or not configured.
    *
    * @example
    * ```ts
@@ -53,16 +58,17 @@ export interface Telemetry {
    */
   readonly logs: (
     request: {
+      /** Id of an instance. */
       instanceID: T.InstanceId;
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Where the page before ended: its `next_cursor`. */
+      /** The `next_cursor` of the previous page. */
       cursor?: T.Cursor | undefined;
       /** Only lines of this level and above. */
       level?: T.LogLevel | undefined;
-      /** Only lines from then on. */
+      /** Only lines at or after this time. */
       since?: T.Timestamp | undefined;
-      /** Only lines whose message contains this. */
+      /** Only lines whose message contains this text. */
       search?: string | undefined;
       /** Only lines of this replica. */
       replica_id?: T.ReplicaId | undefined;
@@ -71,17 +77,19 @@ export interface Telemetry {
   ) => List<T.LogLine, T.Error, T.LogLineList>;
 
   /**
-   * Follows the log of an instance: the last lines first, then each as it comes.
+   * Follows the log of an instance: first the last lines, then new lines as they arrive.
+   *
+   * Needs the scope `control:read`.
    *
    * `GET /v1/instances/{instanceID}/logs/stream`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: The instance does not exist for this tenant.
-   * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
+   * - 429: The operation was called too often, or the API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database, a provider, DNS or a certificate authority is unavailable or not configured.
    *
    * @example
    * ```ts
@@ -90,8 +98,9 @@ export interface Telemetry {
    */
   readonly follow: (
     request: {
+      /** Id of an instance. */
       instanceID: T.InstanceId;
-      /** How many of the last lines come first. */
+      /** The number of last lines to send first. */
       tail?: number | undefined;
     },
     options?: EventOptions,
@@ -103,15 +112,17 @@ export interface Telemetry {
   /**
    * Lists measurements of an instance, newest first.
    *
+   * Needs the scope `control:read`.
+   *
    * `GET /v1/instances/{instanceID}/metrics`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: The instance does not exist for this tenant.
-   * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
+   * - 429: The operation was called too often, or the API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database, a provider, DNS or a certificate authority is unavailable or not configured.
    *
    * @example
    * ```ts
@@ -120,35 +131,38 @@ export interface Telemetry {
    */
   readonly metrics: (
     request: {
+      /** Id of an instance. */
       instanceID: T.InstanceId;
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Where the page before ended: its `next_cursor`. */
+      /** The `next_cursor` of the previous page. */
       cursor?: T.Cursor | undefined;
-      /** Only measurements of this name. */
+      /** Only measurements of this metric. */
       name?: T.MetricName | undefined;
-      /** Only measurements from then on; an hour ago when absent. */
+      /** Only measurements at or after this time; defaults to an hour ago. */
       since?: T.Timestamp | undefined;
-      /** Only measurements before then. */
+      /** Only measurements before this time. */
       until?: T.Timestamp | undefined;
     },
     options?: RequestOptions,
   ) => List<T.Metric, T.Error, T.MetricList>;
 
   /**
-   * Takes spans, measurements or lines as OTLP in JSON. Replicas hold a token of their own for it, good for this alone.
+   * Accepts spans, measurements or lines as OTLP in JSON. Replicas have their own token for this, which permits nothing else.
+   *
+   * Needs the scope `control:write`.
    *
    * `POST /v1/instances/{instanceID}/otlp/v1/{signal}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope `control:write` or name a tenant that is not theirs, or the tenant is suspended.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the scope `control:write`, the request names a tenant that they do not belong to, or the tenant is suspended.
    * - 404: The instance does not exist for this tenant.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The operation was called too often, or the API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database, a provider, DNS or a certificate authority is unavailable or not configured.
    *
    * @example
    * ```ts
@@ -157,7 +171,9 @@ export interface Telemetry {
    */
   readonly ingest: (
     request: {
+      /** Id of an instance. */
       instanceID: T.InstanceId;
+      /** An OpenTelemetry signal. */
       signal: T.OtlpSignal;
       body: T.OtlpRequest;
     },
@@ -165,17 +181,19 @@ export interface Telemetry {
   ) => Answer<T.OtlpResponse, T.Error>;
 
   /**
-   * Answers what an instance uses now.
+   * Returns the current resource use of an instance.
+   *
+   * Needs the scope `control:read`.
    *
    * `GET /v1/instances/{instanceID}/resources`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: The instance does not exist for this tenant.
-   * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
+   * - 429: The operation was called too often, or the API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database, a provider, DNS or a certificate authority is unavailable or not configured.
    *
    * @example
    * ```ts
@@ -184,6 +202,7 @@ export interface Telemetry {
    */
   readonly resources: (
     request: {
+      /** Id of an instance. */
       instanceID: T.InstanceId;
     },
     options?: RequestOptions,
@@ -192,15 +211,17 @@ export interface Telemetry {
   /**
    * Lists spans of an instance, newest first.
    *
+   * Needs the scope `control:read`.
+   *
    * `GET /v1/instances/{instanceID}/traces`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: The instance does not exist for this tenant.
-   * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
+   * - 429: The operation was called too often, or the API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database, a provider, DNS or a certificate authority is unavailable or not configured.
    *
    * @example
    * ```ts
@@ -209,10 +230,11 @@ export interface Telemetry {
    */
   readonly traces: (
     request: {
+      /** Id of an instance. */
       instanceID: T.InstanceId;
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Where the page before ended: its `next_cursor`. */
+      /** The `next_cursor` of the previous page. */
       cursor?: T.Cursor | undefined;
       /** Only spans of this trace. */
       trace_id?: T.TraceId | undefined;

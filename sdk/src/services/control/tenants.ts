@@ -11,17 +11,19 @@ export interface Tenants {
   /**
    * Creates a tenant.
    *
+   * Needs the scope `control:admin` in the operator's tenant.
+   *
    * `POST /v1/admin/tenants`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The operation is for the operator alone.
-   * - 409: It is there already, or its state does not allow it.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
+   * - 401: Credentials are missing or not valid.
+   * - 403: Only the operator may call the operation.
+   * - 409: The resource already exists, or its state does not allow the request.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The operation was called too often, or the API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database, a provider, DNS or a certificate authority is unavailable or not configured.
    *
    * @example
    * ```ts
@@ -38,14 +40,16 @@ export interface Tenants {
   /**
    * Lists tenants, newest first.
    *
+   * Needs the scope `control:admin` in the operator's tenant.
+   *
    * `GET /v1/admin/tenants`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The operation is for the operator alone.
-   * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
+   * - 401: Credentials are missing or not valid.
+   * - 403: Only the operator may call the operation.
+   * - 429: The operation was called too often, or the API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database, a provider, DNS or a certificate authority is unavailable or not configured.
    *
    * @example
    * ```ts
@@ -54,30 +58,32 @@ export interface Tenants {
    */
   readonly list: (
     request?: {
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Where the page before ended: its `next_cursor`. */
+      /** The `next_cursor` of the previous page. */
       cursor?: T.Cursor | undefined;
       /** Only tenants with this status. */
       status?: T.TenantStatus | undefined;
-      /** Only the tenant that stands for this one. */
+      /** Only the tenant that represents this one. */
       external_id?: T.ExternalId | undefined;
     },
     options?: RequestOptions,
   ) => List<T.Tenant, T.Error, T.TenantList>;
 
   /**
-   * Answers one tenant.
+   * Returns one tenant.
+   *
+   * Needs the scope `control:admin` in the operator's tenant.
    *
    * `GET /v1/admin/tenants/{tenantID}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The operation is for the operator alone.
+   * - 401: Credentials are missing or not valid.
+   * - 403: Only the operator may call the operation.
    * - 404: The tenant does not exist.
-   * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
+   * - 429: The operation was called too often, or the API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database, a provider, DNS or a certificate authority is unavailable or not configured.
    *
    * @example
    * ```ts
@@ -86,6 +92,7 @@ export interface Tenants {
    */
   readonly get: (
     request: {
+      /** Id of a tenant. */
       tenantID: T.TenantId;
     },
     options?: RequestOptions,
@@ -94,19 +101,21 @@ export interface Tenants {
   /**
    * Changes a tenant.
    *
+   * Needs the scope `control:admin` in the operator's tenant.
+   *
    * `PATCH /v1/admin/tenants/{tenantID}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The operation is for the operator alone.
+   * - 401: Credentials are missing or not valid.
+   * - 403: Only the operator may call the operation.
    * - 404: The tenant does not exist.
-   * - 409: It is there already, or its state does not allow it.
-   * - 412: It was changed since the version in `If-Match`.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
+   * - 409: The resource already exists, or its state does not allow the request.
+   * - 412: The resource was changed since the version in `If-Match`.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The operation was called too often, or the API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database, a provider, DNS or a certificate authority is unavailable or not configured.
    *
    * @example
    * ```ts
@@ -115,6 +124,7 @@ export interface Tenants {
    */
   readonly update: (
     request: {
+      /** Id of a tenant. */
       tenantID: T.TenantId;
       /** Only if this is still the current entity tag; otherwise 412. */
       'If-Match'?: T.IfMatch | undefined;
@@ -124,18 +134,21 @@ export interface Tenants {
   ) => Answer<T.Tenant, T.Error>;
 
   /**
-   * Deletes a tenant that has no instances; with `force` one with all it has, which goes on after the answer.
+   * Deletes a tenant that has no instances; with `force`, a tenant with all its instances, which
+   * continues after the response.
+   *
+   * Needs the scope `control:admin` in the operator's tenant.
    *
    * `DELETE /v1/admin/tenants/{tenantID}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The operation is for the operator alone.
+   * - 401: Credentials are missing or not valid.
+   * - 403: Only the operator may call the operation.
    * - 404: The tenant does not exist.
-   * - 409: It is there already, or its state does not allow it.
-   * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
+   * - 409: The resource already exists, or its state does not allow the request.
+   * - 429: The operation was called too often, or the API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database, a provider, DNS or a certificate authority is unavailable or not configured.
    *
    * @example
    * ```ts
@@ -144,8 +157,12 @@ export interface Tenants {
    */
   readonly delete: (
     request: {
+      /** Id of a tenant. */
       tenantID: T.TenantId;
-      /** `wait=<1..60>`: holds the answer until the operation has ended, that many seconds at most (RFC 7240). */
+      /**
+       * `wait=<1..60>`: delays the response until the operation has ended, at most that many seconds
+       * (RFC 7240).
+       */
       Prefer?: T.WaitPreference | undefined;
       /** Whether to delete its instances first. */
       force?: boolean | undefined;
@@ -154,17 +171,19 @@ export interface Tenants {
   ) => Answer<T.Tenant | undefined, T.Error>;
 
   /**
-   * Answers what a tenant may have and has.
+   * Returns the quota of a tenant and its use.
+   *
+   * Needs the scope `control:admin` in the operator's tenant.
    *
    * `GET /v1/admin/tenants/{tenantID}/quota`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The operation is for the operator alone.
+   * - 401: Credentials are missing or not valid.
+   * - 403: Only the operator may call the operation.
    * - 404: The tenant does not exist.
-   * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
+   * - 429: The operation was called too often, or the API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database, a provider, DNS or a certificate authority is unavailable or not configured.
    *
    * @example
    * ```ts
@@ -173,25 +192,28 @@ export interface Tenants {
    */
   readonly quota: (
     request: {
+      /** Id of a tenant. */
       tenantID: T.TenantId;
     },
     options?: RequestOptions,
   ) => Answer<T.TenantQuota, T.Error>;
 
   /**
-   * Sets what a tenant may have. Less than it has only stops its growth.
+   * Sets the quota of a tenant. A quota below the current use only stops growth.
+   *
+   * Needs the scope `control:admin` in the operator's tenant.
    *
    * `PUT /v1/admin/tenants/{tenantID}/quota`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The operation is for the operator alone.
+   * - 401: Credentials are missing or not valid.
+   * - 403: Only the operator may call the operation.
    * - 404: The tenant does not exist.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The operation was called too often, or the API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database, a provider, DNS or a certificate authority is unavailable or not configured.
    *
    * @example
    * ```ts
@@ -200,6 +222,7 @@ export interface Tenants {
    */
   readonly setQuota: (
     request: {
+      /** Id of a tenant. */
       tenantID: T.TenantId;
       body: T.QuotaInput;
     },
@@ -209,18 +232,20 @@ export interface Tenants {
   /**
    * Suspends a tenant: it may only read, and its instances are suspended.
    *
+   * Needs the scope `control:admin` in the operator's tenant.
+   *
    * `POST /v1/admin/tenants/{tenantID}/suspend`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The operation is for the operator alone.
+   * - 401: Credentials are missing or not valid.
+   * - 403: Only the operator may call the operation.
    * - 404: The tenant does not exist.
-   * - 409: It is there already, or its state does not allow it.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
+   * - 409: The resource already exists, or its state does not allow the request.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The operation was called too often, or the API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database, a provider, DNS or a certificate authority is unavailable or not configured.
    *
    * @example
    * ```ts
@@ -229,8 +254,12 @@ export interface Tenants {
    */
   readonly suspend: (
     request: {
+      /** Id of a tenant. */
       tenantID: T.TenantId;
-      /** `wait=<1..60>`: holds the answer until the operation has ended, that many seconds at most (RFC 7240). */
+      /**
+       * `wait=<1..60>`: delays the response until the operation has ended, at most that many seconds
+       * (RFC 7240).
+       */
       Prefer?: T.WaitPreference | undefined;
       body?: T.TenantSuspendInput | undefined;
     },
@@ -240,18 +269,20 @@ export interface Tenants {
   /**
    * Ends the suspension of a tenant and of the instances that it suspended.
    *
+   * Needs the scope `control:admin` in the operator's tenant.
+   *
    * `POST /v1/admin/tenants/{tenantID}/unsuspend`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or may not be changed here; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The operation is for the operator alone.
+   * - 401: Credentials are missing or not valid.
+   * - 403: Only the operator may call the operation.
    * - 404: The tenant does not exist.
-   * - 409: It is there already, or its state does not allow it.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: It was asked for too often, or the API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store, a provider, DNS or a certificate authority is away, or there is none.
+   * - 409: The resource already exists, or its state does not allow the request.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The operation was called too often, or the API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database, a provider, DNS or a certificate authority is unavailable or not configured.
    *
    * @example
    * ```ts
@@ -260,8 +291,12 @@ export interface Tenants {
    */
   readonly unsuspend: (
     request: {
+      /** Id of a tenant. */
       tenantID: T.TenantId;
-      /** `wait=<1..60>`: holds the answer until the operation has ended, that many seconds at most (RFC 7240). */
+      /**
+       * `wait=<1..60>`: delays the response until the operation has ended, at most that many seconds
+       * (RFC 7240).
+       */
       Prefer?: T.WaitPreference | undefined;
       body?: T.TenantSuspendInput | undefined;
     },
@@ -272,7 +307,7 @@ export interface Tenants {
 /** The resource over a client of one's own. */
 export const tenantsOf = (client: Client): Tenants =>
   resource<Tenants>(client, 'control.tenants', {
-    create: { verb: 'POST', path: '/v1/admin/tenants', body: 'application/json' },
+    create: { verb: 'POST', path: '/v1/admin/tenants', body: 'application/json', creates: true },
     list: { verb: 'GET', path: '/v1/admin/tenants', pages: 'cursor', items: 'items', cursor: 'next_cursor' },
     get: { verb: 'GET', path: '/v1/admin/tenants/{tenantID}' },
     update: {
@@ -281,7 +316,7 @@ export const tenantsOf = (client: Client): Tenants =>
       headers: ['If-Match'],
       body: 'application/json',
     },
-    delete: { verb: 'DELETE', path: '/v1/admin/tenants/{tenantID}', headers: ['Prefer'] },
+    delete: { verb: 'DELETE', path: '/v1/admin/tenants/{tenantID}', headers: ['Prefer'], empty: [204] },
     quota: { verb: 'GET', path: '/v1/admin/tenants/{tenantID}/quota' },
     setQuota: { verb: 'PUT', path: '/v1/admin/tenants/{tenantID}/quota', body: 'application/json' },
     suspend: {

@@ -2,24 +2,24 @@
 export interface components {
     schemas: {
         /**
-         * @description Who did it: the id of a user or key, `root` or `system`.
+         * @description The actor: the id of a user or key, `root` or `system`.
          * @example user_01m7w6qgepfq9s8v7qdkvzwn91
          */
         ActorId: string;
         /**
-         * @description What kind of caller did it.
+         * @description The kind of caller.
          * @enum {string}
          */
         ActorType: "user" | "key" | "root" | "system";
         /**
-         * @description An argument of a program, passed as it is: there is no shell.
+         * @description An argument of a program, passed unchanged: there is no shell.
          * @example --quick
          */
         Argument: string;
         /** @description Arguments of a program. */
         Arguments: components["schemas"]["Argument"][];
         /**
-         * @description What was done.
+         * @description The action that was performed.
          * @enum {string}
          */
         AuditAction: "create" | "update" | "delete" | "start" | "stop" | "restart" | "scale" | "suspend" | "unsuspend" | "deploy" | "cancel" | "rollback" | "verify" | "issue" | "renew" | "set";
@@ -28,7 +28,7 @@ export interface components {
             [key: string]: unknown;
         };
         /**
-         * @description A change that was accepted. Written with it, or not at all.
+         * @description A record of an accepted change. The entry and the change are written atomically.
          * @example {
          *       "id": "aud_01h455vb4pex5vsknk084sn036",
          *       "tenant_id": "ten_01h455vb4pex5vsknk084sn02q",
@@ -51,25 +51,25 @@ export interface components {
         AuditEntry: {
             /** @description Its id. */
             id: components["schemas"]["AuditEntryId"];
-            /** @description The tenant that it happened to. */
+            /** @description The affected tenant. */
             tenant_id: components["schemas"]["TenantId"];
-            /** @description Who did it. */
+            /** @description The caller. */
             actor_id: components["schemas"]["ActorId"];
-            /** @description What kind of caller did it. */
+            /** @description The kind of caller. */
             actor_type: components["schemas"]["ActorType"];
-            /** @description What kind of thing it was done to. */
+            /** @description The kind of resource affected. */
             resource: components["schemas"]["AuditResource"];
-            /** @description The thing that it was done to. */
+            /** @description The affected resource. */
             resource_id: components["schemas"]["AuditResourceId"];
-            /** @description What was done. */
+            /** @description The action that was performed. */
             action: components["schemas"]["AuditAction"];
-            /** @description What it changed. */
+            /** @description The details of the change. */
             details: components["schemas"]["AuditDetails"];
-            /** @description Where the request came from; null for the service itself. */
+            /** @description The address of the request; null for the service itself. */
             ip_address: string | null;
             /** @description The id of the request; null for the service itself. */
             request_id: string | null;
-            /** @description When it was done. */
+            /** @description When the change was made. */
             created_at: components["schemas"]["Timestamp"];
         };
         /**
@@ -107,13 +107,13 @@ export interface components {
         AuditEntryList: {
             /** @description The records of this page. */
             items: components["schemas"]["AuditEntry"][];
-            /** @description Where the next page begins; null at the end. */
+            /** @description The cursor of the next page; null on the last page. */
             next_cursor: components["schemas"]["Cursor"] | null;
-            /** @description Records on all pages. Of telemetry and audit entries at most 10000 are counted. */
+            /** @description The number of records on all pages. For telemetry and audit entries, counting stops at 10000. */
             total: components["schemas"]["Count"];
         };
         /**
-         * @description What kind of thing it was done to.
+         * @description The kind of resource affected.
          * @enum {string}
          */
         AuditResource: "instance" | "deployment" | "health_check" | "domain" | "certificate" | "route" | "secret" | "tenant" | "quota";
@@ -129,11 +129,11 @@ export interface components {
          *     }
          */
         BadRequest: {
-            /** @description What went wrong; for a bad field `<field>: <reason>`. */
+            /** @description The error message; for a bad field `<field>: <reason>`. */
             message: string;
         };
         /**
-         * @description How a canary goes on, and when it has failed.
+         * @description The steps of a canary, and the criteria for its failure.
          * @example {
          *       "steps": [
          *         5,
@@ -148,7 +148,7 @@ export interface components {
          */
         Canary: {
             /**
-             * @description The shares of the traffic that the new release gets, rising.
+             * @description The ascending traffic shares of the new release.
              * @default [
              *       5,
              *       25,
@@ -163,19 +163,19 @@ export interface components {
             step_interval?: components["schemas"]["Duration"];
             /**
              * Format: int32
-             * @description Requests to the new release below which a step is not judged and passes.
+             * @description Below this number of requests to the new release, a step passes without evaluation.
              * @default 50
              */
             min_requests?: number;
             /**
              * Format: double
-             * @description How much higher its share of errors may be.
+             * @description How much higher the error rate of the new release may be.
              * @default 0.01
              */
             max_error_delta?: number;
             /**
              * Format: double
-             * @description How many times as long its slowest requests (p99) may take.
+             * @description How many times as long the slowest requests (p99) of the new release may take.
              * @default 2
              */
             max_latency_ratio?: number;
@@ -187,12 +187,12 @@ export interface components {
          */
         CanaryStep: number;
         /**
-         * @description Something that a provider can do.
+         * @description A capability of a provider.
          * @enum {string}
          */
         Capability: "provision" | "deploy" | "scale" | "logs" | "stats" | "exec" | "limits" | "volumes" | "self-heal" | "strategy:rolling" | "strategy:recreate" | "strategy:blue-green" | "strategy:canary" | "custom-domains" | "tls";
         /**
-         * @description A certificate of a domain, from an authority that speaks ACME. Its key is never answered.
+         * @description A certificate of a domain, from an ACME authority. Its key is never returned.
          * @example {
          *       "id": "cert_01h455vb4pex5vsknk084sn032",
          *       "tenant_id": "ten_01h455vb4pex5vsknk084sn02q",
@@ -215,25 +215,25 @@ export interface components {
             id: components["schemas"]["CertificateId"];
             /** @description The tenant it belongs to. */
             readonly tenant_id: components["schemas"]["TenantId"];
-            /** @description The domain that it is for. */
+            /** @description The domain. */
             domain_id: components["schemas"]["DomainId"];
-            /** @description How far it is. */
+            /** @description The current state. */
             state: components["schemas"]["CertificateState"];
-            /** @description Who issued it; null before. */
+            /** @description The issuer; null until it is issued. */
             issuer: string | null;
-            /** @description Its serial number in hexadecimal; null before it is issued. */
+            /** @description Its serial number in hexadecimal; null until it is issued. */
             serial: string | null;
-            /** @description Its SHA-256; null before it is issued. */
+            /** @description Its SHA-256; null until it is issued. */
             fingerprint: components["schemas"]["Digest"] | null;
-            /** @description When it begins; null before it is issued. */
+            /** @description When it becomes valid; null until it is issued. */
             not_before: components["schemas"]["Timestamp"] | null;
-            /** @description When it ends; null before it is issued. */
+            /** @description When it expires; null until it is issued. */
             expires_at: components["schemas"]["Timestamp"] | null;
-            /** @description Whether its successor is ordered by itself after two thirds of its time. */
+            /** @description Whether its successor is ordered automatically after two thirds of its lifetime. */
             auto_renew: boolean;
             /** @description Why the last attempt failed. */
             last_error: components["schemas"]["Problem"] | null;
-            /** @description When it is next renewed or tried again. */
+            /** @description When the next renewal or attempt is due. */
             next_attempt_at: components["schemas"]["Timestamp"] | null;
             /** @description When it was created. */
             readonly created_at: components["schemas"]["Timestamp"];
@@ -252,35 +252,35 @@ export interface components {
          *     }
          */
         CertificateNotFound: {
-            /** @description What went wrong; for a bad field `<field>: <reason>`. */
+            /** @description The error message; for a bad field `<field>: <reason>`. */
             message: string;
         };
         /**
-         * @description Whether to order a certificate even if there is a good one.
+         * @description A request for a certificate.
          * @example {
          *       "force": true
          *     }
          */
         CertificateRequest: {
             /**
-             * @description Whether to order one even if the present one has more than a third of its time left.
+             * @description Whether to order one even if the current one has more than a third of its lifetime left.
              * @default false
              */
             force?: boolean | undefined;
         };
         /**
-         * @description How far a certificate is.
+         * @description The state of a certificate.
          * @enum {string}
          */
         CertificateState: "none" | "pending" | "issued" | "renewing" | "failed";
         /**
-         * @description It was changed since the version in `If-Match`.
+         * @description The resource was changed since the version in `If-Match`.
          * @example {
          *       "message": "instance was changed"
          *     }
          */
         Changed: {
-            /** @description What went wrong; for a bad field `<field>: <reason>`. */
+            /** @description The error message; for a bad field `<field>: <reason>`. */
             message: string;
         };
         /**
@@ -311,11 +311,11 @@ export interface components {
             check_id: components["schemas"]["CheckId"];
             /** @description Its name. */
             name: components["schemas"]["CheckName"];
-            /** @description How it asks. */
+            /** @description The kind of check. */
             type: components["schemas"]["CheckType"];
-            /** @description What it finds, over all replicas. */
+            /** @description The result over all replicas. */
             status: components["schemas"]["HealthStatus"];
-            /** @description How long the last answer took. */
+            /** @description The duration of the last check. */
             latency_ms: components["schemas"]["Milliseconds"] | null;
             /** @description Its last result. */
             last_result: components["schemas"]["HealthResult"] | null;
@@ -326,7 +326,7 @@ export interface components {
          */
         CheckId: string;
         /**
-         * @description What a failing check does.
+         * @description The effect of a failing check.
          * @enum {string}
          */
         CheckKind: "readiness" | "liveness";
@@ -336,14 +336,15 @@ export interface components {
          */
         CheckName: string;
         /**
-         * @description What is asked. `http`: `/path` of the first port, or `:<container_port>/path`; `http://localhost` or `http://127.0.0.1` in
-         *     front means the replica. `tcp` and `grpc`: `:<container_port>` or `localhost:<container_port>`. `command`: the program,
-         *     for the provider `process` a name that the image lists. Never another host.
+         * @description The target of a check. `http`: `/path` of the first port, or `:<container_port>/path`;
+         *     `http://localhost` or `http://127.0.0.1` in front means the replica. `tcp` and `grpc`:
+         *     `:<container_port>` or `localhost:<container_port>`. `command`: the program; for the provider
+         *     `process`, a name that the image lists. Never another host.
          * @example /healthz
          */
         CheckTarget: string;
         /**
-         * @description How a replica is asked whether it is well.
+         * @description The kind of a health check.
          * @enum {string}
          */
         CheckType: "http" | "tcp" | "command" | "grpc";
@@ -353,34 +354,34 @@ export interface components {
          */
         CommitSha: string;
         /**
-         * @description It is there already, or its state does not allow it.
+         * @description The resource already exists, or its state does not allow the request.
          * @example {
          *       "message": "cannot start an instance that is running"
          *     }
          */
         Conflict: {
-            /** @description What went wrong; for a bad field `<field>: <reason>`. */
+            /** @description The error message; for a bad field `<field>: <reason>`. */
             message: string;
         };
         /**
          * Format: int64
-         * @description A number of things.
+         * @description A count.
          * @example 1
          */
         Count: number;
         /**
          * Format: int32
-         * @description Thousandths of a processor, per replica.
+         * @description CPU per replica, in thousandths of a core.
          * @example 250
          */
         CpuMillis: number;
         /**
-         * @description A place in a list, handed out in `X-Next-Cursor` and opaque to clients.
+         * @description A position in a list, returned in `X-Next-Cursor` and opaque to clients.
          * @example eyJpZCI6InJvbGVfMDFtN3c0bjVlMGY3ZHJla3hqNTB5NTF3amcifQ
          */
         Cursor: string;
         /**
-         * @description What to deploy, and how.
+         * @description A request to deploy a release.
          * @example {
          *       "image": "plinth/hello:2",
          *       "strategy": "rolling",
@@ -389,21 +390,24 @@ export interface components {
          *     }
          */
         DeployInput: {
-            /** @description What to run; the current image when absent. */
+            /** @description The image; defaults to the current one. */
             image?: components["schemas"]["Image"] | undefined;
             /**
-             * @description How the new release takes the place of the old one.
+             * @description How the new release replaces the old one.
              * @default rolling
              */
             strategy?: components["schemas"]["Strategy"] | undefined;
-            /** @description Environment variables, all of them, that become the instance's when it succeeds; the instance's when absent. */
+            /**
+             * @description All environment variables; they become the instance's when the deployment succeeds. Default to
+             *     the instance's.
+             */
             env?: components["schemas"]["Env"] | undefined;
-            /** @description What is to be said about the release. */
+            /** @description Notes about the release. */
             notes?: components["schemas"]["Notes"] | undefined;
             /** @description The commit of the source. */
             commit_sha?: components["schemas"]["CommitSha"] | undefined;
             /**
-             * @description When it is given up: `10s` to `1h`.
+             * @description The timeout: `10s` to `1h`.
              * @default 10m
              */
             timeout?: components["schemas"]["Duration"] | undefined;
@@ -412,13 +416,16 @@ export interface components {
              * @default 2m
              */
             ready_timeout?: components["schemas"]["Duration"] | undefined;
-            /** @description How long the old release stays beside the new one: `0s` to `1h`; `30s` for `blue-green` when absent. */
+            /**
+             * @description How long the old release remains beside the new one: `0s` to `1h`; defaults to `30s` for
+             *     `blue-green`.
+             */
             soak?: components["schemas"]["Duration"] | undefined;
-            /** @description How a canary goes on; for `canary` only. */
+            /** @description The canary settings; only for `canary`. */
             canary?: components["schemas"]["Canary"] | undefined;
         };
         /**
-         * @description The act of making a release active. Every deployment ends: by its deadline at the latest.
+         * @description The activation of a release. Every deployment ends by its deadline at the latest.
          * @example {
          *       "id": "dep_01h455vb4pex5vsknk084sn02t",
          *       "tenant_id": "ten_01h455vb4pex5vsknk084sn02q",
@@ -471,49 +478,52 @@ export interface components {
             readonly instance_id: components["schemas"]["InstanceId"];
             /** @description The release that it makes active. */
             release_id: components["schemas"]["ReleaseId"];
-            /** @description The release that was active before; null for the first. */
+            /** @description The previously active release; null for the first. */
             previous_release_id: components["schemas"]["ReleaseId"] | null;
-            /** @description How far it is. */
+            /** @description The current state. */
             state: components["schemas"]["DeploymentState"];
-            /** @description What it is doing. */
+            /** @description The current phase. */
             phase: components["schemas"]["DeploymentPhase"];
-            /** @description How the new release takes the place of the old one. */
+            /** @description How the new release replaces the old one. */
             strategy: components["schemas"]["DeploymentStrategy"];
-            /** @description What it runs. */
+            /** @description The image that it runs. */
             image: components["schemas"]["Image"];
             /** @description The environment variables of its release. */
             env: components["schemas"]["Env"];
-            /** @description What is to be said about it. */
+            /** @description Notes about it. */
             notes: components["schemas"]["Notes"] | null;
             /** @description The commit of the source. */
             commit_sha: components["schemas"]["CommitSha"] | null;
-            /** @description Who asked for it. */
+            /** @description The actor who requested it. */
             initiator: components["schemas"]["ActorId"];
-            /** @description For a rollback, the deployment that activated the release being left. */
+            /** @description For a rollback, the deployment that activated the release being replaced. */
             rollback_of: components["schemas"]["DeploymentId"] | null;
-            /** @description How long after its request it is given up. */
+            /** @description The timeout, from the time of the request. */
             timeout: components["schemas"]["Duration"];
             /** @description How long a replica may take to be ready. */
             ready_timeout: components["schemas"]["Duration"];
-            /** @description How long the old release stays beside the new one. */
+            /** @description How long the old release remains beside the new one. */
             soak: components["schemas"]["Duration"] | null;
-            /** @description How its canary goes on; null for other strategies. */
+            /** @description The canary settings; null for other strategies. */
             canary: components["schemas"]["Canary"] | null;
-            /** @description How far it is, in numbers. */
+            /** @description The progress in numbers. */
             progress: components["schemas"]["Progress"];
-            /** @description Requests that got no answer of the instance, or half of one, from the first change of traffic on; null without gateway. */
+            /**
+             * @description The number of requests that got no response or a partial one from the instance since traffic
+             *     first moved; null without gateway.
+             */
             dropped_requests: components["schemas"]["Count"] | null;
-            /** @description Requests in the same time; null without gateway. */
+            /** @description The number of requests in the same period; null without gateway. */
             served_requests: components["schemas"]["Count"] | null;
-            /** @description What it did and met, oldest first. */
+            /** @description The log entries, oldest first. */
             log: components["schemas"]["DeploymentLogEntry"][];
-            /** @description Why it did not go as asked; names the step. */
+            /** @description Why it did not succeed; names the step. */
             error: components["schemas"]["Problem"] | null;
             /** @description When it began. */
             started_at: components["schemas"]["Timestamp"] | null;
             /** @description When it ended. */
             finished_at: components["schemas"]["Timestamp"] | null;
-            /** @description When it is given up. */
+            /** @description When it times out. */
             deadline_at: components["schemas"]["Timestamp"];
             /** @description When it was created. */
             readonly created_at: components["schemas"]["Timestamp"];
@@ -621,13 +631,13 @@ export interface components {
         DeploymentList: {
             /** @description The records of this page. */
             items: components["schemas"]["Deployment"][];
-            /** @description Where the next page begins; null at the end. */
+            /** @description The cursor of the next page; null on the last page. */
             next_cursor: components["schemas"]["Cursor"] | null;
-            /** @description Records on all pages. Of telemetry and audit entries at most 10000 are counted. */
+            /** @description The number of records on all pages. For telemetry and audit entries, counting stops at 10000. */
             total: components["schemas"]["Count"];
         };
         /**
-         * @description What a deployment did or met.
+         * @description A log entry of a deployment.
          * @example {
          *       "at": "2026-01-05T11:00:01.000Z",
          *       "phase": "checking",
@@ -635,11 +645,11 @@ export interface components {
          *     }
          */
         DeploymentLogEntry: {
-            /** @description When. */
+            /** @description The time. */
             at: components["schemas"]["Timestamp"];
-            /** @description What it was doing. */
+            /** @description The phase. */
             phase: components["schemas"]["DeploymentPhase"];
-            /** @description What there is to say. */
+            /** @description The message. */
             message: string;
         };
         /**
@@ -649,16 +659,16 @@ export interface components {
          *     }
          */
         DeploymentNotFound: {
-            /** @description What went wrong; for a bad field `<field>: <reason>`. */
+            /** @description The error message; for a bad field `<field>: <reason>`. */
             message: string;
         };
         /**
-         * @description What a deployment is doing.
+         * @description The phase of a deployment.
          * @enum {string}
          */
         DeploymentPhase: "queued" | "preparing" | "starting" | "checking" | "shifting" | "soaking" | "draining" | "reverting" | "done";
         /**
-         * @description How far a deployment is.
+         * @description The state of a deployment.
          * @enum {string}
          */
         DeploymentState: "pending" | "running" | "succeeded" | "failed" | "rolled_back" | "cancelled";
@@ -668,7 +678,7 @@ export interface components {
          */
         DeploymentStrategy: "rolling" | "recreate" | "blue-green" | "canary" | "initial";
         /**
-         * @description What an instance is meant to do.
+         * @description The desired state of an instance.
          * @enum {string}
          */
         DesiredState: "running" | "stopped" | "suspended";
@@ -684,12 +694,12 @@ export interface components {
          */
         DiskMb: number;
         /**
-         * @description A name for people.
+         * @description A display name.
          * @example Shop API
          */
         DisplayName: string;
         /**
-         * @description A host name of the tenant's own that leads to an instance once DNS proves it.
+         * @description A custom host name of the tenant that leads to an instance once DNS proves ownership.
          * @example {
          *       "id": "dom_01h455vb4pex5vsknk084sn02w",
          *       "tenant_id": "ten_01h455vb4pex5vsknk084sn02q",
@@ -720,27 +730,30 @@ export interface components {
             readonly tenant_id: components["schemas"]["TenantId"];
             /** @description The instance it belongs to. */
             readonly instance_id: components["schemas"]["InstanceId"];
-            /** @description The host name. Not an address, a wildcard, a public suffix, or under the base domain. */
+            /**
+             * @description The host name. It must not be an address, a wildcard, a public suffix, or under the base
+             *     domain.
+             */
             hostname: components["schemas"]["HostnameInput"];
             /** @description Whether it may be used. */
             readonly state: components["schemas"]["DomainState"];
             /** @description Whether it was verified and has not lapsed. */
             readonly verified: boolean;
-            /** @description What the DNS record must carry. */
+            /** @description The value that the DNS record must contain. */
             readonly verify_token: string;
-            /** @description The DNS record to make. */
+            /** @description The DNS record to create. */
             readonly verification: components["schemas"]["DomainVerification"];
-            /** @description Where DNS should lead the host name, by CNAME or address. */
+            /** @description The target of the host name in DNS, by CNAME or address. */
             readonly dns_target: string;
             /** @description Whether a certificate is ordered once it is verified. */
             tls_enabled: boolean;
-            /** @description How far its certificate is. */
+            /** @description The state of its certificate. */
             readonly cert_state: components["schemas"]["CertificateState"];
-            /** @description When its certificate ends. */
+            /** @description When its certificate expires. */
             readonly cert_expiry: components["schemas"]["Timestamp"] | null;
             /** @description Why the last verification or certificate failed. */
             readonly last_error: components["schemas"]["Problem"] | null;
-            /** @description When its record is looked for again. */
+            /** @description When its record is checked again. */
             readonly next_check_at: components["schemas"]["Timestamp"] | null;
             /** @description When it was created. */
             readonly created_at: components["schemas"]["Timestamp"];
@@ -755,7 +768,10 @@ export interface components {
          *     }
          */
         DomainCreate: {
-            /** @description The host name. Not an address, a wildcard, a public suffix, or under the base domain. */
+            /**
+             * @description The host name. It must not be an address, a wildcard, a public suffix, or under the base
+             *     domain.
+             */
             hostname: components["schemas"]["HostnameInput"];
             /**
              * @description Whether a certificate is ordered once it is verified.
@@ -802,9 +818,9 @@ export interface components {
         DomainList: {
             /** @description The records of this page. */
             items: components["schemas"]["Domain"][];
-            /** @description Where the next page begins; null at the end. */
+            /** @description The cursor of the next page; null on the last page. */
             next_cursor: components["schemas"]["Cursor"] | null;
-            /** @description Records on all pages. Of telemetry and audit entries at most 10000 are counted. */
+            /** @description The number of records on all pages. For telemetry and audit entries, counting stops at 10000. */
             total: components["schemas"]["Count"];
         };
         /**
@@ -814,7 +830,7 @@ export interface components {
          *     }
          */
         DomainNotFound: {
-            /** @description What went wrong; for a bad field `<field>: <reason>`. */
+            /** @description The error message; for a bad field `<field>: <reason>`. */
             message: string;
         };
         /**
@@ -823,7 +839,7 @@ export interface components {
          */
         DomainState: "pending" | "verified" | "lapsed";
         /**
-         * @description The DNS record that proves a domain.
+         * @description The DNS record that proves ownership of a domain.
          * @example {
          *       "type": "TXT",
          *       "name": "_plinth-challenge.shop.example.com",
@@ -838,7 +854,7 @@ export interface components {
             type: "TXT";
             /** @description The name of the record. */
             name: string;
-            /** @description What one of its strings must be. */
+            /** @description The value that one of its strings must have. */
             value: string;
         };
         /**
@@ -852,7 +868,7 @@ export interface components {
          */
         ETag: string;
         /**
-         * @description Where an instance is reached.
+         * @description An address at which an instance is reachable.
          * @example {
          *       "url": "http://shop-api.acme.localhost:8080/",
          *       "port": 8080,
@@ -865,20 +881,20 @@ export interface components {
             url: string;
             /** @description The port of the instance behind it. */
             port: components["schemas"]["Port"];
-            /** @description How it is spoken to. */
+            /** @description The protocol it uses. */
             protocol: components["schemas"]["EndpointProtocol"];
-            /** @description Whether it leads through the gateway. */
+            /** @description Whether traffic goes through the gateway. */
             public: boolean;
         };
         /**
-         * @description How an endpoint is spoken to: as its route is, or where there is no gateway as its port is.
+         * @description The protocol of an endpoint: that of its route or, without a gateway, that of its port.
          * @enum {string}
          */
         EndpointProtocol: "http" | "websocket" | "sse" | "grpc" | "graphql" | "tcp" | "udp";
         /**
-         * @description Environment variables: names of 1 to 128 characters of `A-Za-z0-9_.-` that begin with a letter or `_`, not with
-         *     `PLINTH_`, and not those that loaders and interpreters obey; 262,144 bytes in all. `PORT` and `PORT_*` are set by the
-         *     service whatever is given.
+         * @description Environment variables: names of 1 to 128 characters of `A-Za-z0-9_.-` that begin with a letter or
+         *     `_`, do not begin with `PLINTH_`, and do not affect loaders or interpreters; 262,144 bytes in
+         *     total. The service always sets `PORT` and `PORT_*` itself.
          * @example {
          *       "MODE": "demo"
          *     }
@@ -902,22 +918,23 @@ export interface components {
          */
         ExpectedStatus: string;
         /**
-         * @description The tenant of callers' credentials that this tenant stands for.
+         * @description The tenant of callers' credentials that this tenant represents.
          * @example org_01m7w6qgepfq9s8v9m3zmg852m
          */
         ExternalId: string;
         /**
-         * @description The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+         * @description The credentials lack the required scope, or the request names a tenant that they do not belong
+         *     to.
          * @example {
          *       "message": "missing scope control:read"
          *     }
          */
         Forbidden: {
-            /** @description What went wrong; for a bad field `<field>: <reason>`. */
+            /** @description The error message; for a bad field `<field>: <reason>`. */
             message: string;
         };
         /**
-         * @description A question that every replica of an instance is asked again and again. An instance has at most 20.
+         * @description A check that runs periodically on every replica of an instance. An instance has at most 20.
          * @example {
          *       "id": "chk_01h455vb4pex5vsknk084sn02x",
          *       "tenant_id": "ten_01h455vb4pex5vsknk084sn02q",
@@ -962,33 +979,36 @@ export interface components {
             readonly instance_id: components["schemas"]["InstanceId"];
             /** @description Its name, unique in the instance. */
             name: components["schemas"]["CheckName"];
-            /** @description How it asks. */
+            /** @description The kind of check. */
             type: components["schemas"]["CheckType"];
-            /** @description What it asks. */
+            /** @description The target of the check. */
             target: components["schemas"]["CheckTarget"];
             /** @description Arguments of the program of a `command`. */
             args: components["schemas"]["Arguments"];
-            /** @description Between questions: `1s` to `1h`. */
+            /** @description The interval between checks: `1s` to `1h`. */
             interval: components["schemas"]["Duration"];
-            /** @description Time for an answer: `100ms` to `60s`, not more than the interval; `5s` or the shorter interval when absent. */
+            /**
+             * @description The timeout: `100ms` to `60s`, not more than the interval; defaults to `5s`, or to the interval
+             *     if that is shorter.
+             */
             timeout: components["schemas"]["Duration"];
-            /** @description Failures in a row that make a replica unhealthy; 0 counts as 1. */
+            /** @description The number of consecutive failures that make a replica unhealthy; 0 counts as 1. */
             retries: components["schemas"]["Retries"];
-            /** @description Passes in a row that make it healthy. */
+            /** @description The number of consecutive passes that make it healthy. */
             success_threshold: components["schemas"]["SuccessThreshold"];
-            /** @description What a failure does. */
+            /** @description The effect of a failure. */
             kind: components["schemas"]["CheckKind"];
             /** @description The statuses that pass, for `http`. */
             expected_status: components["schemas"]["ExpectedStatus"];
-            /** @description Whether it asks. */
+            /** @description Whether the check is enabled. */
             enabled: boolean;
-            /** @description What it finds, over all replicas. */
+            /** @description The result over all replicas. */
             readonly status: components["schemas"]["HealthStatus"];
-            /** @description How long the last answer took. */
+            /** @description The duration of the last check. */
             readonly latency_ms: components["schemas"]["Milliseconds"] | null;
             /** @description Its last result. */
             readonly last_result: components["schemas"]["HealthResult"] | null;
-            /** @description Failures in a row. */
+            /** @description The number of consecutive failures. */
             readonly consecutive_failures: components["schemas"]["Count"];
             /** @description When it was created. */
             readonly created_at: components["schemas"]["Timestamp"];
@@ -1014,9 +1034,9 @@ export interface components {
         HealthCheckCreate: {
             /** @description Its name, unique in the instance. */
             name: components["schemas"]["CheckName"];
-            /** @description How it asks. */
+            /** @description The kind of check. */
             type: components["schemas"]["CheckType"];
-            /** @description What it asks. */
+            /** @description The target of the check. */
             target: components["schemas"]["CheckTarget"];
             /**
              * @description Arguments of the program of a `command`.
@@ -1024,24 +1044,27 @@ export interface components {
              */
             args?: components["schemas"]["Arguments"] | undefined;
             /**
-             * @description Between questions: `1s` to `1h`.
+             * @description The interval between checks: `1s` to `1h`.
              * @default 30s
              */
             interval?: components["schemas"]["Duration"] | undefined;
-            /** @description Time for an answer: `100ms` to `60s`, not more than the interval; `5s` or the shorter interval when absent. */
+            /**
+             * @description The timeout: `100ms` to `60s`, not more than the interval; defaults to `5s`, or to the interval
+             *     if that is shorter.
+             */
             timeout?: components["schemas"]["Duration"] | undefined;
             /**
-             * @description Failures in a row that make a replica unhealthy; 0 counts as 1.
+             * @description The number of consecutive failures that make a replica unhealthy; 0 counts as 1.
              * @default 3
              */
             retries?: components["schemas"]["Retries"] | undefined;
             /**
-             * @description Passes in a row that make it healthy.
+             * @description The number of consecutive passes that make it healthy.
              * @default 1
              */
             success_threshold?: components["schemas"]["SuccessThreshold"] | undefined;
             /**
-             * @description What a failure does.
+             * @description The effect of a failure.
              * @default readiness
              */
             kind?: components["schemas"]["CheckKind"] | undefined;
@@ -1051,7 +1074,7 @@ export interface components {
              */
             expected_status?: components["schemas"]["ExpectedStatus"] | undefined;
             /**
-             * @description Whether it asks.
+             * @description Whether the check is enabled.
              * @default true
              */
             enabled?: boolean | undefined;
@@ -1102,9 +1125,9 @@ export interface components {
         HealthCheckList: {
             /** @description The records of this page. */
             items: components["schemas"]["HealthCheck"][];
-            /** @description Where the next page begins; null at the end. */
+            /** @description The cursor of the next page; null on the last page. */
             next_cursor: components["schemas"]["Cursor"] | null;
-            /** @description Records on all pages. Of telemetry and audit entries at most 10000 are counted. */
+            /** @description The number of records on all pages. For telemetry and audit entries, counting stops at 10000. */
             total: components["schemas"]["Count"];
         };
         /**
@@ -1114,12 +1137,12 @@ export interface components {
          *     }
          */
         HealthCheckNotFound: {
-            /** @description What went wrong; for a bad field `<field>: <reason>`. */
+            /** @description The error message; for a bad field `<field>: <reason>`. */
             message: string;
         };
         /**
-         * @description What is to change of a check: absent members keep their value, null restores the default. Members that only the server
-         *     sets are accepted and ignored.
+         * @description Changes to a check: absent members keep their value, null restores the default. Members that only
+         *     the server sets are accepted and ignored.
          * @example {
          *       "name": "web",
          *       "type": "http",
@@ -1137,29 +1160,29 @@ export interface components {
         HealthCheckUpdate: {
             /** @description Its name, unique in the instance. */
             name?: components["schemas"]["CheckName"] | undefined;
-            /** @description How it asks. */
+            /** @description The kind of check. */
             type?: components["schemas"]["CheckType"] | undefined;
-            /** @description What it asks. */
+            /** @description The target of the check. */
             target?: components["schemas"]["CheckTarget"] | undefined;
             /** @description Arguments of the program of a `command`. */
             args?: (components["schemas"]["Arguments"] | null) | undefined;
-            /** @description Between questions: `1s` to `1h`. */
+            /** @description The interval between checks: `1s` to `1h`. */
             interval?: (components["schemas"]["Duration"] | null) | undefined;
-            /** @description Time for an answer: `100ms` to `60s`, not more than the interval. */
+            /** @description The timeout: `100ms` to `60s`, not more than the interval. */
             timeout?: (components["schemas"]["Duration"] | null) | undefined;
-            /** @description Failures in a row that make a replica unhealthy; 0 counts as 1. */
+            /** @description The number of consecutive failures that make a replica unhealthy; 0 counts as 1. */
             retries?: (components["schemas"]["Retries"] | null) | undefined;
-            /** @description Passes in a row that make it healthy. */
+            /** @description The number of consecutive passes that make it healthy. */
             success_threshold?: (components["schemas"]["SuccessThreshold"] | null) | undefined;
-            /** @description What a failure does. */
+            /** @description The effect of a failure. */
             kind?: (components["schemas"]["CheckKind"] | null) | undefined;
             /** @description The statuses that pass, for `http`. */
             expected_status?: (components["schemas"]["ExpectedStatus"] | null) | undefined;
-            /** @description Whether it asks. */
+            /** @description Whether the check is enabled. */
             enabled?: (boolean | null) | undefined;
         };
         /**
-         * @description What a check of a replica came to.
+         * @description The result of a check of a replica.
          * @example {
          *       "id": "hres_01h455vb4pex5vsknk084sn034",
          *       "tenant_id": "ten_01h455vb4pex5vsknk084sn02q",
@@ -1183,17 +1206,17 @@ export interface components {
             readonly instance_id: components["schemas"]["InstanceId"];
             /** @description The check. */
             check_id: components["schemas"]["CheckId"];
-            /** @description The replica that was asked. */
+            /** @description The replica that was checked. */
             replica_id: components["schemas"]["ReplicaId"];
-            /** @description What it came to. */
+            /** @description The result. */
             status: components["schemas"]["ResultStatus"];
-            /** @description How long the answer took. */
+            /** @description The duration of the check. */
             latency_ms: components["schemas"]["Milliseconds"] | null;
-            /** @description What there is to say. */
+            /** @description A message. */
             message: string;
             /** @description The HTTP status; null for other types. */
             status_code: number | null;
-            /** @description When it was asked. */
+            /** @description When it was checked. */
             checked_at: components["schemas"]["Timestamp"];
             /** @description When it was recorded. */
             created_at: components["schemas"]["Timestamp"];
@@ -1223,13 +1246,13 @@ export interface components {
         HealthResultList: {
             /** @description The records of this page. */
             items: components["schemas"]["HealthResult"][];
-            /** @description Where the next page begins; null at the end. */
+            /** @description The cursor of the next page; null on the last page. */
             next_cursor: components["schemas"]["Cursor"] | null;
-            /** @description Records on all pages. Of telemetry and audit entries at most 10000 are counted. */
+            /** @description The number of records on all pages. For telemetry and audit entries, counting stops at 10000. */
             total: components["schemas"]["Count"];
         };
         /**
-         * @description How well something is.
+         * @description The health status of a resource.
          * @enum {string}
          */
         HealthStatus: "healthy" | "degraded" | "unhealthy" | "unknown";
@@ -1244,12 +1267,13 @@ export interface components {
          */
         Hostname: string;
         /**
-         * @description A host name of any spelling: international ones become A-labels, capitals small, a final dot goes.
+         * @description A host name in any spelling: international names become A-labels, upper case becomes lower case,
+         *     and a final dot is removed.
          * @example shop.example.com
          */
         HostnameInput: string;
         /**
-         * @description The entity tag that must still be the current one, or `*` for any.
+         * @description The entity tag that must still be current, or `*` for any.
          * @example "3"
          */
         IfMatch: string;
@@ -1316,45 +1340,48 @@ export interface components {
             tenant_id: components["schemas"]["TenantId"];
             /** @description Its name. */
             name: components["schemas"]["DisplayName"];
-            /** @description Its name in host names, unique in the tenant; made from the first name and fixed. */
+            /** @description Its name in host names, unique in the tenant; derived from the first name and immutable. */
             readonly slug: components["schemas"]["Slug"];
-            /** @description What it runs. Changed by deploying only. */
+            /** @description The image that it runs; changed only by deploying. */
             image: components["schemas"]["Image"];
-            /** @description What runs it; the configured provider when absent. Fixed. */
+            /** @description The provider; defaults to the configured one. Immutable. */
             provider_name: components["schemas"]["ProviderName"];
-            /** @description What it gets. Changed by scaling only. */
+            /** @description Its resources; changed only by scaling. */
             resources: components["schemas"]["Resources"];
             /** @description The ports that its replicas listen on; none for a worker without traffic. */
             ports: components["schemas"]["InstancePort"][];
             /** @description Environment variables of its replicas. */
             env: components["schemas"]["Env"];
-            /** @description Free labels. */
+            /** @description Free-form labels. */
             labels: components["schemas"]["Labels"];
-            /** @description Whether a replica that ended is started again. */
+            /** @description Whether replicas that end are restarted. */
             restart_policy: components["schemas"]["RestartPolicy"];
-            /** @description What it does. */
+            /** @description The current state. */
             readonly state: components["schemas"]["InstanceState"];
-            /** @description Why it is in that state, where there is something to say. */
+            /** @description The reason for the state, if there is one. */
             readonly state_reason: string | null;
-            /** @description What it is meant to do. */
+            /** @description The desired state. */
             readonly desired_state: components["schemas"]["DesiredState"];
-            /** @description The release that runs; null before the first. */
+            /** @description The active release; null before the first. */
             readonly release_id: components["schemas"]["ReleaseId"] | null;
-            /** @description The deployment that is at work. */
+            /** @description The deployment in progress. */
             readonly deployment_id: components["schemas"]["DeploymentId"] | null;
-            /** @description The operation that is at work. */
+            /** @description The operation in progress. */
             readonly operation_id: components["schemas"]["OperationId"] | null;
-            /** @description Where it is reached. */
+            /** @description The addresses at which it is reachable. */
             readonly endpoints: components["schemas"]["Endpoint"][];
-            /** @description How well it is, over all checks. */
+            /** @description The health status over all checks. */
             readonly health_status: components["schemas"]["HealthStatus"];
-            /** @description Whether environment, ports or secrets differ from what its replicas run with. The next deploy applies them. */
+            /**
+             * @description Whether environment, ports or secrets differ from those of its running replicas. The next
+             *     deploy applies them.
+             */
             readonly pending_changes: boolean;
             /** @description When it was suspended. */
             readonly suspended_at: components["schemas"]["Timestamp"] | null;
             /** @description Why it was suspended. */
             readonly suspend_reason: components["schemas"]["Reason"] | null;
-            /** @description How often a caller wrote it. */
+            /** @description The number of writes by callers. */
             readonly version: components["schemas"]["Version"];
             /** @description When it was created. */
             readonly created_at: components["schemas"]["Timestamp"];
@@ -1394,12 +1421,12 @@ export interface components {
             tenant_id?: components["schemas"]["TenantId"] | undefined;
             /** @description Its name. */
             name: components["schemas"]["DisplayName"];
-            /** @description What it runs. Changed by deploying only. */
+            /** @description The image that it runs; changed only by deploying. */
             image: components["schemas"]["Image"];
-            /** @description What runs it; the configured provider when absent. Fixed. */
+            /** @description The provider; defaults to the configured one. Immutable. */
             provider_name?: components["schemas"]["ProviderName"] | undefined;
             /**
-             * @description What it gets. Changed by scaling only.
+             * @description Its resources; changed only by scaling.
              * @default {}
              */
             resources?: components["schemas"]["Resources"] | undefined;
@@ -1414,18 +1441,18 @@ export interface components {
              */
             env?: components["schemas"]["Env"] | undefined;
             /**
-             * @description Free labels.
+             * @description Free-form labels.
              * @default {}
              */
             labels?: components["schemas"]["Labels"] | undefined;
             /**
-             * @description Whether a replica that ended is started again.
+             * @description Whether replicas that end are restarted.
              * @default always
              */
             restart_policy?: components["schemas"]["RestartPolicy"] | undefined;
         };
         /**
-         * @description An instance at a glance. Rates and latencies are those of the gateway, and null without one.
+         * @description An overview of an instance. Rates and latencies come from the gateway, and are null without one.
          * @example {
          *       "instance_id": "inst_01h455vb4pex5vsknk084sn02r",
          *       "resources": {
@@ -1473,29 +1500,29 @@ export interface components {
         InstanceDashboard: {
             /** @description The instance. */
             instance_id: components["schemas"]["InstanceId"];
-            /** @description What it uses. */
+            /** @description Its resource use. */
             resources: components["schemas"]["ResourceUsage"];
-            /** @description How well it is. */
+            /** @description The health status. */
             health_status: components["schemas"]["HealthStatus"];
             /** @description The share of the last 24 hours in which it was healthy or degraded. */
             uptime_percent: components["schemas"]["Percent"];
-            /** @description Requests in a second. */
+            /** @description Requests per second. */
             request_rate_per_sec: components["schemas"]["Quantity"] | null;
-            /** @description Failed requests in a second. */
+            /** @description Failed requests per second. */
             error_rate_per_sec: components["schemas"]["Quantity"] | null;
-            /** @description Mean latency. */
+            /** @description The mean latency. */
             avg_latency_ms: components["schemas"]["Milliseconds"] | null;
-            /** @description The latency that 99 of 100 requests stay below. */
+            /** @description The 99th percentile of the latency. */
             p99_latency_ms: components["schemas"]["Milliseconds"] | null;
-            /** @description Deployments of the last 24 hours. */
+            /** @description The number of deployments in the last 24 hours. */
             recent_deploys_24h: components["schemas"]["Count"];
-            /** @description Unhealthy checks, a failed state, and certificates that failed or expire soon. */
+            /** @description The number of unhealthy checks, failed states, and certificates that failed or expire soon. */
             active_alerts: components["schemas"]["Count"];
-            /** @description Requests that deployments of the last 24 hours dropped; null without gateway. */
+            /** @description The number of requests dropped by deployments in the last 24 hours; null without gateway. */
             dropped_requests_24h: components["schemas"]["Count"] | null;
         };
         /**
-         * @description How well an instance is: the worst of its checks, and unknown without any.
+         * @description The health of an instance: the worst of its checks, and `unknown` without any.
          * @example {
          *       "instance_id": "inst_01h455vb4pex5vsknk084sn02r",
          *       "status": "healthy",
@@ -1539,7 +1566,7 @@ export interface components {
         InstanceHealth: {
             /** @description The instance. */
             instance_id: components["schemas"]["InstanceId"];
-            /** @description How well it is. */
+            /** @description The health status. */
             status: components["schemas"]["HealthStatus"];
             /** @description Its checks. */
             checks: components["schemas"]["CheckHealth"][];
@@ -1547,7 +1574,7 @@ export interface components {
             last_checked: components["schemas"]["Timestamp"] | null;
             /** @description The share of the last 24 hours in which it was healthy or degraded; 100 when nothing is known. */
             uptime_percent: components["schemas"]["Percent"];
-            /** @description Failures in a row of the check that has most. */
+            /** @description The number of consecutive failures of the check that has the most. */
             consecutive_failures: components["schemas"]["Count"];
             /** @description Its replicas. */
             replicas: components["schemas"]["ReplicaHealthStatus"][];
@@ -1617,9 +1644,9 @@ export interface components {
         InstanceList: {
             /** @description The records of this page. */
             items: components["schemas"]["Instance"][];
-            /** @description Where the next page begins; null at the end. */
+            /** @description The cursor of the next page; null on the last page. */
             next_cursor: components["schemas"]["Cursor"] | null;
-            /** @description Records on all pages. Of telemetry and audit entries at most 10000 are counted. */
+            /** @description The number of records on all pages. For telemetry and audit entries, counting stops at 10000. */
             total: components["schemas"]["Count"];
         };
         /**
@@ -1629,17 +1656,17 @@ export interface components {
          *     }
          */
         InstanceNotFound: {
-            /** @description What went wrong; for a bad field `<field>: <reason>`. */
+            /** @description The error message; for a bad field `<field>: <reason>`. */
             message: string;
         };
         /**
-         * @description The instance, or the release that the body names, does not exist for this tenant.
+         * @description The instance, or the release named in the body, does not exist for this tenant.
          * @example {
          *       "message": "release not found"
          *     }
          */
         InstanceOrReleaseNotFound: {
-            /** @description What went wrong; for a bad field `<field>: <reason>`. */
+            /** @description The error message; for a bad field `<field>: <reason>`. */
             message: string;
         };
         /**
@@ -1650,22 +1677,23 @@ export interface components {
          *     }
          */
         InstancePort: {
-            /** @description The port; an instance has it once. */
+            /** @description The port, unique in the instance. */
             container_port: components["schemas"]["Port"];
             /**
-             * @description How it is spoken to.
+             * @description The protocol it uses.
              * @default tcp
              */
             protocol?: components["schemas"]["PortProtocol"];
         };
         /**
-         * @description What an instance does, or is on its way to do.
+         * @description The state of an instance.
          * @enum {string}
          */
         InstanceState: "provisioning" | "starting" | "running" | "stopping" | "stopped" | "suspended" | "failed" | "destroying";
         /**
-         * @description What is to change of an instance: absent members keep their value, null restores the default. Members that only the
-         *     server sets are accepted and ignored; image, provider and resources are accepted when they are as stored.
+         * @description Changes to an instance: absent members keep their value, null restores the default. Members that
+         *     only the server sets are accepted and ignored; image, provider and resources are accepted if
+         *     unchanged.
          * @example {
          *       "name": "Shop API",
          *       "image": "plinth/hello:2",
@@ -1694,29 +1722,29 @@ export interface components {
         InstanceUpdate: {
             /** @description Its name. */
             name?: components["schemas"]["DisplayName"] | undefined;
-            /** @description As stored; changed by deploying only. */
+            /** @description Must be unchanged; changed only by deploying. */
             image?: components["schemas"]["Image"] | undefined;
-            /** @description As stored; fixed. */
+            /** @description Must be unchanged. */
             provider_name?: components["schemas"]["ProviderName"] | undefined;
-            /** @description As stored; changed by scaling only. */
+            /** @description Must be unchanged; changed only by scaling. */
             resources?: (components["schemas"]["Resources"] | null) | undefined;
             /** @description The ports that its replicas listen on. The next deploy applies them. */
             ports?: (components["schemas"]["InstancePort"][] | null) | undefined;
-            /** @description Environment variables of its replicas, all of them. The next deploy applies them. */
+            /** @description All environment variables of its replicas. The next deploy applies them. */
             env?: (components["schemas"]["Env"] | null) | undefined;
-            /** @description Free labels, all of them. */
+            /** @description All free-form labels. */
             labels?: (components["schemas"]["Labels"] | null) | undefined;
-            /** @description Whether a replica that ended is started again. */
+            /** @description Whether replicas that end are restarted. */
             restart_policy?: (components["schemas"]["RestartPolicy"] | null) | undefined;
         };
         /**
-         * @description Something failed that is not the caller's fault; the log has the cause under the request id.
+         * @description An internal error occurred; the log records its cause under the request id.
          * @example {
          *       "message": "internal error"
          *     }
          */
         InternalError: {
-            /** @description What went wrong; for a bad field `<field>: <reason>`. */
+            /** @description The error message; for a bad field `<field>: <reason>`. */
             message: string;
         };
         /**
@@ -1725,7 +1753,8 @@ export interface components {
          */
         LabelValue: string;
         /**
-         * @description Free labels. Names have 1 to 63 characters of `A-Za-z0-9._/-`, the first and last a letter or digit.
+         * @description Free-form labels. Names have 1 to 63 characters of `A-Za-z0-9._/-`, the first and last a letter
+         *     or digit.
          * @example {
          *       "team": "shop"
          *     }
@@ -1734,7 +1763,7 @@ export interface components {
             [key: string]: components["schemas"]["LabelValue"];
         };
         /**
-         * @description How a replica ended the last time.
+         * @description The last exit of a replica.
          * @example {
          *       "code": 137,
          *       "signal": "SIGKILL",
@@ -1743,29 +1772,29 @@ export interface components {
          *     }
          */
         LastExit: {
-            /** @description The exit code; null when it is not known or a signal ended it. */
+            /** @description The exit code; null when it is unknown or a signal ended the replica. */
             code: number | null;
             /** @description The signal that ended it. */
             signal: string | null;
-            /** @description Why. */
+            /** @description The reason. */
             reason: components["schemas"]["ExitReason"];
-            /** @description When. */
+            /** @description The time. */
             at: components["schemas"]["Timestamp"];
         };
         /** @description The events of a followed log. */
         LogEvents: components["schemas"]["LogLine"] | components["schemas"]["Ping"];
-        /** @description What else a line of a log says. */
+        /** @description The additional fields of a log line. */
         LogFields: {
             [key: string]: unknown;
         };
         /**
-         * @description How grave a line of a log is, from least to most.
+         * @description The level of a log line, from least to most severe.
          * @enum {string}
          */
         LogLevel: "debug" | "info" | "warn" | "error";
         /**
-         * @description A line of a log. One of JSON gives its level by `level` or `severity` and its message by `msg` or `message`; any other is
-         *     `info`. Kept for 7 days, at most 100,000 an instance.
+         * @description A log line. A JSON line sets its level with `level` or `severity` and its message with `msg` or
+         *     `message`; any other line is `info`. Kept for 7 days, at most 100,000 per instance.
          * @example {
          *       "instance_id": "inst_01h455vb4pex5vsknk084sn02r",
          *       "tenant_id": "ten_01h455vb4pex5vsknk084sn02q",
@@ -1782,17 +1811,17 @@ export interface components {
             instance_id: components["schemas"]["InstanceId"];
             /** @description The tenant. */
             tenant_id: components["schemas"]["TenantId"];
-            /** @description The replica; null when it is of none. */
+            /** @description The replica; null if the record belongs to none. */
             replica_id: components["schemas"]["ReplicaId"] | null;
-            /** @description How grave it is. */
+            /** @description The severity. */
             level: components["schemas"]["LogLevel"];
-            /** @description What it says. */
+            /** @description The message. */
             message: string;
-            /** @description What else it says. */
+            /** @description Additional fields. */
             fields: components["schemas"]["LogFields"];
-            /** @description Where it comes from. */
+            /** @description The source. */
             source: components["schemas"]["LogSource"];
-            /** @description When. */
+            /** @description The time. */
             timestamp: components["schemas"]["Timestamp"];
         };
         /**
@@ -1817,13 +1846,13 @@ export interface components {
         LogLineList: {
             /** @description The records of this page. */
             items: components["schemas"]["LogLine"][];
-            /** @description Where the next page begins; null at the end. */
+            /** @description The cursor of the next page; null on the last page. */
             next_cursor: components["schemas"]["Cursor"] | null;
-            /** @description Records on all pages. Of telemetry and audit entries at most 10000 are counted. */
+            /** @description The number of records on all pages. For telemetry and audit entries, counting stops at 10000. */
             total: components["schemas"]["Count"];
         };
         /**
-         * @description Where a line of a log comes from.
+         * @description The source of a log line.
          * @enum {string}
          */
         LogSource: "stdout" | "stderr" | "otlp" | "plane";
@@ -1840,8 +1869,9 @@ export interface components {
          */
         MemoryMb: number;
         /**
-         * @description A measurement. Built in are `cpu_percent`, `memory_used_mb`, `restarts`, `requests`, `errors` and `latency_p99_ms`; others
-         *     come by OTLP. Kept for 7 days, after 24 hours as means of a minute.
+         * @description A measurement. `cpu_percent`, `memory_used_mb`, `restarts`, `requests`, `errors` and
+         *     `latency_p99_ms` are built in; others arrive by OTLP. Kept for 7 days, after 24 hours as means of
+         *     a minute.
          * @example {
          *       "instance_id": "inst_01h455vb4pex5vsknk084sn02r",
          *       "tenant_id": "ten_01h455vb4pex5vsknk084sn02q",
@@ -1858,20 +1888,20 @@ export interface components {
             instance_id: components["schemas"]["InstanceId"];
             /** @description The tenant. */
             tenant_id: components["schemas"]["TenantId"];
-            /** @description The replica; null when it is of none. */
+            /** @description The replica; null if the record belongs to none. */
             replica_id: components["schemas"]["ReplicaId"] | null;
-            /** @description What was measured. */
+            /** @description The name of the metric. */
             name: components["schemas"]["MetricName"];
-            /** @description How it behaves. */
+            /** @description The type of the metric. */
             type: components["schemas"]["MetricType"];
             /**
              * Format: double
-             * @description What it was.
+             * @description The value.
              */
             value: number;
             /** @description Its labels. */
             labels: components["schemas"]["MetricLabels"];
-            /** @description When. */
+            /** @description The time. */
             timestamp: components["schemas"]["Timestamp"];
         };
         /**
@@ -1905,9 +1935,9 @@ export interface components {
         MetricList: {
             /** @description The records of this page. */
             items: components["schemas"]["Metric"][];
-            /** @description Where the next page begins; null at the end. */
+            /** @description The cursor of the next page; null on the last page. */
             next_cursor: components["schemas"]["Cursor"] | null;
-            /** @description Records on all pages. Of telemetry and audit entries at most 10000 are counted. */
+            /** @description The number of records on all pages. For telemetry and audit entries, counting stops at 10000. */
             total: components["schemas"]["Count"];
         };
         /**
@@ -1916,7 +1946,7 @@ export interface components {
          */
         MetricName: string;
         /**
-         * @description How a metric behaves.
+         * @description The type of a metric.
          * @enum {string}
          */
         MetricType: "gauge" | "counter" | "histogram";
@@ -1927,12 +1957,12 @@ export interface components {
          */
         Milliseconds: number;
         /**
-         * @description What is to be said about a release.
+         * @description Notes about a release.
          * @example second release
          */
         Notes: string;
         /**
-         * @description A durable change of an instance, step by step. One at most is at work on an instance.
+         * @description A durable change of an instance in steps. At most one operation runs per instance.
          * @example {
          *       "id": "op_01h455vb4pex5vsknk084sn031",
          *       "tenant_id": "ten_01h455vb4pex5vsknk084sn02q",
@@ -1956,15 +1986,18 @@ export interface components {
             readonly tenant_id: components["schemas"]["TenantId"];
             /** @description The instance it belongs to. */
             readonly instance_id: components["schemas"]["InstanceId"];
-            /** @description What it does: `create`, `start`, `stop`, `restart`, `scale`, `deploy`, `rollback`, `certificate` and so on. */
+            /**
+             * @description Its kind: `create`, `start`, `stop`, `restart`, `scale`, `deploy`, `rollback`, `certificate`
+             *     and so on.
+             */
             kind: string;
-            /** @description How far it is. */
+            /** @description The current state. */
             state: components["schemas"]["OperationState"];
-            /** @description The step that it is at. */
+            /** @description The current step. */
             step: string;
-            /** @description How often a step was tried. */
+            /** @description The number of attempts of the step. */
             attempts: components["schemas"]["Count"];
-            /** @description Why it failed, or what the last try met. */
+            /** @description Why it failed, or the problem of the last attempt. */
             error: components["schemas"]["Problem"] | null;
             /** @description The deployment that it carries out. */
             deployment_id: components["schemas"]["DeploymentId"] | null;
@@ -1989,30 +2022,30 @@ export interface components {
          *     }
          */
         OperationNotFound: {
-            /** @description What went wrong; for a bad field `<field>: <reason>`. */
+            /** @description The error message; for a bad field `<field>: <reason>`. */
             message: string;
         };
         /**
-         * @description How far an operation is.
+         * @description The state of an operation.
          * @enum {string}
          */
         OperationState: "pending" | "running" | "succeeded" | "failed" | "cancelled";
         /**
-         * @description The operation is for the operator alone.
+         * @description Only the operator may call the operation.
          * @example {
          *       "message": "admin operations are for the operator"
          *     }
          */
         OperatorOnly: {
-            /** @description What went wrong; for a bad field `<field>: <reason>`. */
+            /** @description The error message; for a bad field `<field>: <reason>`. */
             message: string;
         };
-        /** @description What was refused, as OTLP has it; empty when everything was taken. */
+        /** @description The refused data in the OTLP format; empty when everything was accepted. */
         OtlpPartialSuccess: {
             [key: string]: unknown;
         };
         /**
-         * @description An export request of OTLP in JSON. Members that are not known are ignored, as OTLP demands.
+         * @description An OTLP export request in JSON. Unknown members are ignored, as OTLP requires.
          * @example {
          *       "resourceSpans": [],
          *       "resourceMetrics": [],
@@ -2020,36 +2053,36 @@ export interface components {
          *     }
          */
         OtlpRequest: {
-            /** @description Spans by resource; of the signal `traces`. */
+            /** @description Spans by resource, for the signal `traces`. */
             resourceSpans?: components["schemas"]["OtlpResource"][] | undefined;
-            /** @description Measurements by resource; of the signal `metrics`. */
+            /** @description Measurements by resource, for the signal `metrics`. */
             resourceMetrics?: components["schemas"]["OtlpResource"][] | undefined;
-            /** @description Lines by resource; of the signal `logs`. */
+            /** @description Lines by resource, for the signal `logs`. */
             resourceLogs?: components["schemas"]["OtlpResource"][] | undefined;
         } & {
             [key: string]: unknown;
         };
-        /** @description One resource with its spans, measurements or lines, as OTLP has it. */
+        /** @description One resource with its spans, measurements or lines, in the OTLP format. */
         OtlpResource: {
             [key: string]: unknown;
         };
         /**
-         * @description The answer to an export request.
+         * @description The response to an export request.
          * @example {
          *       "partialSuccess": {}
          *     }
          */
         OtlpResponse: {
-            /** @description What was refused; empty when everything was taken. */
+            /** @description The refused data; empty when everything was accepted. */
             partialSuccess: components["schemas"]["OtlpPartialSuccess"];
         };
         /**
-         * @description A signal of OpenTelemetry.
+         * @description An OpenTelemetry signal.
          * @enum {string}
          */
         OtlpSignal: "traces" | "metrics" | "logs";
         /**
-         * @description What paths begin with.
+         * @description The path prefix.
          * @example /
          */
         PathPrefix: string;
@@ -2060,7 +2093,7 @@ export interface components {
          */
         Percent: number;
         /**
-         * @description A sign of life in a stream, every 15 seconds.
+         * @description A keep-alive event in a stream, every 15 seconds.
          * @example {
          *       "timestamp": "2026-01-05T11:00:15.000Z"
          *     }
@@ -2070,12 +2103,12 @@ export interface components {
             timestamp: components["schemas"]["Timestamp"];
         };
         /**
-         * @description The name of a plan; one that is not configured has the quota of `free`.
+         * @description The name of a plan; a plan that is not configured has the quota of `free`.
          * @example free
          */
         PlanName: string;
         /**
-         * @description The whole plane in numbers.
+         * @description Statistics of the whole control plane.
          * @example {
          *       "total_tenants": 12,
          *       "active_tenants": 11,
@@ -2089,23 +2122,23 @@ export interface components {
          *     }
          */
         PlaneStats: {
-            /** @description Tenants. */
+            /** @description The number of tenants. */
             total_tenants: components["schemas"]["Count"];
-            /** @description Tenants that are active. */
+            /** @description The number of active tenants. */
             active_tenants: components["schemas"]["Count"];
-            /** @description Instances. */
+            /** @description The number of instances. */
             total_instances: components["schemas"]["Count"];
-            /** @description Instances that run. */
+            /** @description The number of running instances. */
             running_instances: components["schemas"]["Count"];
-            /** @description Providers. */
+            /** @description The number of providers. */
             total_providers: components["schemas"]["Count"];
-            /** @description Providers that work. */
+            /** @description The number of healthy providers. */
             healthy_providers: components["schemas"]["Count"];
-            /** @description Deployments of the last 24 hours. */
+            /** @description The number of deployments in the last 24 hours. */
             deployments_24h: components["schemas"]["Count"];
-            /** @description Those that did not succeed. */
+            /** @description The number of those deployments that did not succeed. */
             failed_deployments_24h: components["schemas"]["Count"];
-            /** @description Requests that they dropped. */
+            /** @description The number of requests that they dropped. */
             dropped_requests_24h: components["schemas"]["Count"];
         };
         /**
@@ -2115,17 +2148,17 @@ export interface components {
          */
         Port: number;
         /**
-         * @description How a port of a replica is spoken to.
+         * @description The protocol of a port of a replica.
          * @enum {string}
          */
         PortProtocol: "tcp" | "http" | "grpc" | "udp";
         /**
-         * @description What went wrong.
+         * @description The error message.
          * @example checking: replica 1 of 2 not ready within 2m: web answered 500
          */
         Problem: string;
         /**
-         * @description How far a deployment is, in numbers.
+         * @description The progress of a deployment in numbers.
          * @example {
          *       "ready": 2,
          *       "desired": 2,
@@ -2133,15 +2166,15 @@ export interface components {
          *     }
          */
         Progress: {
-            /** @description New replicas that are ready. */
+            /** @description The number of new replicas that are ready. */
             ready: components["schemas"]["Count"];
-            /** @description New replicas that are wanted. */
+            /** @description The desired number of new replicas. */
             desired: components["schemas"]["Count"];
             /** @description The share of the traffic that the new release gets. */
             traffic_percent: components["schemas"]["Percent"];
         };
         /**
-         * @description What runs replicas.
+         * @description A system that runs replicas.
          * @example {
          *       "name": "process",
          *       "region": null,
@@ -2166,19 +2199,19 @@ export interface components {
         Provider: {
             /** @description Its name. */
             name: components["schemas"]["ProviderName"];
-            /** @description Where it runs them; null when it does not say. */
+            /** @description The region in which it runs them; null when unknown. */
             region: string | null;
-            /** @description Whether it works. */
+            /** @description Whether it is healthy. */
             healthy: boolean;
-            /** @description Instances that it runs. */
+            /** @description The number of instances that it runs. */
             instances: components["schemas"]["Count"];
-            /** @description What it can do. */
+            /** @description Its capabilities. */
             capabilities: components["schemas"]["Capability"][];
             /** @description Whether it runs instances that name no provider. */
             default: boolean;
-            /** @description Why it does not work. */
+            /** @description Why it is not healthy. */
             last_error: components["schemas"]["Problem"] | null;
-            /** @description When it was last asked. */
+            /** @description When it was last checked. */
             checked_at: components["schemas"]["Timestamp"] | null;
         };
         /**
@@ -2213,9 +2246,9 @@ export interface components {
         ProviderList: {
             /** @description The records of this page. */
             items: components["schemas"]["Provider"][];
-            /** @description Where the next page begins; null at the end. */
+            /** @description The cursor of the next page; null on the last page. */
             next_cursor: components["schemas"]["Cursor"] | null;
-            /** @description Records on all pages. Of telemetry and audit entries at most 10000 are counted. */
+            /** @description The number of records on all pages. For telemetry and audit entries, counting stops at 10000. */
             total: components["schemas"]["Count"];
         };
         /**
@@ -2225,12 +2258,12 @@ export interface components {
         ProviderName: string;
         /**
          * Format: double
-         * @description A quantity that is measured.
+         * @description A measured quantity.
          * @example 48.2
          */
         Quantity: number;
         /**
-         * @description What a tenant may have. Processor, memory and disk count for each replica.
+         * @description The quota of a tenant. CPU, memory and disk count for each replica.
          * @example {
          *       "max_instances": 5,
          *       "max_cpu_millis": 4000,
@@ -2241,59 +2274,59 @@ export interface components {
          *     }
          */
         Quota: {
-            /** @description Instances. 5 in the plan `free`. */
+            /** @description The maximum number of instances; 5 in the plan `free`. */
             max_instances: components["schemas"]["QuotaLimit"];
-            /** @description Thousandths of a processor. 4000 in the plan `free`. */
+            /** @description The maximum CPU in thousandths of a core; 4000 in the plan `free`. */
             max_cpu_millis: components["schemas"]["QuotaLimit"];
-            /** @description Memory in MiB. 8192 in the plan `free`. */
+            /** @description The maximum memory in MiB; 8192 in the plan `free`. */
             max_memory_mb: components["schemas"]["QuotaLimit"];
-            /** @description Disk in MiB. 20480 in the plan `free`. */
+            /** @description The maximum disk in MiB; 20480 in the plan `free`. */
             max_disk_mb: components["schemas"]["QuotaLimit"];
-            /** @description Domains. 10 in the plan `free`. */
+            /** @description The maximum number of domains; 10 in the plan `free`. */
             max_domains: components["schemas"]["QuotaLimit"];
-            /** @description Secrets. 50 in the plan `free`. */
+            /** @description The maximum number of secrets; 50 in the plan `free`. */
             max_secrets: components["schemas"]["QuotaLimit"];
         };
         /**
-         * @description The quota of the tenant is used up or the tenant is suspended, or the credentials lack the scope `control:write` or name a
-         *     tenant that is not theirs.
+         * @description The quota of the tenant is exhausted, the tenant is suspended, the credentials lack the scope
+         *     `control:write`, or the request names a tenant that they do not belong to.
          * @example {
          *       "message": "quota exceeded: max_instances is 5"
          *     }
          */
         QuotaExceeded: {
-            /** @description What went wrong; for a bad field `<field>: <reason>`. */
+            /** @description The error message; for a bad field `<field>: <reason>`. */
             message: string;
         };
         /**
-         * @description What a tenant may have; absent members are as in its plan.
+         * @description The quota of a tenant; absent members default to its plan.
          * @example {
          *       "max_instances": 20,
          *       "max_domains": 50
          *     }
          */
         QuotaInput: {
-            /** @description Instances. 5 in the plan `free`. */
+            /** @description The maximum number of instances; 5 in the plan `free`. */
             max_instances?: components["schemas"]["QuotaLimit"] | undefined;
-            /** @description Thousandths of a processor. 4000 in the plan `free`. */
+            /** @description The maximum CPU in thousandths of a core; 4000 in the plan `free`. */
             max_cpu_millis?: components["schemas"]["QuotaLimit"] | undefined;
-            /** @description Memory in MiB. 8192 in the plan `free`. */
+            /** @description The maximum memory in MiB; 8192 in the plan `free`. */
             max_memory_mb?: components["schemas"]["QuotaLimit"] | undefined;
-            /** @description Disk in MiB. 20480 in the plan `free`. */
+            /** @description The maximum disk in MiB; 20480 in the plan `free`. */
             max_disk_mb?: components["schemas"]["QuotaLimit"] | undefined;
-            /** @description Domains. 10 in the plan `free`. */
+            /** @description The maximum number of domains; 10 in the plan `free`. */
             max_domains?: components["schemas"]["QuotaLimit"] | undefined;
-            /** @description Secrets. 50 in the plan `free`. */
+            /** @description The maximum number of secrets; 50 in the plan `free`. */
             max_secrets?: components["schemas"]["QuotaLimit"] | undefined;
         };
         /**
          * Format: int32
-         * @description How much of something a tenant may have; -1 for any amount.
+         * @description A limit of a quota; -1 means unlimited.
          * @example 5
          */
         QuotaLimit: number;
         /**
-         * @description What a tenant has.
+         * @description The quota that a tenant uses.
          * @example {
          *       "instances": 1,
          *       "cpu_millis": 500,
@@ -2304,36 +2337,37 @@ export interface components {
          *     }
          */
         QuotaUse: {
-            /** @description Instances. */
+            /** @description The number of instances. */
             instances: components["schemas"]["Count"];
-            /** @description Thousandths of a processor. */
+            /** @description CPU in thousandths of a core. */
             cpu_millis: components["schemas"]["Count"];
             /** @description Memory in MiB. */
             memory_mb: components["schemas"]["Count"];
             /** @description Disk in MiB. */
             disk_mb: components["schemas"]["Count"];
-            /** @description Domains. */
+            /** @description The number of domains. */
             domains: components["schemas"]["Count"];
-            /** @description Secrets. */
+            /** @description The number of secrets. */
             secrets: components["schemas"]["Count"];
         };
         /**
-         * @description It was asked for too often, or the API key that the request carries has used up its rate.
+         * @description The operation was called too often, or the API key of the request has exceeded its rate limit.
          * @example {
          *       "message": "too many requests"
          *     }
          */
         RateLimited: {
-            /** @description What went wrong; for a bad field `<field>: <reason>`. */
+            /** @description The error message; for a bad field `<field>: <reason>`. */
             message: string;
         };
         /**
-         * @description Why it was done.
+         * @description The reason for an action.
          * @example invoice overdue
          */
         Reason: string;
         /**
-         * @description What an instance ran or runs. Nothing of it changes but `active`. The newest 50 and the active one are kept.
+         * @description A release of an instance. Only `active` ever changes. The newest 50 releases and the active one
+         *     are kept.
          * @example {
          *       "id": "rel_01h455vb4pex5vsknk084sn02z",
          *       "tenant_id": "ten_01h455vb4pex5vsknk084sn02q",
@@ -2376,25 +2410,25 @@ export interface components {
             readonly instance_id: components["schemas"]["InstanceId"];
             /** @description Its number in the instance: 1, 2, 3 and so on. */
             version: components["schemas"]["Version"];
-            /** @description What it runs. */
+            /** @description The image that it runs. */
             image: components["schemas"]["Image"];
-            /** @description The digest of the image; null until it was looked up. */
+            /** @description The digest of the image; null until it is resolved. */
             image_digest: components["schemas"]["Digest"] | null;
             /** @description Its environment variables. */
             env: components["schemas"]["Env"];
             /** @description The ports that its replicas listen on. */
             ports: components["schemas"]["InstancePort"][];
-            /** @description What it gets. */
+            /** @description Its resources. */
             resources: components["schemas"]["Resources"];
-            /** @description What is to be said about it. */
+            /** @description Notes about it. */
             notes: components["schemas"]["Notes"] | null;
             /** @description The commit of the source. */
             commit_sha: components["schemas"]["CommitSha"] | null;
-            /** @description Whether it is the one that runs. */
+            /** @description Whether it is the active release. */
             active: boolean;
-            /** @description The versions of the secrets that it was started with. */
+            /** @description The versions of the secrets with which it was started. */
             secret_versions: components["schemas"]["SecretVersions"];
-            /** @description Who created it. */
+            /** @description The creator. */
             created_by: components["schemas"]["ActorId"];
             /** @description When it was created. */
             readonly created_at: components["schemas"]["Timestamp"];
@@ -2450,19 +2484,19 @@ export interface components {
         ReleaseList: {
             /** @description The records of this page. */
             items: components["schemas"]["Release"][];
-            /** @description Where the next page begins; null at the end. */
+            /** @description The cursor of the next page; null on the last page. */
             next_cursor: components["schemas"]["Cursor"] | null;
-            /** @description Records on all pages. Of telemetry and audit entries at most 10000 are counted. */
+            /** @description The number of records on all pages. For telemetry and audit entries, counting stops at 10000. */
             total: components["schemas"]["Count"];
         };
         /**
-         * @description The release does not exist for this tenant, or is not kept any more.
+         * @description The release does not exist for this tenant, or is no longer kept.
          * @example {
          *       "message": "release not found"
          *     }
          */
         ReleaseNotFound: {
-            /** @description What went wrong; for a bad field `<field>: <reason>`. */
+            /** @description The error message; for a bad field `<field>: <reason>`. */
             message: string;
         };
         /**
@@ -2499,19 +2533,19 @@ export interface components {
             readonly instance_id: components["schemas"]["InstanceId"];
             /** @description The release that it runs. */
             release_id: components["schemas"]["ReleaseId"];
-            /** @description What it does. */
+            /** @description The state. */
             state: components["schemas"]["ReplicaState"];
-            /** @description How well it is. */
+            /** @description The health status. */
             health: components["schemas"]["ReplicaHealth"];
-            /** @description What the provider calls it. */
+            /** @description The provider's id for it. */
             provider_ref: string | null;
             /** @description The host that it runs on. */
             host: components["schemas"]["Host"] | null;
-            /** @description Where its ports are reached. */
+            /** @description The addresses of its ports. */
             ports: components["schemas"]["ReplicaPort"][];
-            /** @description How often it was started again. */
+            /** @description The number of restarts. */
             restarts: components["schemas"]["Count"];
-            /** @description How it ended the last time. */
+            /** @description Its last exit. */
             last_exit: components["schemas"]["LastExit"] | null;
             /** @description When it was last started. */
             started_at: components["schemas"]["Timestamp"] | null;
@@ -2527,7 +2561,7 @@ export interface components {
          */
         ReplicaCount: number;
         /**
-         * @description How well one replica is.
+         * @description The health status of one replica.
          * @enum {string}
          */
         ReplicaHealth: "healthy" | "unhealthy" | "unknown";
@@ -2541,7 +2575,7 @@ export interface components {
         ReplicaHealthStatus: {
             /** @description The replica. */
             replica_id: components["schemas"]["ReplicaId"];
-            /** @description How well it is. */
+            /** @description The health status. */
             status: components["schemas"]["ReplicaHealth"];
         };
         /**
@@ -2605,13 +2639,13 @@ export interface components {
         ReplicaList: {
             /** @description The records of this page. */
             items: components["schemas"]["Replica"][];
-            /** @description Where the next page begins; null at the end. */
+            /** @description The cursor of the next page; null on the last page. */
             next_cursor: components["schemas"]["Cursor"] | null;
-            /** @description Records on all pages. Of telemetry and audit entries at most 10000 are counted. */
+            /** @description The number of records on all pages. For telemetry and audit entries, counting stops at 10000. */
             total: components["schemas"]["Count"];
         };
         /**
-         * @description Where a port of a replica is reached.
+         * @description The address of a port of a replica.
          * @example {
          *       "container_port": 8080,
          *       "host": "127.0.0.1",
@@ -2621,18 +2655,18 @@ export interface components {
         ReplicaPort: {
             /** @description The port of the instance. */
             container_port: components["schemas"]["Port"];
-            /** @description The host that it is reached on. */
+            /** @description The host. */
             host: components["schemas"]["Host"];
-            /** @description The port that it is reached on. */
+            /** @description The port on the host. */
             port: components["schemas"]["Port"];
         };
         /**
-         * @description What a replica does.
+         * @description The state of a replica.
          * @enum {string}
          */
         ReplicaState: "pending" | "starting" | "ready" | "unready" | "draining" | "stopping" | "stopped" | "crashed";
         /**
-         * @description What a replica uses.
+         * @description The resource use of a replica.
          * @example {
          *       "replica_id": "rep_01h455vb4pex5vsknk084sn030",
          *       "cpu_percent": 1.55,
@@ -2647,11 +2681,11 @@ export interface components {
         ReplicaUsage: {
             /** @description The replica. */
             replica_id: components["schemas"]["ReplicaId"];
-            /** @description Processor time in percent of one processor. */
+            /** @description CPU time in percent of one core. */
             cpu_percent: components["schemas"]["Quantity"] | null;
             /** @description Memory in MiB. */
             memory_used_mb: components["schemas"]["Quantity"] | null;
-            /** @description Memory in MiB that may be used. */
+            /** @description The memory limit in MiB. */
             memory_limit_mb: components["schemas"]["Quantity"] | null;
             /** @description Disk in MiB. */
             disk_used_mb: components["schemas"]["Quantity"] | null;
@@ -2663,23 +2697,23 @@ export interface components {
             timestamp: components["schemas"]["Timestamp"];
         };
         /**
-         * @description What of the resources is to change; absent members keep their value.
+         * @description Changes to resources; absent members keep their value.
          * @example {
          *       "replicas": 3
          *     }
          */
         ResourceChanges: {
-            /** @description Thousandths of a processor, per replica. */
+            /** @description CPU per replica, in thousandths of a core. */
             cpu_millis?: components["schemas"]["CpuMillis"] | undefined;
             /** @description Memory in MiB, per replica. */
             memory_mb?: components["schemas"]["MemoryMb"] | undefined;
-            /** @description How many replicas run. */
+            /** @description The number of replicas. */
             replicas?: components["schemas"]["ReplicaCount"] | undefined;
             /** @description Disk in MiB, per replica. */
             disk_mb?: components["schemas"]["DiskMb"] | undefined;
         };
         /**
-         * @description What an instance uses, over all replicas.
+         * @description The resource use of an instance, over all replicas.
          * @example {
          *       "cpu_percent": 3.1,
          *       "memory_used_mb": 48.2,
@@ -2713,11 +2747,11 @@ export interface components {
          *     }
          */
         ResourceUsage: {
-            /** @description Processor time in percent of one processor. */
+            /** @description CPU time in percent of one core. */
             cpu_percent: components["schemas"]["Quantity"] | null;
             /** @description Memory in MiB. */
             memory_used_mb: components["schemas"]["Quantity"] | null;
-            /** @description Memory in MiB that may be used. */
+            /** @description The memory limit in MiB. */
             memory_limit_mb: components["schemas"]["Quantity"] | null;
             /** @description Disk in MiB. */
             disk_used_mb: components["schemas"]["Quantity"] | null;
@@ -2727,11 +2761,11 @@ export interface components {
             network_out_mb: components["schemas"]["Quantity"] | null;
             /** @description When it was measured. */
             timestamp: components["schemas"]["Timestamp"];
-            /** @description What each replica uses. */
+            /** @description The use of each replica. */
             replicas: components["schemas"]["ReplicaUsage"][];
         };
         /**
-         * @description What an instance gets.
+         * @description The resources of an instance.
          * @example {
          *       "cpu_millis": 250,
          *       "memory_mb": 256,
@@ -2741,7 +2775,7 @@ export interface components {
          */
         Resources: {
             /**
-             * @description Thousandths of a processor, per replica.
+             * @description CPU per replica, in thousandths of a core.
              * @default 250
              */
             cpu_millis?: components["schemas"]["CpuMillis"];
@@ -2751,7 +2785,7 @@ export interface components {
              */
             memory_mb?: components["schemas"]["MemoryMb"];
             /**
-             * @description How many replicas run.
+             * @description The number of replicas.
              * @default 1
              */
             replicas?: components["schemas"]["ReplicaCount"];
@@ -2762,7 +2796,7 @@ export interface components {
             disk_mb?: components["schemas"]["DiskMb"];
         };
         /**
-         * @description Whether a replica that ended is started again.
+         * @description Whether replicas that end are restarted.
          * @enum {string}
          */
         RestartPolicy: "always" | "on-failure" | "never";
@@ -2772,39 +2806,40 @@ export interface components {
          */
         ResultId: string;
         /**
-         * @description What one check of one replica came to.
+         * @description The result of one check of one replica.
          * @enum {string}
          */
         ResultStatus: "healthy" | "unhealthy";
         /**
          * Format: int32
-         * @description How often a check fails in a row before the replica counts as unhealthy; 0 counts as 1.
+         * @description The number of consecutive failures after which the replica counts as unhealthy; 0 counts as 1.
          * @example 3
          */
         Retries: number;
         /**
-         * @description Which release to go back to, and how.
+         * @description A request to roll back to a release.
          * @example {
          *       "release_id": "rel_01h455vb4pex5vsknk084sn02s"
          *     }
          */
         RollbackInput: {
-            /** @description The release; the one that was active before when absent. */
+            /** @description The release; defaults to the previously active one. */
             release_id?: components["schemas"]["ReleaseId"] | undefined;
             /**
-             * @description How it takes the place of the current one.
+             * @description How it replaces the current one.
              * @default rolling
              */
             strategy?: components["schemas"]["Strategy"] | undefined;
             /**
-             * @description When it is given up: `10s` to `1h`.
+             * @description The timeout: `10s` to `1h`.
              * @default 10m
              */
             timeout?: components["schemas"]["Duration"] | undefined;
         };
         /**
-         * @description Leads a host name and a path to a port of an instance. Routes of equal host name and path share the traffic by weight and
-         *     must agree in `protocol` and `strip_prefix`. An instance has at most 64.
+         * @description Routes a host name and a path to a port of an instance. Routes with equal host name and path
+         *     share the traffic by weight and must agree in `protocol` and `strip_prefix`. An instance has at
+         *     most 64.
          * @example {
          *       "id": "rte_01h455vb4pex5vsknk084sn033",
          *       "tenant_id": "ten_01h455vb4pex5vsknk084sn02q",
@@ -2826,15 +2861,18 @@ export interface components {
             readonly tenant_id: components["schemas"]["TenantId"];
             /** @description The instance it belongs to. */
             readonly instance_id: components["schemas"]["InstanceId"];
-            /** @description A verified domain of the instance; its default host, `<slug>.<tenant slug>.<base domain>`, when absent. */
+            /**
+             * @description A verified domain of the instance; defaults to its default host,
+             *     `<slug>.<tenant slug>.<base domain>`.
+             */
             hostname: components["schemas"]["Hostname"];
-            /** @description What paths begin with. */
+            /** @description The path prefix. */
             path: components["schemas"]["PathPrefix"];
-            /** @description The port: one of the instance's. */
+            /** @description A port of the instance. */
             port: components["schemas"]["Port"];
-            /** @description How it is spoken to. */
+            /** @description The protocol it uses. */
             protocol: components["schemas"]["TrafficProtocol"];
-            /** @description What it gets of the traffic, relative to the others of its host name and path. */
+            /** @description Its share of the traffic, relative to the other routes with its host name and path. */
             weight: components["schemas"]["Weight"];
             /** @description Whether `path` is removed before the instance sees the request. */
             strip_prefix: boolean;
@@ -2855,22 +2893,25 @@ export interface components {
          *     }
          */
         RouteCreate: {
-            /** @description A verified domain of the instance; its default host, `<slug>.<tenant slug>.<base domain>`, when absent. */
+            /**
+             * @description A verified domain of the instance; defaults to its default host,
+             *     `<slug>.<tenant slug>.<base domain>`.
+             */
             hostname?: components["schemas"]["Hostname"] | undefined;
             /**
-             * @description What paths begin with.
+             * @description The path prefix.
              * @default /
              */
             path?: components["schemas"]["PathPrefix"] | undefined;
-            /** @description The port: one of the instance's. */
+            /** @description A port of the instance. */
             port: components["schemas"]["Port"];
             /**
-             * @description How it is spoken to.
+             * @description The protocol it uses.
              * @default http
              */
             protocol?: components["schemas"]["TrafficProtocol"] | undefined;
             /**
-             * @description What it gets of the traffic, relative to the others of its host name and path.
+             * @description Its share of the traffic, relative to the other routes with its host name and path.
              * @default 100
              */
             weight?: components["schemas"]["Weight"] | undefined;
@@ -2910,9 +2951,9 @@ export interface components {
         RouteList: {
             /** @description The records of this page. */
             items: components["schemas"]["Route"][];
-            /** @description Where the next page begins; null at the end. */
+            /** @description The cursor of the next page; null on the last page. */
             next_cursor: components["schemas"]["Cursor"] | null;
-            /** @description Records on all pages. Of telemetry and audit entries at most 10000 are counted. */
+            /** @description The number of records on all pages. For telemetry and audit entries, counting stops at 10000. */
             total: components["schemas"]["Count"];
         };
         /**
@@ -2922,12 +2963,12 @@ export interface components {
          *     }
          */
         RouteNotFound: {
-            /** @description What went wrong; for a bad field `<field>: <reason>`. */
+            /** @description The error message; for a bad field `<field>: <reason>`. */
             message: string;
         };
         /**
-         * @description What is to change of a route: absent members keep their value, null restores the default. Members that only the server
-         *     sets are accepted and ignored.
+         * @description Changes to a route: absent members keep their value, null restores the default. Members that only
+         *     the server sets are accepted and ignored.
          * @example {
          *       "hostname": "shop-api.acme.localhost",
          *       "path": "/",
@@ -2940,19 +2981,19 @@ export interface components {
         RouteUpdate: {
             /** @description A verified domain of the instance; its default host when null. */
             hostname?: (components["schemas"]["Hostname"] | null) | undefined;
-            /** @description What paths begin with. */
+            /** @description The path prefix. */
             path?: (components["schemas"]["PathPrefix"] | null) | undefined;
-            /** @description The port: one of the instance's. */
+            /** @description A port of the instance. */
             port?: components["schemas"]["Port"] | undefined;
-            /** @description How it is spoken to. */
+            /** @description The protocol it uses. */
             protocol?: (components["schemas"]["TrafficProtocol"] | null) | undefined;
-            /** @description What it gets of the traffic, relative to the others of its host name and path. */
+            /** @description Its share of the traffic, relative to the other routes with its host name and path. */
             weight?: (components["schemas"]["Weight"] | null) | undefined;
             /** @description Whether `path` is removed before the instance sees the request. */
             strip_prefix?: (boolean | null) | undefined;
         };
         /**
-         * @description What an instance is to get.
+         * @description A request to scale an instance.
          * @example {
          *       "resources": {
          *         "replicas": 3
@@ -2960,11 +3001,11 @@ export interface components {
          *     }
          */
         ScaleInput: {
-            /** @description What of its resources is to change. */
+            /** @description The changes to its resources. */
             resources: components["schemas"]["ResourceChanges"];
         };
         /**
-         * @description A value that replicas get and nobody else. It is stored sealed and never answered.
+         * @description A value that only replicas receive. It is stored encrypted and never returned.
          * @example {
          *       "id": "sec_01h455vb4pex5vsknk084sn02y",
          *       "tenant_id": "ten_01h455vb4pex5vsknk084sn02q",
@@ -2985,7 +3026,7 @@ export interface components {
             readonly instance_id: components["schemas"]["InstanceId"];
             /** @description Its key, unique in the instance. */
             key: components["schemas"]["VariableName"];
-            /** @description How replicas get it. */
+            /** @description How it is passed to replicas. */
             type: components["schemas"]["SecretType"];
             /** @description How often it was set. */
             version: components["schemas"]["Version"];
@@ -3008,12 +3049,12 @@ export interface components {
          *     }
          */
         SecretInput: {
-            /** @description Its key; of type `env` not one that environment variables may not have. */
+            /** @description Its key; with type `env`, it must be allowed as an environment variable. */
             key: components["schemas"]["VariableName"];
             /** @description Its value, at most 65,536 bytes. */
             value: string;
             /**
-             * @description How replicas get it.
+             * @description How it is passed to replicas.
              * @default env
              */
             type?: components["schemas"]["SecretType"] | undefined;
@@ -3040,23 +3081,23 @@ export interface components {
         SecretList: {
             /** @description The records of this page. */
             items: components["schemas"]["Secret"][];
-            /** @description Where the next page begins; null at the end. */
+            /** @description The cursor of the next page; null on the last page. */
             next_cursor: components["schemas"]["Cursor"] | null;
-            /** @description Records on all pages. Of telemetry and audit entries at most 10000 are counted. */
+            /** @description The number of records on all pages. For telemetry and audit entries, counting stops at 10000. */
             total: components["schemas"]["Count"];
         };
         /**
-         * @description The instance does not exist for this tenant, or has no secret of this key.
+         * @description The instance does not exist for this tenant, or has no secret with this key.
          * @example {
          *       "message": "secret not found"
          *     }
          */
         SecretNotFound: {
-            /** @description What went wrong; for a bad field `<field>: <reason>`. */
+            /** @description The error message; for a bad field `<field>: <reason>`. */
             message: string;
         };
         /**
-         * @description How replicas get a secret.
+         * @description How a secret is passed to replicas.
          * @enum {string}
          */
         SecretType: "env" | "file" | "registry" | "tls";
@@ -3075,7 +3116,7 @@ export interface components {
          */
         Slug: string;
         /**
-         * @description A part of a trace. Kept for 3 days, at most 100,000 an instance.
+         * @description A span of a trace. Kept for 3 days, at most 100,000 per instance.
          * @example {
          *       "instance_id": "inst_01h455vb4pex5vsknk084sn02r",
          *       "tenant_id": "ten_01h455vb4pex5vsknk084sn02q",
@@ -3096,24 +3137,24 @@ export interface components {
             instance_id: components["schemas"]["InstanceId"];
             /** @description The tenant. */
             tenant_id: components["schemas"]["TenantId"];
-            /** @description The trace that it is part of. */
+            /** @description The trace of the span. */
             trace_id: components["schemas"]["TraceId"];
             /** @description Its id. */
             span_id: components["schemas"]["SpanId"];
-            /** @description The span that it is part of. */
+            /** @description The parent span. */
             parent_id: components["schemas"]["SpanId"] | null;
-            /** @description What was done. */
+            /** @description The operation. */
             operation: string;
-            /** @description How long it took. */
+            /** @description The duration. */
             duration_ms: components["schemas"]["Milliseconds"];
-            /** @description What it came to. */
+            /** @description The result. */
             status: components["schemas"]["SpanStatus"];
-            /** @description What else it says. */
+            /** @description Additional attributes. */
             attributes: components["schemas"]["SpanAttributes"];
             /** @description When it began. */
             timestamp: components["schemas"]["Timestamp"];
         };
-        /** @description What else a span says. */
+        /** @description The additional attributes of a span. */
         SpanAttributes: {
             [key: string]: unknown;
         };
@@ -3148,35 +3189,35 @@ export interface components {
         SpanList: {
             /** @description The records of this page. */
             items: components["schemas"]["Span"][];
-            /** @description Where the next page begins; null at the end. */
+            /** @description The cursor of the next page; null on the last page. */
             next_cursor: components["schemas"]["Cursor"] | null;
-            /** @description Records on all pages. Of telemetry and audit entries at most 10000 are counted. */
+            /** @description The number of records on all pages. For telemetry and audit entries, counting stops at 10000. */
             total: components["schemas"]["Count"];
         };
         /**
-         * @description What a span came to.
+         * @description The status of a span.
          * @enum {string}
          */
         SpanStatus: "ok" | "error" | "unset";
         /**
-         * @description How a release takes the place of another.
+         * @description How a release replaces another one.
          * @enum {string}
          */
         Strategy: "rolling" | "recreate" | "blue-green" | "canary";
         /**
          * Format: int32
-         * @description How often a check passes in a row before the replica counts as healthy.
+         * @description The number of consecutive passes after which the replica counts as healthy.
          * @example 1
          */
         SuccessThreshold: number;
         /**
-         * @description Why it is done.
+         * @description The reason.
          * @example {
          *       "reason": "invoice overdue"
          *     }
          */
         SuspendInput: {
-            /** @description Why. */
+            /** @description The reason. */
             reason?: components["schemas"]["Reason"] | undefined;
         };
         /**
@@ -3209,23 +3250,23 @@ export interface components {
             readonly id: components["schemas"]["TenantId"];
             /** @description Its name. */
             name: components["schemas"]["DisplayName"];
-            /** @description Its name in host names, unique and fixed; made from the name when absent. */
+            /** @description Its name in host names, unique and immutable; derived from the name when absent. */
             slug: components["schemas"]["Slug"];
             /** @description Its plan, which sets its quota. */
             plan: components["schemas"]["PlanName"];
-            /** @description The tenant of callers' credentials that it stands for; unique and fixed. */
+            /** @description The tenant of callers' credentials that it represents; unique and immutable. */
             external_id: components["schemas"]["ExternalId"] | null;
-            /** @description Free data. */
+            /** @description Free-form data. */
             metadata: components["schemas"]["TenantMetadata"];
-            /** @description Whether it may act. */
+            /** @description The status. */
             readonly status: components["schemas"]["TenantStatus"];
-            /** @description What it may have. */
+            /** @description Its quota. */
             readonly quota: components["schemas"]["Quota"];
             /** @description When it was suspended. */
             readonly suspended_at: components["schemas"]["Timestamp"] | null;
             /** @description Why it was suspended. */
             readonly suspend_reason: components["schemas"]["Reason"] | null;
-            /** @description How often it was written. */
+            /** @description The number of writes. */
             readonly version: components["schemas"]["Version"];
             /** @description When it was created. */
             readonly created_at: components["schemas"]["Timestamp"];
@@ -3258,7 +3299,7 @@ export interface components {
         TenantInput: {
             /** @description Its name. */
             name: components["schemas"]["DisplayName"];
-            /** @description Its name in host names, unique and fixed; made from the name when absent. */
+            /** @description Its name in host names, unique and immutable; derived from the name when absent. */
             slug?: components["schemas"]["Slug"] | undefined;
             /**
              * @description Its plan, which sets its quota.
@@ -3266,16 +3307,16 @@ export interface components {
              */
             plan?: components["schemas"]["PlanName"] | undefined;
             /**
-             * @description The tenant of callers' credentials that it stands for; unique and fixed.
+             * @description The tenant of callers' credentials that it represents; unique and immutable.
              * @default null
              */
             external_id?: (components["schemas"]["ExternalId"] | null) | undefined;
             /**
-             * @description Free data.
+             * @description Free-form data.
              * @default {}
              */
             metadata?: components["schemas"]["TenantMetadata"] | undefined;
-            /** @description What it may have; absent members are as in its plan. */
+            /** @description Its quota; absent members default to its plan. */
             quota?: components["schemas"]["QuotaInput"] | undefined;
         };
         /**
@@ -3312,12 +3353,12 @@ export interface components {
         TenantList: {
             /** @description The records of this page. */
             items: components["schemas"]["Tenant"][];
-            /** @description Where the next page begins; null at the end. */
+            /** @description The cursor of the next page; null on the last page. */
             next_cursor: components["schemas"]["Cursor"] | null;
-            /** @description Records on all pages. Of telemetry and audit entries at most 10000 are counted. */
+            /** @description The number of records on all pages. For telemetry and audit entries, counting stops at 10000. */
             total: components["schemas"]["Count"];
         };
-        /** @description An open JSON object: at most 16 KiB serialised. */
+        /** @description A free-form JSON object: at most 16 KiB serialised. */
         TenantMetadata: {
             [key: string]: unknown;
         };
@@ -3328,11 +3369,11 @@ export interface components {
          *     }
          */
         TenantNotFound: {
-            /** @description What went wrong; for a bad field `<field>: <reason>`. */
+            /** @description The error message; for a bad field `<field>: <reason>`. */
             message: string;
         };
         /**
-         * @description What a tenant may have and has.
+         * @description The quota of a tenant and its use.
          * @example {
          *       "tenant_id": "ten_01h455vb4pex5vsknk084sn02q",
          *       "quota": {
@@ -3356,35 +3397,35 @@ export interface components {
         TenantQuota: {
             /** @description The tenant. */
             tenant_id: components["schemas"]["TenantId"];
-            /** @description What it may have. */
+            /** @description The quota. */
             quota: components["schemas"]["Quota"];
-            /** @description What it has. */
+            /** @description The quota in use. */
             used: components["schemas"]["QuotaUse"];
         };
         /**
-         * @description Whether a tenant may act.
+         * @description The status of a tenant.
          * @enum {string}
          */
         TenantStatus: "active" | "suspended" | "deleting";
         /**
-         * @description Why a tenant is suspended or not any more, and what becomes of its instances.
+         * @description The reason for the suspension or its end, and the effect on the tenant's instances.
          * @example {
          *       "reason": "invoice overdue",
          *       "stop_instances": true
          *     }
          */
         TenantSuspendInput: {
-            /** @description Why. */
+            /** @description The reason. */
             reason?: components["schemas"]["Reason"] | undefined;
             /**
-             * @description Whether its instances are suspended too, or with the end of the suspension wake up again.
+             * @description Whether its instances are suspended too or, at the end of the suspension, resumed.
              * @default true
              */
             stop_instances?: boolean | undefined;
         };
         /**
-         * @description What is to change of a tenant: absent members keep their value, null restores the default. A new plan sets its quota.
-         *     Members that cannot be changed here are accepted and ignored.
+         * @description Changes to a tenant: absent members keep their value, null restores the default. A new plan sets
+         *     its quota. Members that cannot be changed here are accepted and ignored.
          * @example {
          *       "name": "Acme",
          *       "plan": "free",
@@ -3396,23 +3437,24 @@ export interface components {
             name?: components["schemas"]["DisplayName"] | undefined;
             /** @description Its plan. */
             plan?: (components["schemas"]["PlanName"] | null) | undefined;
-            /** @description Free data, all of it. */
+            /** @description Free-form data; an update replaces it completely. */
             metadata?: (components["schemas"]["TenantMetadata"] | null) | undefined;
         };
         /**
          * Format: date-time
-         * @description A moment, RFC 3339; answers are in UTC with milliseconds.
+         * @description An RFC 3339 timestamp between 0001-01-01T00:00:00Z and 9999-12-31T23:59:59.999Z. Responses use
+         *     UTC with milliseconds; a leap second counts as the following second.
          * @example 2026-11-20T09:30:00.000Z
          */
         Timestamp: string;
         /**
-         * @description The body is larger than the operation takes.
+         * @description The body is larger than the operation accepts.
          * @example {
          *       "message": "body: larger than 1048576 bytes"
          *     }
          */
         TooLarge: {
-            /** @description What went wrong; for a bad field `<field>: <reason>`. */
+            /** @description The error message; for a bad field `<field>: <reason>`. */
             message: string;
         };
         /**
@@ -3421,38 +3463,38 @@ export interface components {
          */
         TraceId: string;
         /**
-         * @description How traffic is spoken.
+         * @description The protocol of traffic.
          * @enum {string}
          */
         TrafficProtocol: "http" | "websocket" | "sse" | "grpc" | "graphql";
         /**
-         * @description No credentials, or credentials that are not valid.
+         * @description Credentials are missing or not valid.
          * @example {
          *       "message": "authentication required"
          *     }
          */
         Unauthorized: {
-            /** @description What went wrong; for a bad field `<field>: <reason>`. */
+            /** @description The error message; for a bad field `<field>: <reason>`. */
             message: string;
         };
         /**
-         * @description The store, a provider, DNS or a certificate authority is away, or there is none.
+         * @description The database, a provider, DNS or a certificate authority is unavailable or not configured.
          * @example {
          *       "message": "database not reachable"
          *     }
          */
         Unavailable: {
-            /** @description What went wrong; for a bad field `<field>: <reason>`. */
+            /** @description The error message; for a bad field `<field>: <reason>`. */
             message: string;
         };
         /**
-         * @description The body is not of a content type that the operation reads.
+         * @description The operation does not accept the content type of the body.
          * @example {
          *       "message": "content-type: must be application/json"
          *     }
          */
         UnsupportedMediaType: {
-            /** @description What went wrong; for a bad field `<field>: <reason>`. */
+            /** @description The error message; for a bad field `<field>: <reason>`. */
             message: string;
         };
         /**
@@ -3473,23 +3515,24 @@ export interface components {
         WaitPreference: string;
         /**
          * Format: int32
-         * @description What a route gets of the traffic, relative to the others of its host name and path.
+         * @description The share of the traffic of a route, relative to the other routes with its host name and path.
          * @example 100
          */
         Weight: number;
         /**
-         * @description The credentials lack the scope `control:write` or name a tenant that is not theirs, or the tenant is suspended.
+         * @description The credentials lack the scope `control:write`, the request names a tenant that they do not
+         *     belong to, or the tenant is suspended.
          * @example {
          *       "message": "tenant is suspended"
          *     }
          */
         WriteForbidden: {
-            /** @description What went wrong; for a bad field `<field>: <reason>`. */
+            /** @description The error message; for a bad field `<field>: <reason>`. */
             message: string;
         };
         /** @description The error envelope of the service. */
         Error: {
-            /** @description What went wrong; for a bad field `<field>: <reason>`. */
+            /** @description The error message; for a bad field `<field>: <reason>`. */
             message: string;
         };
     };

@@ -9,16 +9,18 @@ import type * as T from './types.ts';
 /** `plinth.gateway.cache` */
 export interface Cache {
   /**
-   * Drops cached answers: those that all given filters fit, or all.
+   * Drops the cached responses that match all given filters, or all responses.
+   *
+   * Needs the scope `gateway:write`.
    *
    * `DELETE /gateway/api/cache`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered route would have been changed, or discovery is off.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The gateway is draining and takes no writes, or the database is away.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or the request would change a discovered route, or discovery is off.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials do not belong to the operator's own app, or lack the required scope.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The gateway is draining and accepts no writes, or the database is unavailable.
    *
    * @example
    * ```ts
@@ -27,11 +29,11 @@ export interface Cache {
    */
   readonly purge: (
     request?: {
-      /** Only answers of this host. */
+      /** Only responses of this host. */
       host?: T.Hostname | undefined;
-      /** Only answers whose path begins so. */
+      /** Only responses whose path begins with this prefix. */
       prefix?: T.PathPrefix | undefined;
-      /** Only answers of this route. */
+      /** Only responses of this route. */
       routeId?: T.RouteId | undefined;
     },
     options?: RequestOptions,

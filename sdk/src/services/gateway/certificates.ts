@@ -9,18 +9,20 @@ import type * as T from './types.ts';
 /** `plinth.gateway.certificates` */
 export interface Certificates {
   /**
-   * Stores a certificate; it replaces the one with the same first host name.
+   * Stores a certificate; it replaces a certificate with the same first host name.
+   *
+   * Needs the scope `gateway:admin`.
    *
    * `POST /gateway/api/certificates`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered route would have been changed, or discovery is off.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The gateway is draining and takes no writes, or the database is away.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or the request would change a discovered route, or discovery is off.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials do not belong to the operator's own app, or lack the required scope.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The gateway is draining and accepts no writes, or the database is unavailable.
    *
    * @example
    * ```ts
@@ -37,13 +39,15 @@ export interface Certificates {
   /**
    * Lists the certificates, newest first.
    *
+   * Needs the scope `gateway:admin`.
+   *
    * `GET /gateway/api/certificates`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered route would have been changed, or discovery is off.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or the request would change a discovered route, or discovery is off.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials do not belong to the operator's own app, or lack the required scope.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    * - 503: The database is away.
    *
    * @example
@@ -53,27 +57,29 @@ export interface Certificates {
    */
   readonly list: (
     request?: {
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Records to skip. For walks over whole lists a cursor is steadier and cheaper. */
+      /** The number of records to skip. To read a whole list, a cursor is more stable and cheaper. */
       offset?: number | undefined;
-      /** Where the page before ended: its `X-Next-Cursor`. Not together with `offset`. */
+      /** The `X-Next-Cursor` of the previous page. It cannot be combined with `offset`. */
       cursor?: T.Cursor | undefined;
     },
     options?: RequestOptions,
   ) => List<T.Certificate, T.Error>;
 
   /**
-   * Answers one certificate.
+   * Returns one certificate.
+   *
+   * Needs the scope `gateway:admin`.
    *
    * `GET /gateway/api/certificates/{id}`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered route would have been changed, or discovery is off.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
-   * - 404: There is no such certificate.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or the request would change a discovered route, or discovery is off.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials do not belong to the operator's own app, or lack the required scope.
+   * - 404: The certificate does not exist.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    * - 503: The database is away.
    *
    * @example
@@ -83,6 +89,7 @@ export interface Certificates {
    */
   readonly get: (
     request: {
+      /** Id of a certificate. */
       id: T.CertificateId;
     },
     options?: RequestOptions,
@@ -91,15 +98,17 @@ export interface Certificates {
   /**
    * Deletes a certificate.
    *
+   * Needs the scope `gateway:admin`.
+   *
    * `DELETE /gateway/api/certificates/{id}`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered route would have been changed, or discovery is off.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
-   * - 404: There is no such certificate.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The gateway is draining and takes no writes, or the database is away.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or the request would change a discovered route, or discovery is off.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials do not belong to the operator's own app, or lack the required scope.
+   * - 404: The certificate does not exist.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The gateway is draining and accepts no writes, or the database is unavailable.
    *
    * @example
    * ```ts
@@ -108,6 +117,7 @@ export interface Certificates {
    */
   readonly delete: (
     request: {
+      /** Id of a certificate. */
       id: T.CertificateId;
     },
     options?: RequestOptions,
@@ -120,5 +130,5 @@ export const certificatesOf = (client: Client): Certificates =>
     put: { verb: 'POST', path: '/gateway/api/certificates', body: 'application/json' },
     list: { verb: 'GET', path: '/gateway/api/certificates', pages: 'cursor' },
     get: { verb: 'GET', path: '/gateway/api/certificates/{id}' },
-    delete: { verb: 'DELETE', path: '/gateway/api/certificates/{id}' },
+    delete: { verb: 'DELETE', path: '/gateway/api/certificates/{id}', empty: [204] },
   });

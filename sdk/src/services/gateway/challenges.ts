@@ -9,18 +9,20 @@ import type * as T from './types.ts';
 /** `plinth.gateway.challenges` */
 export interface Challenges {
   /**
-   * Stores a challenge; it replaces the one with the same token.
+   * Stores a challenge; it replaces a challenge with the same token.
+   *
+   * Needs the scope `gateway:admin`.
    *
    * `PUT /gateway/api/challenges/{token}`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered route would have been changed, or discovery is off.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The gateway is draining and takes no writes, or the database is away.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or the request would change a discovered route, or discovery is off.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials do not belong to the operator's own app, or lack the required scope.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The gateway is draining and accepts no writes, or the database is unavailable.
    *
    * @example
    * ```ts
@@ -29,6 +31,7 @@ export interface Challenges {
    */
   readonly put: (
     request: {
+      /** The token of an ACME challenge (RFC 8555, http-01). */
       token: T.ChallengeToken;
       body: T.ChallengeInput;
     },
@@ -36,16 +39,18 @@ export interface Challenges {
   ) => Answer<void, T.Error>;
 
   /**
-   * Deletes a challenge; it is no error when there is none.
+   * Deletes a challenge; it is not an error if it does not exist.
+   *
+   * Needs the scope `gateway:admin`.
    *
    * `DELETE /gateway/api/challenges/{token}`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered route would have been changed, or discovery is off.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The gateway is draining and takes no writes, or the database is away.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or the request would change a discovered route, or discovery is off.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials do not belong to the operator's own app, or lack the required scope.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The gateway is draining and accepts no writes, or the database is unavailable.
    *
    * @example
    * ```ts
@@ -54,6 +59,7 @@ export interface Challenges {
    */
   readonly delete: (
     request: {
+      /** The token of an ACME challenge (RFC 8555, http-01). */
       token: T.ChallengeToken;
     },
     options?: RequestOptions,
@@ -63,6 +69,6 @@ export interface Challenges {
 /** The resource over a client of one's own. */
 export const challengesOf = (client: Client): Challenges =>
   resource<Challenges>(client, 'gateway.challenges', {
-    put: { verb: 'PUT', path: '/gateway/api/challenges/{token}', body: 'application/json' },
-    delete: { verb: 'DELETE', path: '/gateway/api/challenges/{token}' },
+    put: { verb: 'PUT', path: '/gateway/api/challenges/{token}', body: 'application/json', empty: [204] },
+    delete: { verb: 'DELETE', path: '/gateway/api/challenges/{token}', empty: [204] },
   });

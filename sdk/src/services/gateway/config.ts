@@ -9,15 +9,17 @@ import type * as T from './types.ts';
 /** `plinth.gateway.config` */
 export interface Config {
   /**
-   * Answers the configuration. Keys of TLS are shown as `[REDACTED]`.
+   * Returns the configuration. Keys of TLS are shown as `[REDACTED]`.
+   *
+   * Needs the scope `gateway:read`.
    *
    * `GET /gateway/api/config`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered route would have been changed, or discovery is off.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or the request would change a discovered route, or discovery is off.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials do not belong to the operator's own app, or lack the required scope.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    * - 503: The database is away.
    *
    * @example
@@ -31,20 +33,21 @@ export interface Config {
   ) => Answer<T.Configuration, T.Error>;
 
   /**
-   * Changes the configuration of all nodes. Members that the environment decides are a 400. Both content types mean a JSON
-   * Merge Patch.
+   * Changes the configuration of all nodes. Members that come from the environment are a 400. Both content types mean a JSON Merge Patch.
+   *
+   * Needs the scope `gateway:admin`.
    *
    * `PATCH /gateway/api/config`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered route would have been changed, or discovery is off.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
-   * - 412: It was changed since the version in `If-Match`.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The gateway is draining and takes no writes, or the database is away.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or the request would change a discovered route, or discovery is off.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials do not belong to the operator's own app, or lack the required scope.
+   * - 412: The resource was changed since the version in `If-Match`.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The gateway is draining and accepts no writes, or the database is unavailable.
    *
    * @example
    * ```ts

@@ -9,13 +9,15 @@ import type * as T from './types.ts';
 /** `plinth.gateway.dashboard` */
 export interface Dashboard {
   /**
-   * Answers the page of the dashboard. It holds no data; it asks for a token and reads everything with that.
+   * Returns the page of the dashboard. It contains no data; it asks for a token and loads all data with it.
+   *
+   * Needs no scope.
    *
    * `GET /gateway`, which needs no credentials
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered route would have been changed, or discovery is off.
-   * - 404: The dashboard is off, or has no such file.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or the request would change a discovered route, or discovery is off.
+   * - 404: The dashboard is off, or the file does not exist.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    * - 503: The database is away.
    *
    * @example
@@ -26,13 +28,15 @@ export interface Dashboard {
   readonly page: (request?: Record<never, never>, options?: RequestOptions) => Answer<Response, T.Error>;
 
   /**
-   * Answers the script or the style of the dashboard.
+   * Returns the script or the style of the dashboard.
+   *
+   * Needs no scope.
    *
    * `GET /gateway/assets/{file}`, which needs no credentials
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered route would have been changed, or discovery is off.
-   * - 404: The dashboard is off, or has no such file.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or the request would change a discovered route, or discovery is off.
+   * - 404: The dashboard is off, or the file does not exist.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    * - 503: The database is away.
    *
    * @example
@@ -42,6 +46,7 @@ export interface Dashboard {
    */
   readonly asset: (
     request: {
+      /** A file of the dashboard. */
       file: T.AssetName;
     },
     options?: RequestOptions,

@@ -9,16 +9,18 @@ import type * as T from './types.ts';
 /** `plinth.gateway.discovery` */
 export interface Discovery {
   /**
-   * Fetches every manifest and specification and probes every target, then answers.
+   * Fetches every manifest and specification, and probes every target. It then responds.
+   *
+   * Needs the scope `gateway:write`.
    *
    * `POST /gateway/api/discovery/refresh`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered route would have been changed, or discovery is off.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The gateway is draining and takes no writes, or the database is away.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or the request would change a discovered route, or discovery is off.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials do not belong to the operator's own app, or lack the required scope.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The gateway is draining and accepts no writes, or the database is unavailable.
    *
    * @example
    * ```ts
@@ -31,20 +33,22 @@ export interface Discovery {
   ) => Answer<T.DiscoveryRefreshed, T.Error>;
 
   /**
-   * Registers an instance of a service; its routes take traffic when the answer comes. Repeating it is the heartbeat. A
-   * prefix belongs to one service only.
+   * Registers an instance of a service; its routes receive traffic before the response is sent.
+   * Repeat the request as a heartbeat. A prefix belongs to only one service.
+   *
+   * Needs the scope `gateway:write`.
    *
    * `POST /gateway/api/discovery/register`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered route would have been changed, or discovery is off.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
-   * - 409: It is there already, or would be ambiguous; or the prefix belongs to another service.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The gateway is draining and takes no writes, or the database is away.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or the request would change a discovered route, or discovery is off.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials do not belong to the operator's own app, or lack the required scope.
+   * - 409: The resource already exists or would be ambiguous, or the prefix belongs to another service.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The gateway is draining and accepts no writes, or the database is unavailable.
    *
    * @example
    * ```ts
@@ -59,15 +63,17 @@ export interface Discovery {
   ) => Answer<T.Registered, T.Error>;
 
   /**
-   * Lists the discovered services by name; none when discovery is off.
+   * Lists the discovered services by name; none if discovery is off.
+   *
+   * Needs the scope `gateway:read`.
    *
    * `GET /gateway/api/discovery/services`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered route would have been changed, or discovery is off.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or the request would change a discovered route, or discovery is off.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials do not belong to the operator's own app, or lack the required scope.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    * - 503: The database is away.
    *
    * @example
@@ -77,28 +83,30 @@ export interface Discovery {
    */
   readonly list: (
     request?: {
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Records to skip. For walks over whole lists a cursor is steadier and cheaper. */
+      /** The number of records to skip. To read a whole list, a cursor is more stable and cheaper. */
       offset?: number | undefined;
-      /** Where the page before ended: its `X-Next-Cursor`. Not together with `offset`. */
+      /** The `X-Next-Cursor` of the previous page. It cannot be combined with `offset`. */
       cursor?: T.Cursor | undefined;
     },
     options?: RequestOptions,
   ) => List<T.DiscoveredService, T.Error>;
 
   /**
-   * Deregisters a service with all its instances; its routes go at once.
+   * Deregisters a service with all its instances; its routes are removed at once.
+   *
+   * Needs the scope `gateway:write`.
    *
    * `DELETE /gateway/api/discovery/services/{name}`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered route would have been changed, or discovery is off.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
-   * - 404: No such service, or no such instance of it, is registered.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The gateway is draining and takes no writes, or the database is away.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or the request would change a discovered route, or discovery is off.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials do not belong to the operator's own app, or lack the required scope.
+   * - 404: The service or the instance is not registered.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The gateway is draining and accepts no writes, or the database is unavailable.
    *
    * @example
    * ```ts
@@ -107,23 +115,26 @@ export interface Discovery {
    */
   readonly deregister: (
     request: {
+      /** The name of a service. */
       name: T.ServiceName;
     },
     options?: RequestOptions,
   ) => Answer<T.Deregistered, T.Error>;
 
   /**
-   * Deregisters one instance of a service. With the last one the service's routes go.
+   * Deregisters one instance of a service. The service's routes are removed with the last one.
+   *
+   * Needs the scope `gateway:write`.
    *
    * `DELETE /gateway/api/discovery/services/{name}/instances/{instanceId}`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered route would have been changed, or discovery is off.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
-   * - 404: No such service, or no such instance of it, is registered.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The gateway is draining and takes no writes, or the database is away.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or the request would change a discovered route, or discovery is off.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials do not belong to the operator's own app, or lack the required scope.
+   * - 404: The service or the instance is not registered.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The gateway is draining and accepts no writes, or the database is unavailable.
    *
    * @example
    * ```ts
@@ -132,7 +143,9 @@ export interface Discovery {
    */
   readonly deregisterInstance: (
     request: {
+      /** The name of a service. */
       name: T.ServiceName;
+      /** The name of an instance of a service. */
       instanceId: T.InstanceId;
     },
     options?: RequestOptions,

@@ -33,7 +33,7 @@ export type {
 /**
  * Administers the routing gateway: routes and their targets, discovery of services, the merged OpenAPI document,
  * statistics, configuration, certificates. The routing table belongs to the deployment, not to a tenant: only credentials
- * of the operator's tenant are answered, all others get 403. Traffic itself passes on the gateway's own port.
+ * of the operator's own app are answered, all others get 403. Traffic itself passes on the gateway's own port.
  */
 export interface GatewayService {
   readonly dashboard: Dashboard;

@@ -9,15 +9,17 @@ import type * as T from './types.ts';
 /** `plinth.gateway.metrics` */
 export interface Metrics {
   /**
-   * Answers the metrics of this node in the text format of Prometheus. Their names begin with `plinth_gateway_`.
+   * Returns the metrics of this node in the text format of Prometheus. Their names begin with `plinth_gateway_`.
+   *
+   * Needs the scope `gateway:read`.
    *
    * `GET /gateway/api/metrics`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered route would have been changed, or discovery is off.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or the request would change a discovered route, or discovery is off.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials do not belong to the operator's own app, or lack the required scope.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    * - 503: The database is away.
    *
    * @example

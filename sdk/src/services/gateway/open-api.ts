@@ -9,16 +9,18 @@ import type * as T from './types.ts';
 /** `plinth.gateway.openApi` */
 export interface OpenApi {
   /**
-   * Fetches all specifications again, then answers.
+   * Fetches all specifications again before it responds.
+   *
+   * Needs the scope `gateway:write`.
    *
    * `POST /gateway/api/openapi/refresh`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered route would have been changed, or discovery is off.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The gateway is draining and takes no writes, or the database is away.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or the request would change a discovered route, or discovery is off.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials do not belong to the operator's own app, or lack the required scope.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The gateway is draining and accepts no writes, or the database is unavailable.
    *
    * @example
    * ```ts
@@ -33,13 +35,15 @@ export interface OpenApi {
   /**
    * Lists the services with registered specifications, by name.
    *
+   * Needs the scope `gateway:read`.
+   *
    * `GET /gateway/api/openapi/services`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered route would have been changed, or discovery is off.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or the request would change a discovered route, or discovery is off.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials do not belong to the operator's own app, or lack the required scope.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    * - 503: The database is away.
    *
    * @example
@@ -53,17 +57,19 @@ export interface OpenApi {
   ) => Answer<T.OpenApiServices, T.Error>;
 
   /**
-   * Answers the specification of one service as it was fetched, before merging.
+   * Returns the specification of one service as it was fetched, before merging.
+   *
+   * Needs the scope `gateway:read`.
    *
    * `GET /gateway/api/openapi/services/{service}`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered route would have been changed, or discovery is off.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
-   * - 404: No such service, or no such instance of it, is registered.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 502: The service did not answer its specification.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or the request would change a discovered route, or discovery is off.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials do not belong to the operator's own app, or lack the required scope.
+   * - 404: The service or the instance is not registered.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 502: The service did not return its specification.
    * - 503: The database is away.
    *
    * @example
@@ -73,22 +79,24 @@ export interface OpenApi {
    */
   readonly service: (
     request: {
+      /** The name of a service. */
       service: T.ServiceName;
     },
     options?: RequestOptions,
   ) => Answer<T.ServiceDocument, T.Error>;
 
   /**
-   * Answers the merged OpenAPI 3.1 document of all services. Public unless `openapi.public` is off, when it needs
-   * `gateway:read`. The same services give the same bytes but for `generatedAt`.
+   * Returns the merged OpenAPI 3.1 document of all services. It is public unless `openapi.public` is off; then it needs `gateway:read`. The same services give the same bytes except for `generatedAt`.
+   *
+   * Needs no scope.
    *
    * `GET /gateway/openapi.json`, which needs no credentials
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered route would have been changed, or discovery is off.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The merged document is off or not made yet, or the database is away.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or the request would change a discovered route, or discovery is off.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials do not belong to the operator's own app, or lack the required scope.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The merged document is off or does not exist yet, or the database is unavailable.
    *
    * @example
    * ```ts
@@ -97,22 +105,24 @@ export interface OpenApi {
    */
   readonly document: (
     request?: {
-      /** The entity tag of the document that the caller has; it is answered with 304 when that is the current one. */
+      /** The entity tag of the caller's document; if it is current, the response is a 304. */
       'If-None-Match'?: string | undefined;
     },
     options?: RequestOptions,
   ) => Answer<T.MergedDocument | undefined, T.Error>;
 
   /**
-   * Answers an interactive page of the merged document. It loads nothing from elsewhere. As public as the document.
+   * Returns an interactive page of the merged document. It loads nothing from other origins, and is as public as the document.
+   *
+   * Needs no scope.
    *
    * `GET /gateway/swagger`, which needs no credentials
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered route would have been changed, or discovery is off.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The merged document is off or not made yet, or the database is away.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or the request would change a discovered route, or discovery is off.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials do not belong to the operator's own app, or lack the required scope.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The merged document is off or does not exist yet, or the database is unavailable.
    *
    * @example
    * ```ts
@@ -128,6 +138,6 @@ export const openApiOf = (client: Client): OpenApi =>
     refresh: { verb: 'POST', path: '/gateway/api/openapi/refresh' },
     services: { verb: 'GET', path: '/gateway/api/openapi/services' },
     service: { verb: 'GET', path: '/gateway/api/openapi/services/{service}' },
-    document: { verb: 'GET', path: '/gateway/openapi.json', headers: ['If-None-Match'] },
+    document: { verb: 'GET', path: '/gateway/openapi.json', headers: ['If-None-Match'], empty: [304] },
     page: { verb: 'GET', path: '/gateway/swagger', unread: true },
   });

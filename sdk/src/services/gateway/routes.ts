@@ -11,13 +11,15 @@ export interface Routes {
   /**
    * Lists routes, newest first.
    *
+   * Needs the scope `gateway:read`.
+   *
    * `GET /gateway/api/routes`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered route would have been changed, or discovery is off.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or the request would change a discovered route, or discovery is off.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials do not belong to the operator's own app, or lack the required scope.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    * - 503: The database is away.
    *
    * @example
@@ -27,15 +29,15 @@ export interface Routes {
    */
   readonly list: (
     request?: {
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Records to skip. For walks over whole lists a cursor is steadier and cheaper. */
+      /** The number of records to skip. To read a whole list, a cursor is more stable and cheaper. */
       offset?: number | undefined;
-      /** Where the page before ended: its `X-Next-Cursor`. Not together with `offset`. */
+      /** The `X-Next-Cursor` of the previous page. It cannot be combined with `offset`. */
       cursor?: T.Cursor | undefined;
-      /** Only routes that come from there. */
+      /** Only routes with this origin. */
       source?: T.RouteSource | undefined;
-      /** Only routes that are forwarded so. */
+      /** Only routes with this protocol. */
       protocol?: T.Protocol | undefined;
       /** Only routes for this host. */
       host?: T.HostPattern | undefined;
@@ -46,20 +48,21 @@ export interface Routes {
   ) => List<T.Route, T.Error>;
 
   /**
-   * Creates a manual route. It takes traffic when the answer comes, and its targets are probed from then on. A route of
-   * equal path, match, priority, method and host is a conflict.
+   * Creates a manual route. It receives traffic before the response is sent, and its targets are probed from then on. A route with equal path, match, priority, method and host is a conflict.
+   *
+   * Needs the scope `gateway:write`.
    *
    * `POST /gateway/api/routes`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered route would have been changed, or discovery is off.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
-   * - 409: It is there already, or would be ambiguous; or the prefix belongs to another service.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The gateway is draining and takes no writes, or the database is away.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or the request would change a discovered route, or discovery is off.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials do not belong to the operator's own app, or lack the required scope.
+   * - 409: The resource already exists or would be ambiguous, or the prefix belongs to another service.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The gateway is draining and accepts no writes, or the database is unavailable.
    *
    * @example
    * ```ts
@@ -74,17 +77,19 @@ export interface Routes {
   ) => Answer<T.Route, T.Error>;
 
   /**
-   * Answers which route a request would take, without sending it.
+   * Returns the route that a request would take, without sending the request.
+   *
+   * Needs the scope `gateway:read`.
    *
    * `POST /gateway/api/routes/match`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered route would have been changed, or discovery is off.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or the request would change a discovered route, or discovery is off.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials do not belong to the operator's own app, or lack the required scope.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    * - 503: The database is away.
    *
    * @example
@@ -100,16 +105,18 @@ export interface Routes {
   ) => Answer<T.MatchResult, T.Error>;
 
   /**
-   * Answers one route with the statistics of its targets.
+   * Returns one route with the statistics of its targets.
+   *
+   * Needs the scope `gateway:read`.
    *
    * `GET /gateway/api/routes/{+id}`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered route would have been changed, or discovery is off.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
-   * - 404: There is no such route.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or the request would change a discovered route, or discovery is off.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials do not belong to the operator's own app, or lack the required scope.
+   * - 404: The route does not exist.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    * - 503: The database is away.
    *
    * @example
@@ -119,28 +126,30 @@ export interface Routes {
    */
   readonly get: (
     request: {
-      /** The route; its slashes may be sent as they are. */
+      /** The route; its slashes may be sent literally. */
       id: T.RouteId;
     },
     options?: RequestOptions,
   ) => Answer<T.Route, T.Error>;
 
   /**
-   * Replaces a manual route. No stream is cut by it. Discovered routes are a 400.
+   * Replaces a manual route without interrupting streams. Discovered routes are a 400.
+   *
+   * Needs the scope `gateway:write`.
    *
    * `PUT /gateway/api/routes/{+id}`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered route would have been changed, or discovery is off.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
-   * - 404: There is no such route.
-   * - 409: It is there already, or would be ambiguous; or the prefix belongs to another service.
-   * - 412: It was changed since the version in `If-Match`.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The gateway is draining and takes no writes, or the database is away.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or the request would change a discovered route, or discovery is off.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials do not belong to the operator's own app, or lack the required scope.
+   * - 404: The route does not exist.
+   * - 409: The resource already exists or would be ambiguous, or the prefix belongs to another service.
+   * - 412: The resource was changed since the version in `If-Match`.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The gateway is draining and accepts no writes, or the database is unavailable.
    *
    * @example
    * ```ts
@@ -149,7 +158,7 @@ export interface Routes {
    */
   readonly update: (
     request: {
-      /** The route; its slashes may be sent as they are. */
+      /** The route; its slashes may be sent literally. */
       id: T.RouteId;
       /** Only if this is still the current entity tag; otherwise 412. */
       'If-Match'?: T.IfMatch | undefined;
@@ -159,17 +168,19 @@ export interface Routes {
   ) => Answer<T.Route, T.Error>;
 
   /**
-   * Deletes a manual route. What its targets are at work on is finished. Discovered routes are a 400.
+   * Deletes a manual route. Its targets finish the requests in progress. Discovered routes are a 400.
+   *
+   * Needs the scope `gateway:write`.
    *
    * `DELETE /gateway/api/routes/{+id}`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered route would have been changed, or discovery is off.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
-   * - 404: There is no such route.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The gateway is draining and takes no writes, or the database is away.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or the request would change a discovered route, or discovery is off.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials do not belong to the operator's own app, or lack the required scope.
+   * - 404: The route does not exist.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The gateway is draining and accepts no writes, or the database is unavailable.
    *
    * @example
    * ```ts
@@ -178,24 +189,26 @@ export interface Routes {
    */
   readonly delete: (
     request: {
-      /** The route; its slashes may be sent as they are. */
+      /** The route; its slashes may be sent literally. */
       id: T.RouteId;
     },
     options?: RequestOptions,
   ) => Answer<T.RouteDeleted, T.Error>;
 
   /**
-   * Switches a route off. It gets no traffic and stays in the table; its open streams live on.
+   * Disables a route. It receives no traffic and remains in the table; its open streams continue.
+   *
+   * Needs the scope `gateway:write`.
    *
    * `POST /gateway/api/routes/{+id}/disable`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered route would have been changed, or discovery is off.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
-   * - 404: There is no such route.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The gateway is draining and takes no writes, or the database is away.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or the request would change a discovered route, or discovery is off.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials do not belong to the operator's own app, or lack the required scope.
+   * - 404: The route does not exist.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The gateway is draining and accepts no writes, or the database is unavailable.
    *
    * @example
    * ```ts
@@ -204,24 +217,26 @@ export interface Routes {
    */
   readonly disable: (
     request: {
-      /** The route; its slashes may be sent as they are. */
+      /** The route; its slashes may be sent literally. */
       id: T.RouteId;
     },
     options?: RequestOptions,
   ) => Answer<T.RouteDisabled, T.Error>;
 
   /**
-   * Switches a route on. Discovered routes too; the switch outlives their registration.
+   * Enables a route, including a discovered one; the setting survives its registration.
+   *
+   * Needs the scope `gateway:write`.
    *
    * `POST /gateway/api/routes/{+id}/enable`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered route would have been changed, or discovery is off.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
-   * - 404: There is no such route.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The gateway is draining and takes no writes, or the database is away.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or the request would change a discovered route, or discovery is off.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials do not belong to the operator's own app, or lack the required scope.
+   * - 404: The route does not exist.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The gateway is draining and accepts no writes, or the database is unavailable.
    *
    * @example
    * ```ts
@@ -230,7 +245,7 @@ export interface Routes {
    */
   readonly enable: (
     request: {
-      /** The route; its slashes may be sent as they are. */
+      /** The route; its slashes may be sent literally. */
       id: T.RouteId;
     },
     options?: RequestOptions,
@@ -241,7 +256,7 @@ export interface Routes {
 export const routesOf = (client: Client): Routes =>
   resource<Routes>(client, 'gateway.routes', {
     list: { verb: 'GET', path: '/gateway/api/routes', pages: 'cursor' },
-    create: { verb: 'POST', path: '/gateway/api/routes', body: 'application/json' },
+    create: { verb: 'POST', path: '/gateway/api/routes', body: 'application/json', creates: true },
     match: { verb: 'POST', path: '/gateway/api/routes/match', body: 'application/json', read: true },
     get: { verb: 'GET', path: '/gateway/api/routes/{+id}' },
     update: {

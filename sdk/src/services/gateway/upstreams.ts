@@ -9,15 +9,17 @@ import type * as T from './types.ts';
 /** `plinth.gateway.upstreams` */
 export interface Upstreams {
   /**
-   * Lists the targets of all routes, draining ones too.
+   * Lists the targets of all routes, including draining ones.
+   *
+   * Needs the scope `gateway:read`.
    *
    * `GET /gateway/api/upstreams`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered route would have been changed, or discovery is off.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or the request would change a discovered route, or discovery is off.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials do not belong to the operator's own app, or lack the required scope.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    * - 503: The database is away.
    *
    * @example
@@ -27,11 +29,11 @@ export interface Upstreams {
    */
   readonly list: (
     request?: {
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Records to skip. For walks over whole lists a cursor is steadier and cheaper. */
+      /** The number of records to skip. To read a whole list, a cursor is more stable and cheaper. */
       offset?: number | undefined;
-      /** Where the page before ended: its `X-Next-Cursor`. Not together with `offset`. */
+      /** The `X-Next-Cursor` of the previous page. It cannot be combined with `offset`. */
       cursor?: T.Cursor | undefined;
       /** Only targets with this URL. */
       url?: T.TargetUrl | undefined;
@@ -42,15 +44,17 @@ export interface Upstreams {
   ) => List<T.Upstream, T.Error>;
 
   /**
-   * Answers whether a target is drained. Holds the answer until it is, or the wait is over.
+   * Returns whether a target is drained. The response is delayed until it is, or until the wait ends.
+   *
+   * Needs the scope `gateway:read`.
    *
    * `GET /gateway/api/upstreams/drained`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered route would have been changed, or discovery is off.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or the request would change a discovered route, or discovery is off.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials do not belong to the operator's own app, or lack the required scope.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
    * - 503: The database is away.
    *
    * @example
@@ -71,15 +75,17 @@ export interface Upstreams {
   /**
    * Closes the circuit of a target at once.
    *
+   * Needs the scope `gateway:write`.
+   *
    * `POST /gateway/api/upstreams/{targetId}/reset`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or a discovered route would have been changed, or discovery is off.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials are not of the operator's tenant, or lack the scope that the operation needs.
-   * - 404: No route has such a target.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The gateway is draining and takes no writes, or the database is away.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, and the message names it; or the request would change a discovered route, or discovery is off.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials do not belong to the operator's own app, or lack the required scope.
+   * - 404: No route has this target.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The gateway is draining and accepts no writes, or the database is unavailable.
    *
    * @example
    * ```ts
@@ -88,6 +94,7 @@ export interface Upstreams {
    */
   readonly resetCircuit: (
     request: {
+      /** Id of a target; kept while the route has that URL. */
       targetId: T.TargetId;
     },
     options?: RequestOptions,

@@ -11,17 +11,19 @@ export interface Crons {
   /**
    * Creates a cron entry.
    *
+   * Needs the scope `jobs:write`.
+   *
    * `POST /v1/crons`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 409: The lease does not hold the job, the name is taken, or the `Idempotency-Key` was used with another body or is in use.
-   * - 413: The body, or a value in it, is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 409: The lease does not hold the job, the name is already in use, or the `Idempotency-Key` was used with another body or is in use.
+   * - 413: The body, or a value in it, is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for jobs.
    *
    * @example
    * ```ts
@@ -38,14 +40,16 @@ export interface Crons {
   /**
    * Lists the cron entries of the tenant, newest first.
    *
+   * Needs the scope `jobs:read`.
+   *
    * `GET /v1/crons`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for jobs.
    *
    * @example
    * ```ts
@@ -54,30 +58,32 @@ export interface Crons {
    */
   readonly list: (
     request?: {
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Records to skip. For walks over whole lists a cursor is steadier and cheaper. */
+      /** The number of records to skip. To read a whole list, a cursor is more stable and cheaper. */
       offset?: number | undefined;
-      /** Where the page before ended: its `X-Next-Cursor`. Not together with `offset`. */
+      /** The `X-Next-Cursor` of the previous page. It cannot be combined with `offset`. */
       cursor?: T.Cursor | undefined;
-      /** Only records of this tenant. Another one than the caller's own may be named by the operator only. */
+      /** Only records of this tenant. Only the operator may name a tenant other than the caller's own. */
       scope_org_id?: T.TenantId | undefined;
     },
     options?: RequestOptions,
   ) => List<T.CronEntry, T.Error>;
 
   /**
-   * Answers one cron entry.
+   * Returns one cron entry.
+   *
+   * Needs the scope `jobs:read`.
    *
    * `GET /v1/crons/{cronId}`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for jobs.
    *
    * @example
    * ```ts
@@ -86,25 +92,28 @@ export interface Crons {
    */
   readonly get: (
     request: {
+      /** Id of a cron entry. */
       cronId: T.CronId;
     },
     options?: RequestOptions,
   ) => Answer<T.CronEntry, T.Error>;
 
   /**
-   * Changes a cron entry. It fires next by its new schedule, from now on.
+   * Changes a cron entry. From now on, it fires by its new schedule.
+   *
+   * Needs the scope `jobs:write`.
    *
    * `PUT /v1/crons/{cronId}`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 413: The body, or a value in it, is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 413: The body, or a value in it, is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for jobs.
    *
    * @example
    * ```ts
@@ -113,6 +122,7 @@ export interface Crons {
    */
   readonly update: (
     request: {
+      /** Id of a cron entry. */
       cronId: T.CronId;
       body: T.CronEntryUpdate;
     },
@@ -120,17 +130,19 @@ export interface Crons {
   ) => Answer<T.CronEntry, T.Error>;
 
   /**
-   * Deletes a cron entry. It never fires again; its jobs stay.
+   * Deletes a cron entry. It never fires again; its jobs remain.
+   *
+   * Needs the scope `jobs:write`.
    *
    * `DELETE /v1/crons/{cronId}`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for jobs.
    *
    * @example
    * ```ts
@@ -139,6 +151,7 @@ export interface Crons {
    */
   readonly delete: (
     request: {
+      /** Id of a cron entry. */
       cronId: T.CronId;
     },
     options?: RequestOptions,
@@ -147,15 +160,17 @@ export interface Crons {
   /**
    * Disables a cron entry. It does not fire until it is enabled.
    *
+   * Needs the scope `jobs:write`.
+   *
    * `POST /v1/crons/{cronId}/disable`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for jobs.
    *
    * @example
    * ```ts
@@ -164,23 +179,26 @@ export interface Crons {
    */
   readonly disable: (
     request: {
+      /** Id of a cron entry. */
       cronId: T.CronId;
     },
     options?: RequestOptions,
   ) => Answer<T.CronEntry, T.Error>;
 
   /**
-   * Enables a cron entry. It fires from now on; what it missed while it was disabled is not made up for.
+   * Enables a cron entry. It fires from now on; ticks missed while it was disabled are not made up.
+   *
+   * Needs the scope `jobs:write`.
    *
    * `POST /v1/crons/{cronId}/enable`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for jobs.
    *
    * @example
    * ```ts
@@ -189,24 +207,27 @@ export interface Crons {
    */
   readonly enable: (
     request: {
+      /** Id of a cron entry. */
       cronId: T.CronId;
     },
     options?: RequestOptions,
   ) => Answer<T.CronEntry, T.Error>;
 
   /**
-   * Creates a job of a cron entry now. Its schedule stays as it is.
+   * Creates a job of a cron entry now. Its schedule does not change.
+   *
+   * Needs the scope `jobs:write`.
    *
    * `POST /v1/crons/{cronId}/trigger`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 409: The lease does not hold the job, the name is taken, or the `Idempotency-Key` was used with another body or is in use.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 409: The lease does not hold the job, the name is already in use, or the `Idempotency-Key` was used with another body or is in use.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for jobs.
    *
    * @example
    * ```ts
@@ -215,6 +236,7 @@ export interface Crons {
    */
   readonly trigger: (
     request: {
+      /** Id of a cron entry. */
       cronId: T.CronId;
     },
     options?: RequestOptions,
@@ -224,12 +246,12 @@ export interface Crons {
 /** The resource over a client of one's own. */
 export const cronsOf = (client: Client): Crons =>
   resource<Crons>(client, 'jobs.crons', {
-    create: { verb: 'POST', path: '/v1/crons', body: 'application/json' },
+    create: { verb: 'POST', path: '/v1/crons', body: 'application/json', creates: true },
     list: { verb: 'GET', path: '/v1/crons', pages: 'cursor' },
     get: { verb: 'GET', path: '/v1/crons/{cronId}' },
     update: { verb: 'PUT', path: '/v1/crons/{cronId}', body: 'application/json' },
-    delete: { verb: 'DELETE', path: '/v1/crons/{cronId}' },
+    delete: { verb: 'DELETE', path: '/v1/crons/{cronId}', empty: [204] },
     disable: { verb: 'POST', path: '/v1/crons/{cronId}/disable' },
     enable: { verb: 'POST', path: '/v1/crons/{cronId}/enable' },
-    trigger: { verb: 'POST', path: '/v1/crons/{cronId}/trigger' },
+    trigger: { verb: 'POST', path: '/v1/crons/{cronId}/trigger', creates: true },
   });

@@ -11,14 +11,16 @@ export interface Dlq {
   /**
    * Lists the dead letters of the tenant, newest first.
    *
+   * Needs the scope `jobs:read`.
+   *
    * `GET /v1/dlq`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for jobs.
    *
    * @example
    * ```ts
@@ -27,15 +29,15 @@ export interface Dlq {
    */
   readonly list: (
     request?: {
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Records to skip. For walks over whole lists a cursor is steadier and cheaper. */
+      /** The number of records to skip. To read a whole list, a cursor is more stable and cheaper. */
       offset?: number | undefined;
-      /** Where the page before ended: its `X-Next-Cursor`. Not together with `offset`. */
+      /** The `X-Next-Cursor` of the previous page. It cannot be combined with `offset`. */
       cursor?: T.Cursor | undefined;
-      /** Only records of this tenant. Another one than the caller's own may be named by the operator only. */
+      /** Only records of this tenant. Only the operator may name a tenant other than the caller's own. */
       scope_org_id?: T.TenantId | undefined;
-      /** Only those of this queue. */
+      /** Only dead letters of this queue. */
       queue?: T.QueueName | undefined;
     },
     options?: RequestOptions,
@@ -44,14 +46,16 @@ export interface Dlq {
   /**
    * Counts the dead letters of the tenant.
    *
+   * Needs the scope `jobs:read`.
+   *
    * `GET /v1/dlq/count`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for jobs.
    *
    * @example
    * ```ts
@@ -60,7 +64,7 @@ export interface Dlq {
    */
   readonly count: (
     request?: {
-      /** Only those of this queue. */
+      /** Only dead letters of this queue. */
       queue?: T.QueueName | undefined;
     },
     options?: RequestOptions,
@@ -69,16 +73,18 @@ export interface Dlq {
   /**
    * Removes the dead letters of the tenant that are older than a threshold.
    *
+   * Needs the scope `jobs:admin`.
+   *
    * `POST /v1/dlq/purge`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 413: The body, or a value in it, is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 413: The body, or a value in it, is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for jobs.
    *
    * @example
    * ```ts
@@ -93,18 +99,21 @@ export interface Dlq {
   ) => Answer<T.DeadLetterPurgeResult, T.Error>;
 
   /**
-   * Replays several dead letters: those with the given ids, or the oldest 1000 that match a filter. Both or neither is a 400.
+   * Replays several dead letters: those with the given ids, or the oldest 1000 that match a filter.
+   * Sending both or neither is a 400.
+   *
+   * Needs the scope `jobs:write`.
    *
    * `POST /v1/dlq/replay`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 413: The body, or a value in it, is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 413: The body, or a value in it, is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for jobs.
    *
    * @example
    * ```ts
@@ -119,17 +128,19 @@ export interface Dlq {
   ) => Answer<T.ReplayResult, T.Error>;
 
   /**
-   * Answers one dead letter.
+   * Returns one dead letter.
+   *
+   * Needs the scope `jobs:read`.
    *
    * `GET /v1/dlq/{entryId}`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for jobs.
    *
    * @example
    * ```ts
@@ -138,25 +149,29 @@ export interface Dlq {
    */
   readonly get: (
     request: {
+      /** Id of a dead letter. */
       entryId: T.DeadLetterId;
     },
     options?: RequestOptions,
   ) => Answer<T.DeadLetter, T.Error>;
 
   /**
-   * Replays a dead letter: a new job with the same work in the same queue, which takes the place of the entry. The failed job
-   * stays as history; the new one names it as its origin. Of two replays at once one is answered 404.
+   * Replays a dead letter: a new job with the same work in the same queue replaces the entry. The
+   * failed job remains as history, and the new job names it as its origin. Of two simultaneous
+   * replays, one gets a 404.
+   *
+   * Needs the scope `jobs:write`.
    *
    * `POST /v1/dlq/{entryId}/replay`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 409: The lease does not hold the job, the name is taken, or the `Idempotency-Key` was used with another body or is in use.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 409: The lease does not hold the job, the name is already in use, or the `Idempotency-Key` was used with another body or is in use.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for jobs.
    *
    * @example
    * ```ts
@@ -165,6 +180,7 @@ export interface Dlq {
    */
   readonly replay: (
     request: {
+      /** Id of a dead letter. */
       entryId: T.DeadLetterId;
     },
     options?: RequestOptions,
@@ -179,5 +195,5 @@ export const dlqOf = (client: Client): Dlq =>
     purge: { verb: 'POST', path: '/v1/dlq/purge', body: 'application/json' },
     replayMany: { verb: 'POST', path: '/v1/dlq/replay', body: 'application/json' },
     get: { verb: 'GET', path: '/v1/dlq/{entryId}' },
-    replay: { verb: 'POST', path: '/v1/dlq/{entryId}/replay' },
+    replay: { verb: 'POST', path: '/v1/dlq/{entryId}/replay', creates: true },
   });

@@ -14,11 +14,13 @@ export type * from './types.ts';
 export type { Crons, Dlq, Jobs, Leases, Queues, Stats, Workflows, Runs };
 
 /**
- * Runs work in the background: jobs in queues, schedules that create them, and workflows whose steps are never executed again
- * once they are recorded. A job is executed at least once or is seen to have failed; one that failed for good is kept as a dead
- * letter and can be replayed. Workers of any language take jobs by a lease, which ends unless they renew it.
- * Records belong to the caller's tenant (`scope_org_id`) and app (`scope_app_id`). The operator, who holds `jobs:admin` in the
- * operator's tenant, sees and works on those of all tenants of the app, also those of the platform's own tenant `system`.
+ * Runs work in the background: jobs in queues, schedules that create jobs, and workflows whose
+ * steps are never executed again once they are recorded. A job is executed at least once or is
+ * known to have failed; a job that failed permanently is kept as a dead letter and can be replayed.
+ * Workers in any language take jobs by a lease, which ends unless they renew it. Records belong to
+ * the caller's tenant (`scope_org_id`) and app (`scope_app_id`). The operator, who holds
+ * `jobs:admin` in the operator's own app, sees and changes the records of all tenants of the app,
+ * including those of the platform's own tenant `system`.
  */
 export interface JobsService {
   readonly crons: Crons;

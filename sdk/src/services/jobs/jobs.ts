@@ -11,14 +11,16 @@ export interface Jobs {
   /**
    * Lists the jobs of the tenant, newest first. Finished ones are kept for 7 days by default.
    *
+   * Needs the scope `jobs:read`.
+   *
    * `GET /v1/jobs`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for jobs.
    *
    * @example
    * ```ts
@@ -27,13 +29,13 @@ export interface Jobs {
    */
   readonly list: (
     request?: {
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Records to skip. For walks over whole lists a cursor is steadier and cheaper. */
+      /** The number of records to skip. To read a whole list, a cursor is more stable and cheaper. */
       offset?: number | undefined;
-      /** Where the page before ended: its `X-Next-Cursor`. Not together with `offset`. */
+      /** The `X-Next-Cursor` of the previous page. It cannot be combined with `offset`. */
       cursor?: T.Cursor | undefined;
-      /** Only records of this tenant. Another one than the caller's own may be named by the operator only. */
+      /** Only records of this tenant. Only the operator may name a tenant other than the caller's own. */
       scope_org_id?: T.TenantId | undefined;
       /** Only jobs in this state. */
       state?: T.JobState | undefined;
@@ -46,19 +48,21 @@ export interface Jobs {
   ) => List<T.Job, T.Error>;
 
   /**
-   * Creates a job. While its `unique_key` is taken the job that has it is answered with 200, and nothing is created.
+   * Creates a job. If its `unique_key` is taken, the existing job is returned with 200, and nothing is created.
+   *
+   * Needs the scope `jobs:write`.
    *
    * `POST /v1/jobs`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 409: The lease does not hold the job, the name is taken, or the `Idempotency-Key` was used with another body or is in use.
-   * - 413: The body, or a value in it, is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 409: The lease does not hold the job, the name is already in use, or the `Idempotency-Key` was used with another body or is in use.
+   * - 413: The body, or a value in it, is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for jobs.
    *
    * @example
    * ```ts
@@ -73,19 +77,21 @@ export interface Jobs {
   ) => Answer<T.Job, T.Error>;
 
   /**
-   * Creates several jobs: all of them, or none.
+   * Creates several jobs atomically.
+   *
+   * Needs the scope `jobs:write`.
    *
    * `POST /v1/jobs/batch`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 409: The lease does not hold the job, the name is taken, or the `Idempotency-Key` was used with another body or is in use.
-   * - 413: The body, or a value in it, is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 409: The lease does not hold the job, the name is already in use, or the `Idempotency-Key` was used with another body or is in use.
+   * - 413: The body, or a value in it, is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for jobs.
    *
    * @example
    * ```ts
@@ -102,14 +108,16 @@ export interface Jobs {
   /**
    * Counts the jobs of the tenant by state.
    *
+   * Needs the scope `jobs:read`.
+   *
    * `GET /v1/jobs/counts`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for jobs.
    *
    * @example
    * ```ts
@@ -125,17 +133,19 @@ export interface Jobs {
   ) => Answer<T.JobCounts, T.Error>;
 
   /**
-   * Answers one job.
+   * Returns one job.
+   *
+   * Needs the scope `jobs:read`.
    *
    * `GET /v1/jobs/{jobId}`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for jobs.
    *
    * @example
    * ```ts
@@ -144,23 +154,26 @@ export interface Jobs {
    */
   readonly get: (
     request: {
+      /** Id of a job. */
       jobId: T.JobId;
     },
     options?: RequestOptions,
   ) => Answer<T.Job, T.Error>;
 
   /**
-   * Cancels a job that is `pending` or `retrying`. In any other state it is a 400.
+   * Cancels a job that is `pending` or `retrying`. A job in any other state is a 400.
+   *
+   * Needs the scope `jobs:write`.
    *
    * `POST /v1/jobs/{jobId}/cancel`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for jobs.
    *
    * @example
    * ```ts
@@ -169,6 +182,7 @@ export interface Jobs {
    */
   readonly cancel: (
     request: {
+      /** Id of a job. */
       jobId: T.JobId;
     },
     options?: RequestOptions,
@@ -177,18 +191,20 @@ export interface Jobs {
   /**
    * Completes a job that the lease holds.
    *
+   * Needs the scope `jobs:write`.
+   *
    * `POST /v1/jobs/{jobId}/complete`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 409: The lease does not hold the job, the name is taken, or the `Idempotency-Key` was used with another body or is in use.
-   * - 413: The body, or a value in it, is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 409: The lease does not hold the job, the name is already in use, or the `Idempotency-Key` was used with another body or is in use.
+   * - 413: The body, or a value in it, is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for jobs.
    *
    * @example
    * ```ts
@@ -197,6 +213,7 @@ export interface Jobs {
    */
   readonly complete: (
     request: {
+      /** Id of a job. */
       jobId: T.JobId;
       body: T.Completion;
     },
@@ -204,20 +221,22 @@ export interface Jobs {
   ) => Answer<T.Job, T.Error>;
 
   /**
-   * Fails the attempt of a job that the lease holds. There is another unless they are used up or would not help.
+   * Fails the attempt of a job that the lease holds. Another attempt follows unless none is left or it would not help.
+   *
+   * Needs the scope `jobs:write`.
    *
    * `POST /v1/jobs/{jobId}/fail`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 409: The lease does not hold the job, the name is taken, or the `Idempotency-Key` was used with another body or is in use.
-   * - 413: The body, or a value in it, is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 409: The lease does not hold the job, the name is already in use, or the `Idempotency-Key` was used with another body or is in use.
+   * - 413: The body, or a value in it, is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for jobs.
    *
    * @example
    * ```ts
@@ -226,6 +245,7 @@ export interface Jobs {
    */
   readonly fail: (
     request: {
+      /** Id of a job. */
       jobId: T.JobId;
       body: T.Failing;
     },
@@ -233,18 +253,19 @@ export interface Jobs {
   ) => Answer<T.Job, T.Error>;
 
   /**
-   * Makes a job due now. One that is `failed` or `cancelled` begins anew with all its attempts, and its dead letter is removed.
-   * One that is `running` or `completed` is a 400, and so is one whose `unique_key` another job has.
+   * Makes a job due now. A job that is `failed` or `cancelled` starts again with all its attempts, and its dead letter is removed. A job that is `running` or `completed` is a 400, and so is a job whose `unique_key` another job has.
+   *
+   * Needs the scope `jobs:write`.
    *
    * `POST /v1/jobs/{jobId}/retry`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for jobs.
    *
    * @example
    * ```ts
@@ -253,26 +274,29 @@ export interface Jobs {
    */
   readonly retry: (
     request: {
+      /** Id of a job. */
       jobId: T.JobId;
     },
     options?: RequestOptions,
   ) => Answer<T.Job, T.Error>;
 
   /**
-   * Puts a job that the lease holds off until later. The attempt does not count.
+   * Postpones a job that the lease holds. The attempt does not count.
+   *
+   * Needs the scope `jobs:write`.
    *
    * `POST /v1/jobs/{jobId}/snooze`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 409: The lease does not hold the job, the name is taken, or the `Idempotency-Key` was used with another body or is in use.
-   * - 413: The body, or a value in it, is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 409: The lease does not hold the job, the name is already in use, or the `Idempotency-Key` was used with another body or is in use.
+   * - 413: The body, or a value in it, is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for jobs.
    *
    * @example
    * ```ts
@@ -281,6 +305,7 @@ export interface Jobs {
    */
   readonly snooze: (
     request: {
+      /** Id of a job. */
       jobId: T.JobId;
       body: T.Snooze;
     },
@@ -292,11 +317,11 @@ export interface Jobs {
 export const jobsOf = (client: Client): Jobs =>
   resource<Jobs>(client, 'jobs.jobs', {
     list: { verb: 'GET', path: '/v1/jobs', pages: 'cursor' },
-    create: { verb: 'POST', path: '/v1/jobs', body: 'application/json' },
-    createBatch: { verb: 'POST', path: '/v1/jobs/batch', body: 'application/json' },
+    create: { verb: 'POST', path: '/v1/jobs', body: 'application/json', creates: true },
+    createBatch: { verb: 'POST', path: '/v1/jobs/batch', body: 'application/json', creates: true },
     counts: { verb: 'GET', path: '/v1/jobs/counts' },
     get: { verb: 'GET', path: '/v1/jobs/{jobId}' },
-    cancel: { verb: 'POST', path: '/v1/jobs/{jobId}/cancel' },
+    cancel: { verb: 'POST', path: '/v1/jobs/{jobId}/cancel', empty: [204] },
     complete: { verb: 'POST', path: '/v1/jobs/{jobId}/complete', body: 'application/json' },
     fail: { verb: 'POST', path: '/v1/jobs/{jobId}/fail', body: 'application/json' },
     retry: { verb: 'POST', path: '/v1/jobs/{jobId}/retry' },

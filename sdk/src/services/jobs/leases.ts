@@ -9,19 +9,22 @@ import type * as T from './types.ts';
 /** `plinth.jobs.leases` */
 export interface Leases {
   /**
-   * Takes due jobs from queues: by priority, then tenant by tenant in turn, then by `run_at`. When none is due, it waits for one as
-   * long as `wait` says and answers a lease without id and jobs.
+   * Takes due jobs from queues: by priority, then from each tenant in turn, then by `run_at`. When
+   * none is due, it waits up to `wait` for one and otherwise returns a lease without an id and
+   * jobs.
+   *
+   * Needs the scope `jobs:write`.
    *
    * `POST /v1/leases`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 413: The body, or a value in it, is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 413: The body, or a value in it, is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for jobs.
    *
    * @example
    * ```ts
@@ -36,17 +39,19 @@ export interface Leases {
   ) => Answer<T.Lease, T.Error>;
 
   /**
-   * Gives a lease back. Its unfinished jobs are pending at once, and their attempt does not count.
+   * Releases a lease. Its unfinished jobs are pending at once, and their attempts do not count.
+   *
+   * Needs the scope `jobs:write`.
    *
    * `DELETE /v1/leases/{leaseId}`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for jobs.
    *
    * @example
    * ```ts
@@ -55,25 +60,28 @@ export interface Leases {
    */
   readonly release: (
     request: {
+      /** Id of a lease. */
       leaseId: T.LeaseId;
     },
     options?: RequestOptions,
   ) => Answer<void, T.Error>;
 
   /**
-   * Renews a lease, and says which jobs it no longer holds.
+   * Renews a lease, and returns the jobs that it no longer holds.
+   *
+   * Needs the scope `jobs:write`.
    *
    * `POST /v1/leases/{leaseId}/heartbeat`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 413: The body, or a value in it, is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 413: The body, or a value in it, is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for jobs.
    *
    * @example
    * ```ts
@@ -82,6 +90,7 @@ export interface Leases {
    */
   readonly heartbeat: (
     request: {
+      /** Id of a lease. */
       leaseId: T.LeaseId;
       body?: T.Heartbeat | undefined;
     },
@@ -89,19 +98,21 @@ export interface Leases {
   ) => Answer<T.HeartbeatResult, T.Error>;
 
   /**
-   * Ends the attempts of several jobs of a lease; says which of them it no longer held.
+   * Ends attempts of several jobs of a lease. Returns the jobs that it no longer held.
+   *
+   * Needs the scope `jobs:write`.
    *
    * `POST /v1/leases/{leaseId}/settle`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 413: The body, or a value in it, is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 413: The body, or a value in it, is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for jobs.
    *
    * @example
    * ```ts
@@ -110,6 +121,7 @@ export interface Leases {
    */
   readonly settle: (
     request: {
+      /** Id of a lease. */
       leaseId: T.LeaseId;
       body: T.Settlement;
     },
@@ -121,7 +133,7 @@ export interface Leases {
 export const leasesOf = (client: Client): Leases =>
   resource<Leases>(client, 'jobs.leases', {
     create: { verb: 'POST', path: '/v1/leases', body: 'application/json' },
-    release: { verb: 'DELETE', path: '/v1/leases/{leaseId}' },
+    release: { verb: 'DELETE', path: '/v1/leases/{leaseId}', empty: [204] },
     heartbeat: { verb: 'POST', path: '/v1/leases/{leaseId}/heartbeat', body: 'application/json' },
     settle: { verb: 'POST', path: '/v1/leases/{leaseId}/settle', body: 'application/json' },
   });

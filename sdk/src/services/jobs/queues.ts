@@ -9,16 +9,18 @@ import type * as T from './types.ts';
 /** `plinth.jobs.queues` */
 export interface Queues {
   /**
-   * Lists the queues that have limits, or live jobs that the caller sees, by name.
+   * Lists by name the queues that have limits, or live jobs that the caller may see.
+   *
+   * Needs the scope `jobs:read`.
    *
    * `GET /v1/queues`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for jobs.
    *
    * @example
    * ```ts
@@ -27,28 +29,30 @@ export interface Queues {
    */
   readonly list: (
     request?: {
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Records to skip. For walks over whole lists a cursor is steadier and cheaper. */
+      /** The number of records to skip. To read a whole list, a cursor is more stable and cheaper. */
       offset?: number | undefined;
-      /** Where the page before ended: its `X-Next-Cursor`. Not together with `offset`. */
+      /** The `X-Next-Cursor` of the previous page. It cannot be combined with `offset`. */
       cursor?: T.Cursor | undefined;
     },
     options?: RequestOptions,
   ) => List<T.Queue, T.Error>;
 
   /**
-   * Answers one queue.
+   * Returns one queue.
+   *
+   * Needs the scope `jobs:read`.
    *
    * `GET /v1/queues/{name}`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for jobs.
    *
    * @example
    * ```ts
@@ -57,24 +61,30 @@ export interface Queues {
    */
   readonly get: (
     request: {
+      /**
+       * The name of a queue. Names that begin with `plinth.` or `workflow.` are reserved for the engine:
+       * no request can enqueue to them.
+       */
       name: T.QueueName;
     },
     options?: RequestOptions,
   ) => Answer<T.Queue, T.Error>;
 
   /**
-   * Sets limits of a queue, which is created when it does not exist. Absent members keep their value.
+   * Sets the limits of a queue, which is created if it does not exist. Absent members keep their value.
+   *
+   * Needs the scope `jobs:admin` in the operator's tenant.
    *
    * `PUT /v1/queues/{name}`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 413: The body, or a value in it, is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 413: The body, or a value in it, is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for jobs.
    *
    * @example
    * ```ts
@@ -83,6 +93,10 @@ export interface Queues {
    */
   readonly put: (
     request: {
+      /**
+       * The name of a queue. Names that begin with `plinth.` or `workflow.` are reserved for the engine:
+       * no request can enqueue to them.
+       */
       name: T.QueueName;
       body: T.QueueUpdate;
     },

@@ -11,14 +11,16 @@ export interface Runs {
   /**
    * Lists the runs of the tenant, newest first. Finished ones are kept for 30 days by default.
    *
+   * Needs the scope `jobs:read`.
+   *
    * `GET /v1/workflows/runs`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for jobs.
    *
    * @example
    * ```ts
@@ -27,13 +29,13 @@ export interface Runs {
    */
   readonly list: (
     request?: {
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Records to skip. For walks over whole lists a cursor is steadier and cheaper. */
+      /** The number of records to skip. To read a whole list, a cursor is more stable and cheaper. */
       offset?: number | undefined;
-      /** Where the page before ended: its `X-Next-Cursor`. Not together with `offset`. */
+      /** The `X-Next-Cursor` of the previous page. It cannot be combined with `offset`. */
       cursor?: T.Cursor | undefined;
-      /** Only records of this tenant. Another one than the caller's own may be named by the operator only. */
+      /** Only records of this tenant. Only the operator may name a tenant other than the caller's own. */
       scope_org_id?: T.TenantId | undefined;
       /** Only runs in this state. */
       state?: T.RunState | undefined;
@@ -44,20 +46,22 @@ export interface Runs {
   ) => List<T.WorkflowRun, T.Error>;
 
   /**
-   * Starts a run. When the workflow has a run of that `key`, it is answered with 200, and nothing is started.
+   * Starts a run. If the workflow already has a run with this `key`, that run is returned with 200, and nothing is started.
+   *
+   * Needs the scope `jobs:write`.
    *
    * `POST /v1/workflows/runs`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 409: The lease does not hold the job, the name is taken, or the `Idempotency-Key` was used with another body or is in use.
-   * - 413: The body, or a value in it, is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 409: The lease does not hold the job, the name is already in use, or the `Idempotency-Key` was used with another body or is in use.
+   * - 413: The body, or a value in it, is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for jobs.
    *
    * @example
    * ```ts
@@ -72,17 +76,19 @@ export interface Runs {
   ) => Answer<T.WorkflowRun, T.Error>;
 
   /**
-   * Answers one run.
+   * Returns one run.
+   *
+   * Needs the scope `jobs:read`.
    *
    * `GET /v1/workflows/runs/{runId}`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for jobs.
    *
    * @example
    * ```ts
@@ -91,6 +97,7 @@ export interface Runs {
    */
   readonly get: (
     request: {
+      /** Id of a workflow run. */
       runId: T.RunId;
     },
     options?: RequestOptions,
@@ -99,15 +106,17 @@ export interface Runs {
   /**
    * Cancels a run: it fails with the error `cancelled`. A finished run is a 400.
    *
+   * Needs the scope `jobs:write`.
+   *
    * `POST /v1/workflows/runs/{runId}/cancel`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for jobs.
    *
    * @example
    * ```ts
@@ -116,23 +125,26 @@ export interface Runs {
    */
   readonly cancel: (
     request: {
+      /** Id of a workflow run. */
       runId: T.RunId;
     },
     options?: RequestOptions,
   ) => Answer<T.WorkflowRun, T.Error>;
 
   /**
-   * Goes on with a failed run from what it has recorded. A run that has not failed is a 400.
+   * Continues a failed run from its recorded steps. A run that has not failed is a 400.
+   *
+   * Needs the scope `jobs:write`.
    *
    * `POST /v1/workflows/runs/{runId}/retry`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for jobs.
    *
    * @example
    * ```ts
@@ -141,25 +153,28 @@ export interface Runs {
    */
   readonly retry: (
     request: {
+      /** Id of a workflow run. */
       runId: T.RunId;
     },
     options?: RequestOptions,
   ) => Answer<T.WorkflowRun, T.Error>;
 
   /**
-   * Sends a signal to a run. It is kept until the run waits for one of its name. A finished run is a 400.
+   * Sends a signal to a run. It is stored until the run waits for a signal with this name. A finished run is a 400.
+   *
+   * Needs the scope `jobs:write`.
    *
    * `POST /v1/workflows/runs/{runId}/signals`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 413: The body, or a value in it, is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 413: The body, or a value in it, is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for jobs.
    *
    * @example
    * ```ts
@@ -168,6 +183,7 @@ export interface Runs {
    */
   readonly signal: (
     request: {
+      /** Id of a workflow run. */
       runId: T.RunId;
       body: T.Signal;
     },
@@ -177,15 +193,17 @@ export interface Runs {
   /**
    * Lists the steps of a run, oldest first.
    *
+   * Needs the scope `jobs:read`.
+   *
    * `GET /v1/workflows/runs/{runId}/steps`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for jobs.
    *
    * @example
    * ```ts
@@ -194,32 +212,35 @@ export interface Runs {
    */
   readonly steps: (
     request: {
+      /** Id of a workflow run. */
       runId: T.RunId;
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Records to skip. For walks over whole lists a cursor is steadier and cheaper. */
+      /** The number of records to skip. To read a whole list, a cursor is more stable and cheaper. */
       offset?: number | undefined;
-      /** Where the page before ended: its `X-Next-Cursor`. Not together with `offset`. */
+      /** The `X-Next-Cursor` of the previous page. It cannot be combined with `offset`. */
       cursor?: T.Cursor | undefined;
     },
     options?: RequestOptions,
   ) => List<T.Step, T.Error>;
 
   /**
-   * Records the output of a step. The first output that was recorded wins and is answered.
+   * Records the output of a step. The first recorded output wins and is returned.
+   *
+   * Needs the scope `jobs:write`.
    *
    * `PUT /v1/workflows/runs/{runId}/steps/{step}`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 409: The lease does not hold the job, the name is taken, or the `Idempotency-Key` was used with another body or is in use.
-   * - 413: The body, or a value in it, is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 409: The lease does not hold the job, the name is already in use, or the `Idempotency-Key` was used with another body or is in use.
+   * - 413: The body, or a value in it, is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for jobs.
    *
    * @example
    * ```ts
@@ -228,7 +249,9 @@ export interface Runs {
    */
   readonly saveStep: (
     request: {
+      /** Id of a workflow run. */
       runId: T.RunId;
+      /** The name of a step; a name that is repeated in a run gets `#2`, `#3` and so on. */
       step: T.StepName;
       body: T.StepOutput;
     },
@@ -240,7 +263,7 @@ export interface Runs {
 export const runsOf = (client: Client): Runs =>
   resource<Runs>(client, 'jobs.runs', {
     list: { verb: 'GET', path: '/v1/workflows/runs', pages: 'cursor' },
-    start: { verb: 'POST', path: '/v1/workflows/runs', body: 'application/json' },
+    start: { verb: 'POST', path: '/v1/workflows/runs', body: 'application/json', creates: true },
     get: { verb: 'GET', path: '/v1/workflows/runs/{runId}' },
     cancel: { verb: 'POST', path: '/v1/workflows/runs/{runId}/cancel' },
     retry: { verb: 'POST', path: '/v1/workflows/runs/{runId}/retry' },

@@ -9,16 +9,18 @@ import type * as T from './types.ts';
 /** `plinth.jobs.workflows` */
 export interface Workflows {
   /**
-   * Answers the names of the registered workflows; for the operator those of the platform too.
+   * Returns the names of the registered workflows; for the operator, also those of the platform.
+   *
+   * Needs the scope `jobs:read`.
    *
    * `GET /v1/workflows`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for jobs.
    *
    * @example
    * ```ts
@@ -31,17 +33,19 @@ export interface Workflows {
   ) => Answer<T.WorkflowNames, T.Error>;
 
   /**
-   * Answers one workflow in its highest version.
+   * Returns one workflow in its highest version.
+   *
+   * Needs the scope `jobs:read`.
    *
    * `GET /v1/workflows/{name}`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for jobs.
    *
    * @example
    * ```ts
@@ -50,25 +54,27 @@ export interface Workflows {
    */
   readonly get: (
     request: {
+      /** The name of a workflow. */
       name: T.WorkflowName;
     },
     options?: RequestOptions,
   ) => Answer<T.Workflow, T.Error>;
 
   /**
-   * Registers a version of a workflow, or replaces what was registered of it. The name `runs` is a 400, and so is one that code has
-   * registered.
+   * Registers a version of a workflow, or replaces its registration. The name `runs` is a 400, and so is a name that code has registered.
+   *
+   * Needs the scope `jobs:write`.
    *
    * `PUT /v1/workflows/{name}`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 413: The body, or a value in it, is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 413: The body, or a value in it, is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for jobs.
    *
    * @example
    * ```ts
@@ -77,6 +83,7 @@ export interface Workflows {
    */
   readonly put: (
     request: {
+      /** The name of a workflow. */
       name: T.WorkflowName;
       body: T.WorkflowCreate;
     },
@@ -84,17 +91,19 @@ export interface Workflows {
   ) => Answer<T.Workflow, T.Error>;
 
   /**
-   * Removes a workflow with all its versions: no run of it can be started. A name that code has registered is a 400.
+   * Removes a workflow with all its versions: no new run of it can be started. A name that code has registered is a 400.
+   *
+   * Needs the scope `jobs:write`.
    *
    * `DELETE /v1/workflows/{name}`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds or unknown, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more jobs wait to be stored, or more workers wait for jobs, than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for jobs.
    *
    * @example
    * ```ts
@@ -103,6 +112,7 @@ export interface Workflows {
    */
   readonly delete: (
     request: {
+      /** The name of a workflow. */
       name: T.WorkflowName;
     },
     options?: RequestOptions,
@@ -115,5 +125,5 @@ export const workflowsOf = (client: Client): Workflows =>
     list: { verb: 'GET', path: '/v1/workflows' },
     get: { verb: 'GET', path: '/v1/workflows/{name}' },
     put: { verb: 'PUT', path: '/v1/workflows/{name}', body: 'application/json' },
-    delete: { verb: 'DELETE', path: '/v1/workflows/{name}' },
+    delete: { verb: 'DELETE', path: '/v1/workflows/{name}', empty: [204] },
   });

@@ -10,8 +10,9 @@ export type * from './types.ts';
 export type { Keys, Usage, Policies, Scopes };
 
 /**
- * Issues API keys, answers in one call whether a request that carries one may pass, and accounts for every use.
- * All data belongs to the caller's tenant. Raw keys are shown once, when they are made.
+ * Issues API keys, decides in one call whether a request with a key may pass, and records every
+ * use. All data belongs to the caller's tenant. Raw keys are shown only once, when they are
+ * created.
  */
 export interface KeysService {
   readonly keys: Keys;

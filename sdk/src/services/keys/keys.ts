@@ -9,17 +9,19 @@ import type * as T from './types.ts';
 /** `plinth.keys.keys` */
 export interface Keys {
   /**
-   * Tells at once when answers may be different, so that callers may keep them. A comment every half second proves the stream alive.
+   * Streams changes that may affect validation results. Callers may therefore cache results. A comment every half second shows that the stream is alive.
+   *
+   * Needs the scope `keys:admin` in the operator's tenant.
    *
    * `GET /v1/changes`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or would give what they do not hold.
-   * - 410: The stream no longer reaches back to where the caller was.
-   * - 429: The API key that the request carries has used up its rate, or uses arrive faster than they can be stored.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away: no answer is better than a wrong one.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request would grant permissions that they do not hold.
+   * - 410: The stream no longer reaches back to the caller's position.
+   * - 429: The API key of the request has exceeded its rate limit, or uses arrive faster than they can be stored.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable. The service returns this error rather than a wrong result.
    *
    * @example
    * ```ts
@@ -28,27 +30,29 @@ export interface Keys {
    */
   readonly changes: (
     request?: {
-      /** The `id` of the last event that was seen; the changes after it come first. */
+      /** The `id` of the last event received; the stream continues after it. */
       'Last-Event-ID'?: string | undefined;
     },
     options?: EventOptions,
   ) => EventStream<{ event: 'change'; id?: string; data: T.Change }, T.Error>;
 
   /**
-   * Creates a key. Names of scopes that are not registered yet are registered.
+   * Creates a key. Unregistered scope names are registered.
+   *
+   * Needs the scope `keys:write`.
    *
    * `POST /v1/keys`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or would give what they do not hold.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 409: The change collides with what is stored, or the state of the key does not allow it.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate, or uses arrive faster than they can be stored.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away: no answer is better than a wrong one.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request would grant permissions that they do not hold.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 409: The change conflicts with stored data, or the state of the key does not allow it.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit, or uses arrive faster than they can be stored.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable. The service returns this error rather than a wrong result.
    *
    * @example
    * ```ts
@@ -65,14 +69,16 @@ export interface Keys {
   /**
    * Lists the keys of the tenant, newest first.
    *
+   * Needs the scope `keys:read`.
+   *
    * `GET /v1/keys`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or would give what they do not hold.
-   * - 429: The API key that the request carries has used up its rate, or uses arrive faster than they can be stored.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away: no answer is better than a wrong one.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request would grant permissions that they do not hold.
+   * - 429: The API key of the request has exceeded its rate limit, or uses arrive faster than they can be stored.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable. The service returns this error rather than a wrong result.
    *
    * @example
    * ```ts
@@ -81,11 +87,11 @@ export interface Keys {
    */
   readonly list: (
     request?: {
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Records to skip. For walks over whole lists a cursor is steadier and cheaper. */
+      /** The number of records to skip. To read a whole list, a cursor is more stable and cheaper. */
       offset?: number | undefined;
-      /** Where the page before ended: its `X-Next-Cursor`. Not together with `offset`. */
+      /** The `X-Next-Cursor` of the previous page. It cannot be combined with `offset`. */
       cursor?: T.Cursor | undefined;
       /** Only keys in this state. */
       state?: T.KeyState | undefined;
@@ -95,25 +101,27 @@ export interface Keys {
       policy_id?: T.PolicyId | undefined;
       /** Only keys of this owner. */
       owner_id?: T.OwnerId | undefined;
-      /** Only keys that hold this very scope. */
+      /** Only keys that hold exactly this scope. */
       scope?: T.ScopeName | undefined;
     },
     options?: RequestOptions,
   ) => List<T.Key, T.Error>;
 
   /**
-   * Answers whether a request that carries a raw key may pass. A negative answer is a 200 with `valid: false`.
+   * Returns whether a request with a raw key may pass. A negative result is a 200 with `valid: false`.
+   *
+   * Needs the scope `keys:read`.
    *
    * `POST /v1/keys/validate`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or would give what they do not hold.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate, or uses arrive faster than they can be stored.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away: no answer is better than a wrong one.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request would grant permissions that they do not hold.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit, or uses arrive faster than they can be stored.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable. The service returns this error rather than a wrong result.
    *
    * @example
    * ```ts
@@ -128,17 +136,19 @@ export interface Keys {
   ) => Answer<T.ValidationResult, T.Error>;
 
   /**
-   * Answers one key.
+   * Returns one key.
+   *
+   * Needs the scope `keys:read`.
    *
    * `GET /v1/keys/{keyId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or would give what they do not hold.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate, or uses arrive faster than they can be stored.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away: no answer is better than a wrong one.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request would grant permissions that they do not hold.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit, or uses arrive faster than they can be stored.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable. The service returns this error rather than a wrong result.
    *
    * @example
    * ```ts
@@ -147,6 +157,7 @@ export interface Keys {
    */
   readonly get: (
     request: {
+      /** Id of a key. */
       keyId: T.KeyId;
     },
     options?: RequestOptions,
@@ -155,18 +166,20 @@ export interface Keys {
   /**
    * Changes a key that is not revoked.
    *
+   * Needs the scope `keys:write`.
+   *
    * `PATCH /v1/keys/{keyId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or would give what they do not hold.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 409: The change collides with what is stored, or the state of the key does not allow it.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate, or uses arrive faster than they can be stored.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away: no answer is better than a wrong one.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request would grant permissions that they do not hold.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 409: The change conflicts with stored data, or the state of the key does not allow it.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit, or uses arrive faster than they can be stored.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable. The service returns this error rather than a wrong result.
    *
    * @example
    * ```ts
@@ -175,6 +188,7 @@ export interface Keys {
    */
   readonly update: (
     request: {
+      /** Id of a key. */
       keyId: T.KeyId;
       body: T.KeyUpdate;
     },
@@ -184,15 +198,17 @@ export interface Keys {
   /**
    * Deletes a key. Its usage stays in the tenant's until retention ends.
    *
+   * Needs the scope `keys:write`.
+   *
    * `DELETE /v1/keys/{keyId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or would give what they do not hold.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate, or uses arrive faster than they can be stored.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away: no answer is better than a wrong one.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request would grant permissions that they do not hold.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit, or uses arrive faster than they can be stored.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable. The service returns this error rather than a wrong result.
    *
    * @example
    * ```ts
@@ -201,23 +217,26 @@ export interface Keys {
    */
   readonly delete: (
     request: {
+      /** Id of a key. */
       keyId: T.KeyId;
     },
     options?: RequestOptions,
   ) => Answer<void, T.Error>;
 
   /**
-   * Ends the grace of all older raw keys now.
+   * Ends the grace period of all older raw keys now.
+   *
+   * Needs the scope `keys:write`.
    *
    * `DELETE /v1/keys/{keyId}/grace`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or would give what they do not hold.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate, or uses arrive faster than they can be stored.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away: no answer is better than a wrong one.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request would grant permissions that they do not hold.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit, or uses arrive faster than they can be stored.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable. The service returns this error rather than a wrong result.
    *
    * @example
    * ```ts
@@ -226,24 +245,27 @@ export interface Keys {
    */
   readonly endGrace: (
     request: {
+      /** Id of a key. */
       keyId: T.KeyId;
     },
     options?: RequestOptions,
   ) => Answer<T.Key, T.Error>;
 
   /**
-   * Switches a suspended key on again.
+   * Reactivates a suspended key.
+   *
+   * Needs the scope `keys:write`.
    *
    * `POST /v1/keys/{keyId}/reactivate`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or would give what they do not hold.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 409: The change collides with what is stored, or the state of the key does not allow it.
-   * - 429: The API key that the request carries has used up its rate, or uses arrive faster than they can be stored.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away: no answer is better than a wrong one.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request would grant permissions that they do not hold.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 409: The change conflicts with stored data, or the state of the key does not allow it.
+   * - 429: The API key of the request has exceeded its rate limit, or uses arrive faster than they can be stored.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable. The service returns this error rather than a wrong result.
    *
    * @example
    * ```ts
@@ -252,25 +274,28 @@ export interface Keys {
    */
   readonly reactivate: (
     request: {
+      /** Id of a key. */
       keyId: T.KeyId;
     },
     options?: RequestOptions,
   ) => Answer<T.Key, T.Error>;
 
   /**
-   * Switches a key off for good.
+   * Disables a key permanently.
+   *
+   * Needs the scope `keys:write`.
    *
    * `POST /v1/keys/{keyId}/revoke`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or would give what they do not hold.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate, or uses arrive faster than they can be stored.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away: no answer is better than a wrong one.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request would grant permissions that they do not hold.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit, or uses arrive faster than they can be stored.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable. The service returns this error rather than a wrong result.
    *
    * @example
    * ```ts
@@ -279,6 +304,7 @@ export interface Keys {
    */
   readonly revoke: (
     request: {
+      /** Id of a key. */
       keyId: T.KeyId;
       body?: T.Revocation | undefined;
     },
@@ -286,20 +312,22 @@ export interface Keys {
   ) => Answer<T.Key, T.Error>;
 
   /**
-   * Gives a key a new raw key. The old one goes on working for the period of grace.
+   * Gives a key a new raw key. The old raw key keeps working during the grace period.
+   *
+   * Needs the scope `keys:write`.
    *
    * `POST /v1/keys/{keyId}/rotate`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or would give what they do not hold.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 409: The change collides with what is stored, or the state of the key does not allow it.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate, or uses arrive faster than they can be stored.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away: no answer is better than a wrong one.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request would grant permissions that they do not hold.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 409: The change conflicts with stored data, or the state of the key does not allow it.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit, or uses arrive faster than they can be stored.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable. The service returns this error rather than a wrong result.
    *
    * @example
    * ```ts
@@ -308,6 +336,7 @@ export interface Keys {
    */
   readonly rotate: (
     request: {
+      /** Id of a key. */
       keyId: T.KeyId;
       body?: T.RotationInput | undefined;
     },
@@ -317,15 +346,17 @@ export interface Keys {
   /**
    * Lists the rotations of a key, newest first.
    *
+   * Needs the scope `keys:read`.
+   *
    * `GET /v1/keys/{keyId}/rotations`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or would give what they do not hold.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate, or uses arrive faster than they can be stored.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away: no answer is better than a wrong one.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request would grant permissions that they do not hold.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit, or uses arrive faster than they can be stored.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable. The service returns this error rather than a wrong result.
    *
    * @example
    * ```ts
@@ -334,30 +365,33 @@ export interface Keys {
    */
   readonly rotations: (
     request: {
+      /** Id of a key. */
       keyId: T.KeyId;
-      /** Most rotations to answer. */
+      /** The maximum number of rotations to return. */
       limit?: number | undefined;
-      /** Where the page before ended. */
+      /** The `X-Next-Cursor` of the previous page. */
       cursor?: T.Cursor | undefined;
     },
     options?: RequestOptions,
   ) => List<T.Rotation, T.Error>;
 
   /**
-   * Gives scopes to a key. Those it already holds stay.
+   * Adds scopes to a key. The scopes that it already holds remain.
+   *
+   * Needs the scope `keys:write`.
    *
    * `POST /v1/keys/{keyId}/scopes`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or would give what they do not hold.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 409: The change collides with what is stored, or the state of the key does not allow it.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate, or uses arrive faster than they can be stored.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away: no answer is better than a wrong one.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request would grant permissions that they do not hold.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 409: The change conflicts with stored data, or the state of the key does not allow it.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit, or uses arrive faster than they can be stored.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable. The service returns this error rather than a wrong result.
    *
    * @example
    * ```ts
@@ -366,6 +400,7 @@ export interface Keys {
    */
   readonly assignScopes: (
     request: {
+      /** Id of a key. */
       keyId: T.KeyId;
       body: T.ScopeNames;
     },
@@ -373,20 +408,22 @@ export interface Keys {
   ) => Answer<T.Key, T.Error>;
 
   /**
-   * Takes scopes from a key. Those it does not hold are passed over.
+   * Removes scopes from a key. Scopes that it does not hold are ignored.
+   *
+   * Needs the scope `keys:write`.
    *
    * `DELETE /v1/keys/{keyId}/scopes`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or would give what they do not hold.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 409: The change collides with what is stored, or the state of the key does not allow it.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate, or uses arrive faster than they can be stored.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away: no answer is better than a wrong one.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request would grant permissions that they do not hold.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 409: The change conflicts with stored data, or the state of the key does not allow it.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit, or uses arrive faster than they can be stored.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable. The service returns this error rather than a wrong result.
    *
    * @example
    * ```ts
@@ -395,6 +432,7 @@ export interface Keys {
    */
   readonly removeScopes: (
     request: {
+      /** Id of a key. */
       keyId: T.KeyId;
       body: T.ScopeNames;
     },
@@ -402,18 +440,20 @@ export interface Keys {
   ) => Answer<T.Key, T.Error>;
 
   /**
-   * Switches an active key off until it is reactivated.
+   * Disables an active key until it is reactivated.
+   *
+   * Needs the scope `keys:write`.
    *
    * `POST /v1/keys/{keyId}/suspend`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or would give what they do not hold.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 409: The change collides with what is stored, or the state of the key does not allow it.
-   * - 429: The API key that the request carries has used up its rate, or uses arrive faster than they can be stored.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away: no answer is better than a wrong one.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request would grant permissions that they do not hold.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 409: The change conflicts with stored data, or the state of the key does not allow it.
+   * - 429: The API key of the request has exceeded its rate limit, or uses arrive faster than they can be stored.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable. The service returns this error rather than a wrong result.
    *
    * @example
    * ```ts
@@ -422,22 +462,25 @@ export interface Keys {
    */
   readonly suspend: (
     request: {
+      /** Id of a key. */
       keyId: T.KeyId;
     },
     options?: RequestOptions,
   ) => Answer<T.Key, T.Error>;
 
   /**
-   * Answers the key that the request carries.
+   * Returns the key of the request.
+   *
+   * Needs an API key, whatever its scopes.
    *
    * `GET /v1/whoami`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or would give what they do not hold.
-   * - 429: The API key that the request carries has used up its rate, or uses arrive faster than they can be stored.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away: no answer is better than a wrong one.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request would grant permissions that they do not hold.
+   * - 429: The API key of the request has exceeded its rate limit, or uses arrive faster than they can be stored.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable. The service returns this error rather than a wrong result.
    *
    * @example
    * ```ts
@@ -451,12 +494,12 @@ export interface Keys {
 export const keysOf = (client: Client): Keys =>
   resource<Keys>(client, 'keys.keys', {
     changes: { verb: 'GET', path: '/v1/changes', headers: ['Last-Event-ID'], events: { change: 'json' } },
-    create: { verb: 'POST', path: '/v1/keys', body: 'application/json' },
+    create: { verb: 'POST', path: '/v1/keys', body: 'application/json', creates: true },
     list: { verb: 'GET', path: '/v1/keys', pages: 'cursor' },
     validate: { verb: 'POST', path: '/v1/keys/validate', body: 'application/json', read: true },
     get: { verb: 'GET', path: '/v1/keys/{keyId}' },
     update: { verb: 'PATCH', path: '/v1/keys/{keyId}', body: 'application/json' },
-    delete: { verb: 'DELETE', path: '/v1/keys/{keyId}' },
+    delete: { verb: 'DELETE', path: '/v1/keys/{keyId}', empty: [204] },
     endGrace: { verb: 'DELETE', path: '/v1/keys/{keyId}/grace' },
     reactivate: { verb: 'POST', path: '/v1/keys/{keyId}/reactivate' },
     revoke: { verb: 'POST', path: '/v1/keys/{keyId}/revoke', body: 'application/json' },

@@ -11,17 +11,19 @@ export interface Policies {
   /**
    * Creates a policy.
    *
+   * Needs the scope `keys:write`.
+   *
    * `POST /v1/policies`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or would give what they do not hold.
-   * - 409: The change collides with what is stored, or the state of the key does not allow it.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate, or uses arrive faster than they can be stored.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away: no answer is better than a wrong one.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request would grant permissions that they do not hold.
+   * - 409: The change conflicts with stored data, or the state of the key does not allow it.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit, or uses arrive faster than they can be stored.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable. The service returns this error rather than a wrong result.
    *
    * @example
    * ```ts
@@ -38,14 +40,16 @@ export interface Policies {
   /**
    * Lists the policies of the tenant, newest first.
    *
+   * Needs the scope `keys:read`.
+   *
    * `GET /v1/policies`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or would give what they do not hold.
-   * - 429: The API key that the request carries has used up its rate, or uses arrive faster than they can be stored.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away: no answer is better than a wrong one.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request would grant permissions that they do not hold.
+   * - 429: The API key of the request has exceeded its rate limit, or uses arrive faster than they can be stored.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable. The service returns this error rather than a wrong result.
    *
    * @example
    * ```ts
@@ -54,28 +58,30 @@ export interface Policies {
    */
   readonly list: (
     request?: {
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Records to skip. For walks over whole lists a cursor is steadier and cheaper. */
+      /** The number of records to skip. To read a whole list, a cursor is more stable and cheaper. */
       offset?: number | undefined;
-      /** Where the page before ended: its `X-Next-Cursor`. Not together with `offset`. */
+      /** The `X-Next-Cursor` of the previous page. It cannot be combined with `offset`. */
       cursor?: T.Cursor | undefined;
     },
     options?: RequestOptions,
   ) => List<T.Policy, T.Error>;
 
   /**
-   * Answers one policy.
+   * Returns one policy.
+   *
+   * Needs the scope `keys:read`.
    *
    * `GET /v1/policies/{policyId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or would give what they do not hold.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate, or uses arrive faster than they can be stored.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away: no answer is better than a wrong one.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request would grant permissions that they do not hold.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit, or uses arrive faster than they can be stored.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable. The service returns this error rather than a wrong result.
    *
    * @example
    * ```ts
@@ -84,6 +90,7 @@ export interface Policies {
    */
   readonly get: (
     request: {
+      /** Id of a policy. */
       policyId: T.PolicyId;
     },
     options?: RequestOptions,
@@ -92,18 +99,20 @@ export interface Policies {
   /**
    * Changes a policy, for all its keys at once.
    *
+   * Needs the scope `keys:write`.
+   *
    * `PUT /v1/policies/{policyId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or would give what they do not hold.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 409: The change collides with what is stored, or the state of the key does not allow it.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate, or uses arrive faster than they can be stored.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away: no answer is better than a wrong one.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request would grant permissions that they do not hold.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 409: The change conflicts with stored data, or the state of the key does not allow it.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit, or uses arrive faster than they can be stored.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable. The service returns this error rather than a wrong result.
    *
    * @example
    * ```ts
@@ -112,6 +121,7 @@ export interface Policies {
    */
   readonly update: (
     request: {
+      /** Id of a policy. */
       policyId: T.PolicyId;
       body: T.PolicyUpdate;
     },
@@ -121,16 +131,18 @@ export interface Policies {
   /**
    * Deletes a policy that no usable key uses.
    *
+   * Needs the scope `keys:write`.
+   *
    * `DELETE /v1/policies/{policyId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or would give what they do not hold.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 409: The change collides with what is stored, or the state of the key does not allow it.
-   * - 429: The API key that the request carries has used up its rate, or uses arrive faster than they can be stored.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away: no answer is better than a wrong one.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request would grant permissions that they do not hold.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 409: The change conflicts with stored data, or the state of the key does not allow it.
+   * - 429: The API key of the request has exceeded its rate limit, or uses arrive faster than they can be stored.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable. The service returns this error rather than a wrong result.
    *
    * @example
    * ```ts
@@ -139,6 +151,7 @@ export interface Policies {
    */
   readonly delete: (
     request: {
+      /** Id of a policy. */
       policyId: T.PolicyId;
     },
     options?: RequestOptions,
@@ -148,9 +161,9 @@ export interface Policies {
 /** The resource over a client of one's own. */
 export const policiesOf = (client: Client): Policies =>
   resource<Policies>(client, 'keys.policies', {
-    create: { verb: 'POST', path: '/v1/policies', body: 'application/json' },
+    create: { verb: 'POST', path: '/v1/policies', body: 'application/json', creates: true },
     list: { verb: 'GET', path: '/v1/policies', pages: 'cursor' },
     get: { verb: 'GET', path: '/v1/policies/{policyId}' },
     update: { verb: 'PUT', path: '/v1/policies/{policyId}', body: 'application/json' },
-    delete: { verb: 'DELETE', path: '/v1/policies/{policyId}' },
+    delete: { verb: 'DELETE', path: '/v1/policies/{policyId}', empty: [204] },
   });

@@ -11,17 +11,19 @@ export interface Scopes {
   /**
    * Registers a scope.
    *
+   * Needs the scope `keys:write`.
+   *
    * `POST /v1/scopes`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or would give what they do not hold.
-   * - 409: The change collides with what is stored, or the state of the key does not allow it.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate, or uses arrive faster than they can be stored.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away: no answer is better than a wrong one.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request would grant permissions that they do not hold.
+   * - 409: The change conflicts with stored data, or the state of the key does not allow it.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit, or uses arrive faster than they can be stored.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable. The service returns this error rather than a wrong result.
    *
    * @example
    * ```ts
@@ -38,14 +40,16 @@ export interface Scopes {
   /**
    * Lists the scopes of the tenant, by name.
    *
+   * Needs the scope `keys:read`.
+   *
    * `GET /v1/scopes`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or would give what they do not hold.
-   * - 429: The API key that the request carries has used up its rate, or uses arrive faster than they can be stored.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away: no answer is better than a wrong one.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request would grant permissions that they do not hold.
+   * - 429: The API key of the request has exceeded its rate limit, or uses arrive faster than they can be stored.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable. The service returns this error rather than a wrong result.
    *
    * @example
    * ```ts
@@ -54,28 +58,30 @@ export interface Scopes {
    */
   readonly list: (
     request?: {
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Records to skip. For walks over whole lists a cursor is steadier and cheaper. */
+      /** The number of records to skip. To read a whole list, a cursor is more stable and cheaper. */
       offset?: number | undefined;
-      /** Where the page before ended: its `X-Next-Cursor`. Not together with `offset`. */
+      /** The `X-Next-Cursor` of the previous page. It cannot be combined with `offset`. */
       cursor?: T.Cursor | undefined;
     },
     options?: RequestOptions,
   ) => List<T.Scope, T.Error>;
 
   /**
-   * Answers one scope.
+   * Returns one scope.
+   *
+   * Needs the scope `keys:read`.
    *
    * `GET /v1/scopes/{scopeId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or would give what they do not hold.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate, or uses arrive faster than they can be stored.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away: no answer is better than a wrong one.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request would grant permissions that they do not hold.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit, or uses arrive faster than they can be stored.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable. The service returns this error rather than a wrong result.
    *
    * @example
    * ```ts
@@ -84,24 +90,27 @@ export interface Scopes {
    */
   readonly get: (
     request: {
+      /** Id of a scope. */
       scopeId: T.ScopeId;
     },
     options?: RequestOptions,
   ) => Answer<T.Scope, T.Error>;
 
   /**
-   * Deletes a scope and takes it from every key that holds it, at most 10,000.
+   * Deletes a scope and removes it from every key that holds it, at most 10,000 keys.
+   *
+   * Needs the scope `keys:write`.
    *
    * `DELETE /v1/scopes/{scopeId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or would give what they do not hold.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 409: The change collides with what is stored, or the state of the key does not allow it.
-   * - 429: The API key that the request carries has used up its rate, or uses arrive faster than they can be stored.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away: no answer is better than a wrong one.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request would grant permissions that they do not hold.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 409: The change conflicts with stored data, or the state of the key does not allow it.
+   * - 429: The API key of the request has exceeded its rate limit, or uses arrive faster than they can be stored.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable. The service returns this error rather than a wrong result.
    *
    * @example
    * ```ts
@@ -110,6 +119,7 @@ export interface Scopes {
    */
   readonly delete: (
     request: {
+      /** Id of a scope. */
       scopeId: T.ScopeId;
     },
     options?: RequestOptions,
@@ -119,8 +129,8 @@ export interface Scopes {
 /** The resource over a client of one's own. */
 export const scopesOf = (client: Client): Scopes =>
   resource<Scopes>(client, 'keys.scopes', {
-    create: { verb: 'POST', path: '/v1/scopes', body: 'application/json' },
+    create: { verb: 'POST', path: '/v1/scopes', body: 'application/json', creates: true },
     list: { verb: 'GET', path: '/v1/scopes', pages: 'cursor' },
     get: { verb: 'GET', path: '/v1/scopes/{scopeId}' },
-    delete: { verb: 'DELETE', path: '/v1/scopes/{scopeId}' },
+    delete: { verb: 'DELETE', path: '/v1/scopes/{scopeId}', empty: [204] },
   });

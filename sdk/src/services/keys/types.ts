@@ -2,12 +2,13 @@
 export interface components {
     schemas: {
         /**
-         * @description Who did it: the id of a user or key, or `root`.
+         * @description The actor: the id of a user or key, or `root`.
          * @example root
          */
         ActorId: string;
         /**
-         * @description A range of addresses: CIDR, or one address. Host bits are cleared, IPv4-mapped IPv6 is kept as IPv4.
+         * @description An address range in CIDR notation, or a single address. Host bits are cleared, and IPv4-mapped
+         *     IPv6 is stored as IPv4.
          * @example 203.0.113.0/24
          */
         AddressRange: string;
@@ -24,13 +25,13 @@ export interface components {
          *     }
          */
         BadRequest: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
-            /** @description What kind of failure it is. */
+            /** @description The kind of failure. */
             code: components["schemas"]["ErrorCode"];
         };
         /**
-         * @description Answers about a key, a policy's keys or a tenant's keys may be different now.
+         * @description Responses about a key, a policy's keys or a tenant's keys may have changed.
          * @example {
          *       "seq": 42,
          *       "kind": "key",
@@ -40,10 +41,10 @@ export interface components {
         Change: {
             /**
              * Format: int64
-             * @description Its place in the stream.
+             * @description Its position in the stream.
              */
             seq: number;
-            /** @description What it is about. */
+            /** @description The subject of the change. */
             kind: components["schemas"]["ChangeKind"];
             /** @description The id of the key, policy or tenant. */
             id: string;
@@ -51,7 +52,7 @@ export interface components {
         /** @description The events of the stream of changes. */
         ChangeEvents: components["schemas"]["Change"];
         /**
-         * @description What a change is about.
+         * @description The subject of a change.
          * @enum {string}
          */
         ChangeKind: "key" | "policy" | "tenant";
@@ -63,37 +64,37 @@ export interface components {
          */
         ChangeText: string;
         /**
-         * @description The change collides with what is stored, or the state of the key does not allow it.
+         * @description The change conflicts with stored data, or the state of the key does not allow it.
          * @example {
          *       "error": "key is revoked",
          *       "code": "CONFLICT"
          *     }
          */
         Conflict: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
-            /** @description What kind of failure it is. */
+            /** @description The kind of failure. */
             code: components["schemas"]["ErrorCode"];
         };
         /**
          * Format: int32
-         * @description What a request costs, in units of the rate limit.
+         * @description The cost of a request, in units of the rate limit.
          * @example 1
          */
         Cost: number;
         /**
          * Format: int64
-         * @description A number of things.
+         * @description A count.
          * @example 1180
          */
         Count: number;
         /**
-         * @description A place in a list, handed out in `X-Next-Cursor` and opaque to clients.
+         * @description A position in a list, returned in `X-Next-Cursor` and opaque to clients.
          * @example eyJpZCI6InJvbGVfMDFtN3c0bjVlMGY3ZHJla3hqNTB5NTF3amcifQ
          */
         Cursor: string;
         /**
-         * @description A text for people that says more than the name.
+         * @description A description for people.
          * @example Reads and writes documents
          */
         Description: string;
@@ -103,72 +104,73 @@ export interface components {
          */
         Duration: string;
         /**
-         * @description The path or name of what was called.
+         * @description The path or name of the called endpoint.
          * @example /v1/reports
          */
         Endpoint: string;
         /**
-         * @description The part of the world a key is for, such as `live` or `test`.
+         * @description The environment of a key, such as `live` or `test`.
          * @example live
          */
         Environment: string;
         /**
-         * @description What kind of failure it is, for programs.
+         * @description The machine-readable kind of failure.
          * @enum {string}
          */
         ErrorCode: "BAD_REQUEST" | "UNAUTHORIZED" | "FORBIDDEN" | "NOT_FOUND" | "CONFLICT" | "GONE" | "TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "INTERNAL_ERROR" | "UNAVAILABLE";
         /**
-         * @description The credentials lack the scope that the operation needs, or would give what they do not hold.
+         * @description The credentials lack the required scope, or the request would grant permissions that they do not
+         *     hold.
          * @example {
          *       "error": "missing scope keys:write",
          *       "code": "FORBIDDEN"
          *     }
          */
         Forbidden: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
-            /** @description What kind of failure it is. */
+            /** @description The kind of failure. */
             code: components["schemas"]["ErrorCode"];
         };
         /**
-         * @description The stream no longer reaches back to where the caller was.
+         * @description The stream no longer reaches back to the caller's position.
          * @example {
          *       "error": "Last-Event-ID: too old",
          *       "code": "GONE"
          *     }
          */
         Gone: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
-            /** @description What kind of failure it is. */
+            /** @description The kind of failure. */
             code: components["schemas"]["ErrorCode"];
         };
         /**
-         * @description How long the periods of an aggregation are.
+         * @description The length of the periods of an aggregation.
          * @enum {string}
          */
         Granularity: "hourly" | "daily" | "monthly";
         /**
-         * @description The last 4 characters of a raw key, by which people tell keys apart.
+         * @description The last 4 characters of a raw key, to tell keys apart.
          * @example cEX8
          */
         Hint: string;
         /**
-         * @description An HTTP method, as it was sent.
+         * @description An HTTP method, not yet validated.
          * @example GET
          */
         HttpMethod: string;
         /**
-         * @description Something failed that is not the caller's fault; the log has the cause under the request id.
+         * @description An internal error occurred; the log records its cause under the request id.
          * @example {
          *       "error": "internal error",
          *       "code": "INTERNAL_ERROR"
          *     }
          */
         InternalError: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
-            /** @description What kind of failure it is. */
+            /** @description The kind of failure. */
             code: components["schemas"]["ErrorCode"];
         };
         /**
@@ -177,7 +179,7 @@ export interface components {
          */
         IpAddress: string;
         /**
-         * @description A new key with its raw key, which is shown here and never again.
+         * @description A new key with its raw key, which is shown only here.
          * @example {
          *       "raw_key": "sk_live_000001003aUlTJC7tjlCTQj2uNU3MFagCXG9LRKRcwGkBIDlf2mcEX8",
          *       "key": {
@@ -213,7 +215,7 @@ export interface components {
          *     }
          */
         IssuedKey: {
-            /** @description What the holder sends. */
+            /** @description The raw key, which the holder sends. */
             raw_key: components["schemas"]["RawKey"];
             /** @description The key. */
             key: components["schemas"]["Key"];
@@ -256,46 +258,46 @@ export interface components {
             readonly id: components["schemas"]["KeyId"];
             /** @description The tenant it belongs to. */
             readonly tenant_id: components["schemas"]["TenantId"];
-            /** @description The app through which it was written; recorded, it does not isolate. */
+            /** @description The app through which it was written; for information only, it does not isolate data. */
             readonly app_id: components["schemas"]["AppId"];
             /** @description Its name. */
             name: components["schemas"]["Name"];
-            /** @description What it is for. */
+            /** @description Its purpose. */
             description: components["schemas"]["Description"];
-            /** @description What its raw keys begin with; fixed. */
+            /** @description The prefix of its raw keys; immutable. */
             prefix: components["schemas"]["Prefix"];
-            /** @description The environment it is for; fixed. */
+            /** @description Its environment; immutable. */
             environment: components["schemas"]["Environment"];
-            /** @description Whether and why it can be used. */
+            /** @description Whether it can be used, and if not, why. */
             readonly state: components["schemas"]["KeyState"];
             /** @description The last 4 characters of the current raw key. */
             readonly hint: components["schemas"]["Hint"];
-            /** @description What it may do, sorted; changed by assigning and removing. */
+            /** @description Its scopes, sorted; changed by assigning and removing scopes. */
             scopes: components["schemas"]["ScopeName"][];
             /** @description The policy that limits it. */
             policy_id: components["schemas"]["PolicyId"] | null;
-            /** @description Whose key it is. */
+            /** @description The owner of the key. */
             owner_id: components["schemas"]["OwnerId"] | null;
-            /** @description Free data of the tenant's own; a validation answers it. */
+            /** @description Free-form data that the tenant defines; validations return it. */
             metadata: components["schemas"]["Metadata"];
-            /** @description When it ends; in the future when set. */
+            /** @description When it expires; must be in the future when set. */
             expires_at: components["schemas"]["Timestamp"] | null;
             /**
              * Format: int32
-             * @description Raw keys that work: the current one and those in grace.
+             * @description The number of raw keys that work: the current one and those in their grace period.
              */
             readonly live_secrets: number;
-            /** @description When the current raw key was made. */
+            /** @description When the current raw key was created. */
             readonly secret_created_at: components["schemas"]["Timestamp"];
             /** @description When it was last rotated. */
             readonly rotated_at: components["schemas"]["Timestamp"] | null;
-            /** @description When it was last used, to about a second. */
+            /** @description When it was last used, accurate to about a second. */
             readonly last_used_at: components["schemas"]["Timestamp"] | null;
             /** @description When it was revoked. */
             readonly revoked_at: components["schemas"]["Timestamp"] | null;
             /** @description Why it was revoked. */
             readonly revoke_reason: components["schemas"]["Reason"] | null;
-            /** @description Who created it. */
+            /** @description The creator. */
             readonly created_by: components["schemas"]["ActorId"];
             /** @description When it was created. */
             readonly created_at: components["schemas"]["Timestamp"];
@@ -325,22 +327,22 @@ export interface components {
             /** @description Its name. */
             name: components["schemas"]["Name"];
             /**
-             * @description What it is for.
+             * @description Its purpose.
              * @default
              */
             description?: components["schemas"]["Description"] | undefined;
             /**
-             * @description What its raw keys begin with; fixed.
+             * @description The prefix of its raw keys; immutable.
              * @default sk
              */
             prefix?: components["schemas"]["Prefix"] | undefined;
             /**
-             * @description The environment it is for; fixed.
+             * @description Its environment; immutable.
              * @default live
              */
             environment?: components["schemas"]["Environment"] | undefined;
             /**
-             * @description What it may do, sorted; changed by assigning and removing.
+             * @description Its scopes, sorted; changed by assigning and removing scopes.
              * @default []
              */
             scopes?: components["schemas"]["ScopeName"][] | undefined;
@@ -350,17 +352,17 @@ export interface components {
              */
             policy_id?: (components["schemas"]["PolicyId"] | null) | undefined;
             /**
-             * @description Whose key it is.
+             * @description The owner of the key.
              * @default null
              */
             owner_id?: (components["schemas"]["OwnerId"] | null) | undefined;
             /**
-             * @description Free data of the tenant's own; a validation answers it.
+             * @description Free-form data that the tenant defines; validations return it.
              * @default {}
              */
             metadata?: components["schemas"]["Metadata"] | undefined;
             /**
-             * @description When it ends; in the future when set.
+             * @description When it expires; must be in the future when set.
              * @default null
              */
             expires_at?: (components["schemas"]["Timestamp"] | null) | undefined;
@@ -373,7 +375,7 @@ export interface components {
         /** @description A page of keys. */
         KeyList: components["schemas"]["Key"][];
         /**
-         * @description Whether and why a key can be used.
+         * @description Whether a key can be used, and if not, why.
          * @enum {string}
          */
         KeyState: "active" | "suspended" | "expired" | "revoked";
@@ -399,54 +401,54 @@ export interface components {
         KeyUpdate: {
             /** @description Its name. */
             name?: components["schemas"]["Name"] | undefined;
-            /** @description What it is for. */
+            /** @description Its purpose. */
             description?: (components["schemas"]["Description"] | null) | undefined;
-            /** @description What its raw keys begin with; fixed. */
+            /** @description The prefix of its raw keys; immutable. */
             prefix?: (components["schemas"]["Prefix"] | null) | undefined;
-            /** @description The environment it is for; fixed. */
+            /** @description Its environment; immutable. */
             environment?: (components["schemas"]["Environment"] | null) | undefined;
-            /** @description What it may do, sorted; changed by assigning and removing. */
+            /** @description Its scopes, sorted; changed by assigning and removing scopes. */
             scopes?: (components["schemas"]["ScopeName"][] | null) | undefined;
             /** @description The policy that limits it. */
             policy_id?: (components["schemas"]["PolicyId"] | null) | undefined;
-            /** @description Whose key it is. */
+            /** @description The owner of the key. */
             owner_id?: (components["schemas"]["OwnerId"] | null) | undefined;
-            /** @description Free data of the tenant's own; a validation answers it. */
+            /** @description Free-form data that the tenant defines; validations return it. */
             metadata?: (components["schemas"]["Metadata"] | null) | undefined;
-            /** @description When it ends; in the future when set. */
+            /** @description When it expires; must be in the future when set. */
             expires_at?: (components["schemas"]["Timestamp"] | null) | undefined;
         };
         /**
          * Format: int32
-         * @description Milliseconds that a request took.
+         * @description The duration of a request in milliseconds.
          * @example 12
          */
         LatencyMs: number;
-        /** @description An open JSON object of the tenant's own: at most 64 members, 5 levels deep, 8 KiB serialised. */
+        /** @description Free-form JSON data that the tenant defines: at most 64 members, 5 levels deep, 8 KiB serialised. */
         Metadata: {
             [key: string]: unknown;
         };
         /**
-         * @description A moment, or a date for its midnight in UTC.
+         * @description A timestamp, or a date for midnight UTC of that day.
          * @example 2026-11-20
          */
         Moment: string;
         /**
-         * @description A name for people.
+         * @description A display name.
          * @example Editor
          */
         Name: string;
         /**
-         * @description What the path or the body names does not exist for this tenant.
+         * @description A resource named in the path or the body does not exist in this tenant.
          * @example {
          *       "error": "key not found",
          *       "code": "NOT_FOUND"
          *     }
          */
         NotFound: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
-            /** @description What kind of failure it is. */
+            /** @description The kind of failure. */
             code: components["schemas"]["ErrorCode"];
         };
         /**
@@ -460,12 +462,12 @@ export interface components {
          */
         OriginRule: string;
         /**
-         * @description What a validation came to: the first check that failed, in this order, or `VALID`.
+         * @description The result of a validation: the first check that failed, in this order, or `VALID`.
          * @enum {string}
          */
         Outcome: "VALID" | "NOT_FOUND" | "ROTATED" | "REVOKED" | "SUSPENDED" | "EXPIRED" | "TOO_OLD" | "ENVIRONMENT_MISMATCH" | "CONTEXT_REQUIRED" | "IP_NOT_ALLOWED" | "ORIGIN_NOT_ALLOWED" | "INSUFFICIENT_SCOPES" | "RATE_LIMITED";
         /**
-         * @description Uses by their outcome.
+         * @description The number of uses by outcome.
          * @example {
          *       "VALID": 1180,
          *       "RATE_LIMITED": 24
@@ -475,7 +477,7 @@ export interface components {
             [key: string]: components["schemas"]["Count"];
         };
         /**
-         * @description A key as its own holder sees it.
+         * @description A key as shown to its holder.
          * @example {
          *       "id": "key_01m7w6qgepfq9s8vbpxf0zva73",
          *       "tenant_id": "default",
@@ -518,56 +520,56 @@ export interface components {
             readonly id: components["schemas"]["KeyId"];
             /** @description The tenant it belongs to. */
             readonly tenant_id: components["schemas"]["TenantId"];
-            /** @description The app through which it was written; recorded, it does not isolate. */
+            /** @description The app through which it was written; for information only, it does not isolate data. */
             readonly app_id: components["schemas"]["AppId"];
             /** @description Its name. */
             name: components["schemas"]["Name"];
-            /** @description What it is for. */
+            /** @description Its purpose. */
             description: components["schemas"]["Description"];
-            /** @description What its raw keys begin with; fixed. */
+            /** @description The prefix of its raw keys; immutable. */
             prefix: components["schemas"]["Prefix"];
-            /** @description The environment it is for; fixed. */
+            /** @description Its environment; immutable. */
             environment: components["schemas"]["Environment"];
-            /** @description Whether and why it can be used. */
+            /** @description Whether it can be used, and if not, why. */
             readonly state: components["schemas"]["KeyState"];
             /** @description The last 4 characters of the current raw key. */
             readonly hint: components["schemas"]["Hint"];
-            /** @description What it may do, sorted; changed by assigning and removing. */
+            /** @description Its scopes, sorted; changed by assigning and removing scopes. */
             scopes: components["schemas"]["ScopeName"][];
             /** @description The policy that limits it. */
             policy_id: components["schemas"]["PolicyId"] | null;
-            /** @description Whose key it is. */
+            /** @description The owner of the key. */
             owner_id: components["schemas"]["OwnerId"] | null;
-            /** @description Free data of the tenant's own; a validation answers it. */
+            /** @description Free-form data that the tenant defines; validations return it. */
             metadata: components["schemas"]["Metadata"];
-            /** @description When it ends; in the future when set. */
+            /** @description When it expires; must be in the future when set. */
             expires_at: components["schemas"]["Timestamp"] | null;
             /**
              * Format: int32
-             * @description Raw keys that work: the current one and those in grace.
+             * @description The number of raw keys that work: the current one and those in their grace period.
              */
             readonly live_secrets: number;
-            /** @description When the current raw key was made. */
+            /** @description When the current raw key was created. */
             readonly secret_created_at: components["schemas"]["Timestamp"];
             /** @description When it was last rotated. */
             readonly rotated_at: components["schemas"]["Timestamp"] | null;
-            /** @description When it was last used, to about a second. */
+            /** @description When it was last used, accurate to about a second. */
             readonly last_used_at: components["schemas"]["Timestamp"] | null;
             /** @description When it was revoked. */
             readonly revoked_at: components["schemas"]["Timestamp"] | null;
             /** @description Why it was revoked. */
             readonly revoke_reason: components["schemas"]["Reason"] | null;
-            /** @description Who created it. */
+            /** @description The creator. */
             readonly created_by: components["schemas"]["ActorId"];
             /** @description When it was created. */
             readonly created_at: components["schemas"]["Timestamp"];
             /** @description When it was last changed. */
             readonly updated_at: components["schemas"]["Timestamp"];
-            /** @description What is left of its rate limit. */
+            /** @description The remaining rate limit. */
             rate_limit: components["schemas"]["RateLimit"] | null;
         };
         /**
-         * @description Whose key it is, in the tenant's own terms: a customer or a user.
+         * @description The owner of a key, named by the tenant: a customer or a user.
          * @example customer-42
          */
         OwnerId: string;
@@ -604,34 +606,37 @@ export interface components {
             readonly id: components["schemas"]["PolicyId"];
             /** @description The tenant it belongs to. */
             readonly tenant_id: components["schemas"]["TenantId"];
-            /** @description The app through which it was written; recorded, it does not isolate. */
+            /** @description The app through which it was written; for information only, it does not isolate data. */
             readonly app_id: components["schemas"]["AppId"];
             /** @description Its name, unique in the tenant. */
             name: components["schemas"]["Name"];
-            /** @description What it is for. */
+            /** @description Its purpose. */
             description: components["schemas"]["Description"];
             /**
              * Format: int32
-             * @description Units that each of its keys may use in any interval of `rate_window`; 0 is no limit.
+             * @description The units that each of its keys may use in any interval of `rate_window`; 0 means no limit.
              */
             rate_limit: number;
             /** @description The interval of `rate_limit`, from `1s` to `720h`. */
             rate_window: components["schemas"]["Duration"];
-            /** @description Addresses from which its keys may be used; empty is any. */
+            /** @description The addresses from which its keys may be used; empty means any. */
             allowed_ips: components["schemas"]["AddressRange"][];
-            /** @description Origins from which its keys may be used; empty is any. */
+            /** @description The origins from which its keys may be used; empty means any. */
             allowed_origins: components["schemas"]["OriginRule"][];
-            /** @description How old the current secret of a key may become, from `1h` to `87600h`; rotation makes a key young again. */
+            /**
+             * @description The maximum age of the current secret of a key, from `1h` to `87600h`; a rotation resets the
+             *     age.
+             */
             max_key_age: components["schemas"]["Duration"] | null;
-            /** @description Scopes that its keys may hold, `a:*` for all below `a:`; empty is any. */
+            /** @description The scopes that its keys may hold; `a:*` covers all scopes below `a:`, and empty means any. */
             allowed_scopes: components["schemas"]["ScopeName"][];
-            /** @description How long an older secret works after a rotation that names no period, from `0s` to `720h`. */
+            /** @description How long an older secret works after a rotation without its own period, from `0s` to `720h`. */
             grace_period: components["schemas"]["Duration"];
-            /** @description Whether a validation is refused that omits the address or origin which the policy has to check. */
+            /** @description Whether to refuse validations that omit the address or origin that the policy must check. */
             require_context: boolean;
             /**
              * Format: int32
-             * @description Keys that use it and are neither revoked nor deleted.
+             * @description The number of keys that use it and are neither revoked nor deleted.
              */
             readonly key_count: number;
             /** @description When it was created. */
@@ -665,13 +670,13 @@ export interface components {
             /** @description Its name, unique in the tenant. */
             name: components["schemas"]["Name"];
             /**
-             * @description What it is for.
+             * @description Its purpose.
              * @default
              */
             description?: components["schemas"]["Description"] | undefined;
             /**
              * Format: int32
-             * @description Units that each of its keys may use in any interval of `rate_window`; 0 is no limit.
+             * @description The units that each of its keys may use in any interval of `rate_window`; 0 means no limit.
              * @default 0
              */
             rate_limit?: number | undefined;
@@ -681,32 +686,33 @@ export interface components {
              */
             rate_window?: components["schemas"]["Duration"] | undefined;
             /**
-             * @description Addresses from which its keys may be used; empty is any.
+             * @description The addresses from which its keys may be used; empty means any.
              * @default []
              */
             allowed_ips?: components["schemas"]["AddressRange"][] | undefined;
             /**
-             * @description Origins from which its keys may be used; empty is any.
+             * @description The origins from which its keys may be used; empty means any.
              * @default []
              */
             allowed_origins?: components["schemas"]["OriginRule"][] | undefined;
             /**
-             * @description How old the current secret of a key may become, from `1h` to `87600h`; rotation makes a key young again.
+             * @description The maximum age of the current secret of a key, from `1h` to `87600h`; a rotation resets the
+             *     age.
              * @default null
              */
             max_key_age?: (components["schemas"]["Duration"] | null) | undefined;
             /**
-             * @description Scopes that its keys may hold, `a:*` for all below `a:`; empty is any.
+             * @description The scopes that its keys may hold; `a:*` covers all scopes below `a:`, and empty means any.
              * @default []
              */
             allowed_scopes?: components["schemas"]["ScopeName"][] | undefined;
             /**
-             * @description How long an older secret works after a rotation that names no period, from `0s` to `720h`.
+             * @description How long an older secret works after a rotation without its own period, from `0s` to `720h`.
              * @default 24h
              */
             grace_period?: components["schemas"]["Duration"] | undefined;
             /**
-             * @description Whether a validation is refused that omits the address or origin which the policy has to check.
+             * @description Whether to refuse validations that omit the address or origin that the policy must check.
              * @default false
              */
             require_context?: boolean | undefined;
@@ -743,32 +749,35 @@ export interface components {
         PolicyUpdate: {
             /** @description Its name, unique in the tenant. */
             name?: components["schemas"]["Name"] | undefined;
-            /** @description What it is for. */
+            /** @description Its purpose. */
             description?: (components["schemas"]["Description"] | null) | undefined;
-            /** @description Units that each of its keys may use in any interval of `rate_window`; 0 is no limit. */
+            /** @description The units that each of its keys may use in any interval of `rate_window`; 0 means no limit. */
             rate_limit?: (number | null) | undefined;
             /** @description The interval of `rate_limit`, from `1s` to `720h`. */
             rate_window?: (components["schemas"]["Duration"] | null) | undefined;
-            /** @description Addresses from which its keys may be used; empty is any. */
+            /** @description The addresses from which its keys may be used; empty means any. */
             allowed_ips?: (components["schemas"]["AddressRange"][] | null) | undefined;
-            /** @description Origins from which its keys may be used; empty is any. */
+            /** @description The origins from which its keys may be used; empty means any. */
             allowed_origins?: (components["schemas"]["OriginRule"][] | null) | undefined;
-            /** @description How old the current secret of a key may become, from `1h` to `87600h`; rotation makes a key young again. */
+            /**
+             * @description The maximum age of the current secret of a key, from `1h` to `87600h`; a rotation resets the
+             *     age.
+             */
             max_key_age?: (components["schemas"]["Duration"] | null) | undefined;
-            /** @description Scopes that its keys may hold, `a:*` for all below `a:`; empty is any. */
+            /** @description The scopes that its keys may hold; `a:*` covers all scopes below `a:`, and empty means any. */
             allowed_scopes?: (components["schemas"]["ScopeName"][] | null) | undefined;
-            /** @description How long an older secret works after a rotation that names no period, from `0s` to `720h`. */
+            /** @description How long an older secret works after a rotation without its own period, from `0s` to `720h`. */
             grace_period?: (components["schemas"]["Duration"] | null) | undefined;
-            /** @description Whether a validation is refused that omits the address or origin which the policy has to check. */
+            /** @description Whether to refuse validations that omit the address or origin that the policy must check. */
             require_context?: (boolean | null) | undefined;
         };
         /**
-         * @description What a raw key begins with. It may contain underscores and does not end with one.
+         * @description The prefix of a raw key. It may contain underscores but must not end with one.
          * @example sk
          */
         Prefix: string;
         /**
-         * @description What is left of a rate limit.
+         * @description The remaining rate limit.
          * @example {
          *       "limit": 1000,
          *       "window": "1m",
@@ -779,39 +788,40 @@ export interface components {
         RateLimit: {
             /**
              * Format: int32
-             * @description Units in any interval of `window`.
+             * @description The number of units in any interval of `window`.
              */
             limit: number;
             /** @description The interval. */
             window: components["schemas"]["Duration"];
             /**
              * Format: int32
-             * @description Units left, as of the last count.
+             * @description The number of units left at the last count.
              */
             remaining: number;
-            /** @description When the oldest units still counted leave the count. */
+            /** @description When the oldest counted units expire. */
             reset_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description The API key that the request carries has used up its rate, or uses arrive faster than they can be stored.
+         * @description The API key of the request has exceeded its rate limit, or uses arrive faster than they can be
+         *     stored.
          * @example {
          *       "error": "usage backlog is full",
          *       "code": "RATE_LIMITED"
          *     }
          */
         RateLimited: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
-            /** @description What kind of failure it is. */
+            /** @description The kind of failure. */
             code: components["schemas"]["ErrorCode"];
         };
         /**
-         * @description The string that the holder sends: `<prefix>_<environment>_<random>`. Shown once.
+         * @description The raw key that the holder sends: `<prefix>_<environment>_<random>`. Shown only once.
          * @example sk_live_000001003aUlTJC7tjlCTQj2uNU3MFagCXG9LRKRcwGkBIDlf2mcEX8
          */
         RawKey: string;
         /**
-         * @description Why it was done.
+         * @description The reason for an action.
          * @example scheduled
          */
         Reason: string;
@@ -830,14 +840,14 @@ export interface components {
         RejectedUse: {
             /**
              * Format: int32
-             * @description Its place in `records`.
+             * @description Its index in `records`.
              */
             index: number;
-            /** @description Why. */
+            /** @description The reason. */
             error: string;
         };
         /**
-         * @description A request that the caller answered.
+         * @description A request that the caller has handled.
          * @example {
          *       "key_id": "key_01m7w6qgepfq9s8vbpxf0zva73",
          *       "id": "kuse_01m7w6qgepfq9s8vccb5b8mpng",
@@ -854,15 +864,15 @@ export interface components {
         ReportedUse: {
             /** @description The key that was used. */
             key_id: components["schemas"]["KeyId"];
-            /** @description An id that the caller made, at most 24 hours old: a repeated report is stored once. */
+            /** @description An id from the caller, at most 24 hours old: a repeated report is stored once. */
             id?: components["schemas"]["UsageId"] | undefined;
             /**
-             * @description What the use came to.
+             * @description The outcome of the use.
              * @default VALID
              */
             outcome?: components["schemas"]["Outcome"] | undefined;
             /**
-             * @description Units it cost.
+             * @description The cost in units.
              * @default 1
              */
             cost?: components["schemas"]["Cost"] | undefined;
@@ -872,22 +882,22 @@ export interface components {
              */
             method?: (components["schemas"]["HttpMethod"] | null) | undefined;
             /**
-             * @description What the request called.
+             * @description The endpoint that was called.
              * @default null
              */
             endpoint?: (components["schemas"]["Endpoint"] | null) | undefined;
             /**
-             * @description The HTTP status of the answer.
+             * @description The HTTP status of the response.
              * @default null
              */
             status_code?: (components["schemas"]["StatusCode"] | null) | undefined;
             /**
-             * @description How long the answer took.
+             * @description How long the response took.
              * @default null
              */
             latency_ms?: (components["schemas"]["LatencyMs"] | null) | undefined;
             /**
-             * @description Where the request came from.
+             * @description The address from which the request came.
              * @default null
              */
             ip_address?: (components["schemas"]["IpAddress"] | null) | undefined;
@@ -903,17 +913,17 @@ export interface components {
             user_agent?: (components["schemas"]["UserAgent"] | null) | undefined;
         };
         /**
-         * @description Why a key is revoked.
+         * @description The reason why a key is revoked.
          * @example {
          *       "reason": "employee left"
          *     }
          */
         Revocation: {
-            /** @description Why. */
+            /** @description The reason. */
             reason?: components["schemas"]["Reason"] | undefined;
         };
         /**
-         * @description A key with a new raw key, which is shown here and never again.
+         * @description A key with a new raw key, which is shown only here.
          * @example {
          *       "raw_key": "sk_live_0000014pW9cXz2LqVn7RbT0yKmEoHs5uJdGfAi8DwQ3k01ong0Rldm6",
          *       "key": {
@@ -961,15 +971,15 @@ export interface components {
          *     }
          */
         RotatedKey: {
-            /** @description What the holder sends. */
+            /** @description The raw key, which the holder sends. */
             raw_key: components["schemas"]["RawKey"];
             /** @description The key. */
             key: components["schemas"]["Key"];
-            /** @description What was done. */
+            /** @description The rotation. */
             rotation: components["schemas"]["Rotation"];
         };
         /**
-         * @description A key was given a new raw key.
+         * @description The replacement of a raw key by a new one.
          * @example {
          *       "id": "krot_01m7w6qgeqfq9s8vcmnv1k1z13",
          *       "key_id": "key_01m7w6qgepfq9s8vbpxf0zva73",
@@ -990,19 +1000,19 @@ export interface components {
             key_id: components["schemas"]["KeyId"];
             /** @description The tenant of the key. */
             tenant_id: components["schemas"]["TenantId"];
-            /** @description Why it was done. */
+            /** @description The reason. */
             reason: components["schemas"]["Reason"];
-            /** @description How long the old raw key goes on working. */
+            /** @description How long the old raw key keeps working. */
             grace_period: components["schemas"]["Duration"];
-            /** @description Until when the old raw key works, unless its grace is ended before. */
+            /** @description When the old raw key stops working, unless its grace period is ended early. */
             grace_ends_at: components["schemas"]["Timestamp"];
-            /** @description Who did it. */
+            /** @description The actor. */
             rotated_by: components["schemas"]["ActorId"];
             /** @description The last 4 characters of the old raw key. */
             old_hint: components["schemas"]["Hint"];
             /** @description The last 4 characters of the new raw key. */
             new_hint: components["schemas"]["Hint"];
-            /** @description When it was done. */
+            /** @description When the rotation happened. */
             created_at: components["schemas"]["Timestamp"];
         };
         /**
@@ -1011,7 +1021,7 @@ export interface components {
          */
         RotationId: string;
         /**
-         * @description How to rotate a key.
+         * @description A request to rotate a key.
          * @example {
          *       "reason": "scheduled",
          *       "grace_period": "24h"
@@ -1019,17 +1029,21 @@ export interface components {
          */
         RotationInput: {
             /**
-             * @description Why; `compromise` and `compromised` end all older raw keys at once unless a period is given.
+             * @description The reason; `compromise` and `compromised` disable all older raw keys at once unless a period
+             *     is given.
              * @default manual
              */
             reason?: components["schemas"]["Reason"] | undefined;
-            /** @description How long the old raw key goes on working, from `0s` to `720h`; else the policy's period, else `24h`. */
+            /**
+             * @description How long the old raw key keeps working, from `0s` to `720h`; defaults to the policy's period,
+             *     or else to `24h`.
+             */
             grace_period?: components["schemas"]["Duration"] | undefined;
         };
         /** @description A page of rotations. */
         RotationList: components["schemas"]["Rotation"][];
         /**
-         * @description A registered name: something that a key may do.
+         * @description A registered scope name.
          * @example {
          *       "id": "kscp_01m7w6qgepfq9s8vc58hzpbf9r",
          *       "tenant_id": "default",
@@ -1044,11 +1058,11 @@ export interface components {
             readonly id: components["schemas"]["ScopeId"];
             /** @description The tenant it belongs to. */
             readonly tenant_id: components["schemas"]["TenantId"];
-            /** @description The app through which it was written; recorded, it does not isolate. */
+            /** @description The app through which it was written; for information only, it does not isolate data. */
             readonly app_id: components["schemas"]["AppId"];
             /** @description The name that keys hold, unique in the tenant. */
             name: components["schemas"]["ScopeName"];
-            /** @description What it allows. */
+            /** @description A description of what it allows. */
             description: string;
             /** @description When it was registered. */
             readonly created_at: components["schemas"]["Timestamp"];
@@ -1064,7 +1078,7 @@ export interface components {
             /** @description The name that keys hold, unique in the tenant. */
             name: components["schemas"]["ScopeName"];
             /**
-             * @description What it allows.
+             * @description A description of what it allows.
              * @default
              */
             description?: string | undefined;
@@ -1077,12 +1091,12 @@ export interface components {
         /** @description A page of scopes. */
         ScopeList: components["schemas"]["Scope"][];
         /**
-         * @description What a key may do: a name such as `read:users`; `a:*` stands for everything below `a:`, `*` for everything.
+         * @description A scope: a name such as `read:users`; `a:*` covers everything below `a:`, `*` covers everything.
          * @example read:users
          */
         ScopeName: string;
         /**
-         * @description Names of scopes to assign or to remove.
+         * @description The names of scopes to assign or remove.
          * @example {
          *       "scopes": [
          *         "read:users"
@@ -1095,7 +1109,7 @@ export interface components {
         };
         /**
          * Format: int32
-         * @description A HTTP status.
+         * @description An HTTP status.
          * @example 200
          */
         StatusCode: number;
@@ -1106,65 +1120,66 @@ export interface components {
         TenantId: string;
         /**
          * Format: date-time
-         * @description A moment, RFC 3339; answers are in UTC with milliseconds.
+         * @description An RFC 3339 timestamp between 0001-01-01T00:00:00Z and 9999-12-31T23:59:59.999Z. Responses use
+         *     UTC with milliseconds; a leap second counts as the following second.
          * @example 2026-11-20T09:30:00.000Z
          */
         Timestamp: string;
         /**
-         * @description The body is larger than the operation takes.
+         * @description The body is larger than the operation accepts.
          * @example {
          *       "error": "body: larger than 1048576 bytes",
          *       "code": "TOO_LARGE"
          *     }
          */
         TooLarge: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
-            /** @description What kind of failure it is. */
+            /** @description The kind of failure. */
             code: components["schemas"]["ErrorCode"];
         };
         /**
-         * @description No credentials, or credentials that are not valid.
+         * @description Credentials are missing or not valid.
          * @example {
          *       "error": "credentials are missing or invalid",
          *       "code": "UNAUTHORIZED"
          *     }
          */
         Unauthorized: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
-            /** @description What kind of failure it is. */
+            /** @description The kind of failure. */
             code: components["schemas"]["ErrorCode"];
         };
         /**
-         * @description The database is away: no answer is better than a wrong one.
+         * @description The database is unavailable. The service returns this error rather than a wrong result.
          * @example {
          *       "error": "store unavailable",
          *       "code": "UNAVAILABLE"
          *     }
          */
         Unavailable: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
-            /** @description What kind of failure it is. */
+            /** @description The kind of failure. */
             code: components["schemas"]["ErrorCode"];
         };
         /**
-         * @description A limit of the policy that was not checked, because the caller sent nothing to check.
+         * @description A limit of the policy that was not checked because the caller did not send the value.
          * @enum {string}
          */
         Unchecked: "ip" | "origin";
         /**
-         * @description The body is not of a content type that the operation reads.
+         * @description The operation does not accept the content type of the body.
          * @example {
          *       "error": "content-type: must be application/json",
          *       "code": "UNSUPPORTED_MEDIA_TYPE"
          *     }
          */
         UnsupportedMediaType: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
-            /** @description What kind of failure it is. */
+            /** @description The kind of failure. */
             code: components["schemas"]["ErrorCode"];
         };
         /**
@@ -1187,25 +1202,25 @@ export interface components {
          *     }
          */
         UsageAggregate: {
-            /** @description The key; null when all keys of the tenant are counted. */
+            /** @description The key; null when the uses of all keys of the tenant are counted. */
             key_id: components["schemas"]["KeyId"] | null;
             /** @description The tenant. */
             tenant_id: components["schemas"]["TenantId"];
-            /** @description How long the period is. */
+            /** @description The length of the period. */
             granularity: components["schemas"]["Granularity"];
             /** @description When the period begins. */
             period_start: components["schemas"]["Timestamp"];
-            /** @description All uses. */
+            /** @description The number of all uses. */
             request_count: components["schemas"]["Count"];
-            /** @description Uses that passed. */
+            /** @description The number of uses that passed. */
             valid_count: components["schemas"]["Count"];
-            /** @description Uses that were refused. */
+            /** @description The number of uses that were refused. */
             refused_count: components["schemas"]["Count"];
-            /** @description Reported uses with a status of 400 or more. */
+            /** @description The number of reported uses with a status of 400 or more. */
             error_count: components["schemas"]["Count"];
-            /** @description Units used. */
+            /** @description The number of units used. */
             cost: components["schemas"]["Count"];
-            /** @description Uses by their outcome. */
+            /** @description The number of uses by outcome. */
             by_outcome: components["schemas"]["OutcomeCounts"];
             /** @description Mean of the reported latencies; null when none was reported. */
             latency_avg_ms: number | null;
@@ -1218,7 +1233,7 @@ export interface components {
          */
         UsageId: string;
         /**
-         * @description What became of a report.
+         * @description The outcome of a report.
          * @example {
          *       "accepted": 2,
          *       "rejected": [
@@ -1232,10 +1247,10 @@ export interface components {
         UsageReceipt: {
             /**
              * Format: int32
-             * @description Requests that are stored now, with those that had been before.
+             * @description The number of requests that are now stored, including those stored before.
              */
             accepted: number;
-            /** @description Requests that are not. */
+            /** @description The requests that are not stored. */
             rejected: components["schemas"]["RejectedUse"][];
         };
         /**
@@ -1264,33 +1279,33 @@ export interface components {
             key_id: components["schemas"]["KeyId"];
             /** @description The tenant of the key. */
             tenant_id: components["schemas"]["TenantId"];
-            /** @description Where it comes from. */
+            /** @description Its source. */
             source: components["schemas"]["UsageSource"];
-            /** @description What the use came to. */
+            /** @description The outcome of the use. */
             outcome: components["schemas"]["Outcome"];
-            /** @description Units it cost. */
+            /** @description The cost in units. */
             cost: components["schemas"]["Cost"];
             /** @description The HTTP method of the request. */
             method: components["schemas"]["HttpMethod"] | null;
-            /** @description What the request called. */
+            /** @description The endpoint that was called. */
             endpoint: components["schemas"]["Endpoint"] | null;
-            /** @description The HTTP status of the answer. */
+            /** @description The HTTP status of the response. */
             status_code: components["schemas"]["StatusCode"] | null;
-            /** @description How long the answer took. */
+            /** @description How long the response took. */
             latency_ms: components["schemas"]["LatencyMs"] | null;
-            /** @description Where the request came from. */
+            /** @description The address from which the request came. */
             ip_address: components["schemas"]["IpAddress"] | null;
             /** @description The `Origin` header of the request. */
             origin: components["schemas"]["Origin"] | null;
             /** @description The `User-Agent` header of the request. */
             user_agent: components["schemas"]["UserAgent"] | null;
-            /** @description The millisecond inside its id. */
+            /** @description The millisecond encoded in its id. */
             created_at: components["schemas"]["Timestamp"];
         };
         /** @description A page of usage records. */
         UsageRecordList: components["schemas"]["UsageRecord"][];
         /**
-         * @description Requests that the caller answered.
+         * @description Requests that the caller has handled.
          * @example {
          *       "records": [
          *         {
@@ -1313,7 +1328,7 @@ export interface components {
             records: components["schemas"]["ReportedUse"][];
         };
         /**
-         * @description Where a usage record comes from.
+         * @description The source of a usage record.
          * @enum {string}
          */
         UsageSource: "validation" | "report";
@@ -1323,7 +1338,7 @@ export interface components {
          */
         UserAgent: string;
         /**
-         * @description What a validation tells about the key.
+         * @description The information about a key that a validation returns.
          * @example {
          *       "id": "key_01m7w6qgepfq9s8vbpxf0zva73",
          *       "name": "Reporting job",
@@ -1344,25 +1359,25 @@ export interface components {
             id: components["schemas"]["KeyId"];
             /** @description Its name. */
             name: components["schemas"]["Name"];
-            /** @description Whether and why it can be used. */
+            /** @description Whether it can be used, and if not, why. */
             state: components["schemas"]["KeyState"];
             /** @description The tenant it belongs to. */
             tenant_id: components["schemas"]["TenantId"];
-            /** @description The app through which it was made. */
+            /** @description The app through which it was created. */
             app_id: components["schemas"]["AppId"];
-            /** @description The environment it is for. */
+            /** @description Its environment. */
             environment: components["schemas"]["Environment"];
-            /** @description Whose key it is. */
+            /** @description The owner of the key. */
             owner_id: components["schemas"]["OwnerId"] | null;
             /** @description The policy that limits it. */
             policy_id: components["schemas"]["PolicyId"] | null;
-            /** @description When it ends. */
+            /** @description When it expires. */
             expires_at: components["schemas"]["Timestamp"] | null;
-            /** @description Free data of the tenant's own. */
+            /** @description Free-form data that the tenant defines. */
             metadata: components["schemas"]["Metadata"];
         };
         /**
-         * @description The request that is judged. With the raw key alone: is this key genuine and alive.
+         * @description The request to validate. With the raw key alone, only its authenticity and state are checked.
          * @example {
          *       "raw_key": "sk_live_000001003aUlTJC7tjlCTQj2uNU3MFagCXG9LRKRcwGkBIDlf2mcEX8",
          *       "required_scopes": [
@@ -1378,21 +1393,21 @@ export interface components {
          *     }
          */
         ValidationRequest: {
-            /** @description What the request carries as its key. */
+            /** @description The key of the request. */
             raw_key: string;
             /**
              * @description Scopes that must all be covered.
              * @default []
              */
             required_scopes?: components["schemas"]["ScopeName"][] | undefined;
-            /** @description Where the request comes from. */
+            /** @description The address from which the request comes. */
             ip?: components["schemas"]["IpAddress"] | undefined;
             /** @description Its `Origin` header. */
             origin?: components["schemas"]["Origin"] | undefined;
-            /** @description The environment that the caller serves. */
+            /** @description The environment of the caller. */
             environment?: components["schemas"]["Environment"] | undefined;
             /**
-             * @description Units it costs; 0 asks without using any.
+             * @description The cost in units; 0 checks without using any.
              * @default 1
              */
             cost?: components["schemas"]["Cost"] | undefined;
@@ -1402,7 +1417,7 @@ export interface components {
              */
             method?: (components["schemas"]["HttpMethod"] | null) | undefined;
             /**
-             * @description What it calls; recorded only.
+             * @description The endpoint that it calls; recorded only.
              * @default null
              */
             endpoint?: (components["schemas"]["Endpoint"] | null) | undefined;
@@ -1412,7 +1427,7 @@ export interface components {
              */
             user_agent?: (components["schemas"]["UserAgent"] | null) | undefined;
             /**
-             * @description How it is recorded.
+             * @description How the use is recorded.
              * @default durable
              */
             record?: components["schemas"]["Recording"] | undefined;
@@ -1454,32 +1469,35 @@ export interface components {
          *     }
          */
         ValidationResult: {
-            /** @description Whether it may pass. */
+            /** @description Whether the request may pass. */
             valid: boolean;
             /** @description The key; null when the code is `NOT_FOUND`. */
             key: components["schemas"]["ValidatedKey"] | null;
             /** @description The scopes of the key. */
             scopes: components["schemas"]["ScopeName"][];
-            /** @description What it came to. */
+            /** @description The result. */
             code: components["schemas"]["Outcome"];
-            /** @description The same in words, for logs; it holds no secret. */
+            /** @description The result as text, for logs; it contains no secret. */
             message: string;
-            /** @description What is left of the rate limit; null without one. */
+            /** @description The remaining rate limit; null if there is no limit. */
             rate_limit: components["schemas"]["RateLimit"] | null;
-            /** @description Seconds after which units are left again, when the code is `RATE_LIMITED`. */
+            /** @description Seconds until units are available again, when the code is `RATE_LIMITED`. */
             retry_after: number | null;
             /** @description Limits of the policy that were not checked. */
             unchecked: components["schemas"]["Unchecked"][];
-            /** @description Set when an older raw key was used, which stops working then: tell the holder to switch. */
+            /**
+             * @description When the older raw key that was used stops working; tell the holder to switch. Null for the
+             *     current raw key.
+             */
             grace_ends_at: components["schemas"]["Timestamp"] | null;
             /** @description The record of this use. */
             usage_id: components["schemas"]["UsageId"] | null;
         };
         /** @description The error envelope of the service. */
         Error: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
-            /** @description What kind of failure it is. */
+            /** @description The kind of failure. */
             code: components["schemas"]["ErrorCode"];
         };
     };

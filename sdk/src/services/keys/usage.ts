@@ -11,15 +11,17 @@ export interface Usage {
   /**
    * Lists the uses of a key, newest first.
    *
+   * Needs the scope `keys:read`.
+   *
    * `GET /v1/keys/{keyId}/usage`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or would give what they do not hold.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate, or uses arrive faster than they can be stored.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away: no answer is better than a wrong one.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request would grant permissions that they do not hold.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit, or uses arrive faster than they can be stored.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable. The service returns this error rather than a wrong result.
    *
    * @example
    * ```ts
@@ -28,33 +30,36 @@ export interface Usage {
    */
   readonly forKey: (
     request: {
+      /** Id of a key. */
       keyId: T.KeyId;
-      /** The first moment; 24 hours ago when absent. */
+      /** The start of the period, inclusive; defaults to 24 hours ago. */
       from?: T.Moment | undefined;
-      /** The moment after the last one; now when absent. */
+      /** The end of the period, exclusive; defaults to now. */
       to?: T.Moment | undefined;
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
       /** Only uses with this outcome. */
       outcome?: T.Outcome | undefined;
-      /** Where the page before ended. */
+      /** The `X-Next-Cursor` of the previous page. */
       cursor?: T.Cursor | undefined;
     },
     options?: RequestOptions,
   ) => List<T.UsageRecord, T.Error>;
 
   /**
-   * Adds up the uses of a key, oldest period first. Periods without use are left out.
+   * Aggregates the uses of a key, oldest period first. Periods without use are omitted.
+   *
+   * Needs the scope `keys:read`.
    *
    * `GET /v1/keys/{keyId}/usage/aggregate`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or would give what they do not hold.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate, or uses arrive faster than they can be stored.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away: no answer is better than a wrong one.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request would grant permissions that they do not hold.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit, or uses arrive faster than they can be stored.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable. The service returns this error rather than a wrong result.
    *
    * @example
    * ```ts
@@ -63,12 +68,13 @@ export interface Usage {
    */
   readonly aggregateForKey: (
     request: {
+      /** Id of a key. */
       keyId: T.KeyId;
-      /** The first moment; 30 days ago when absent. */
+      /** The start of the period, inclusive; defaults to 30 days ago. */
       from?: T.Moment | undefined;
-      /** The moment after the last one; now when absent. */
+      /** The end of the period, exclusive; defaults to now. */
       to?: T.Moment | undefined;
-      /** How long the periods are, at most 1000 of them. */
+      /** The length of the periods, at most 1000 of them. */
       granularity?: T.Granularity | undefined;
     },
     options?: RequestOptions,
@@ -77,14 +83,16 @@ export interface Usage {
   /**
    * Lists the uses of all keys of the tenant, newest first.
    *
+   * Needs the scope `keys:read`.
+   *
    * `GET /v1/usage`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or would give what they do not hold.
-   * - 429: The API key that the request carries has used up its rate, or uses arrive faster than they can be stored.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away: no answer is better than a wrong one.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request would grant permissions that they do not hold.
+   * - 429: The API key of the request has exceeded its rate limit, or uses arrive faster than they can be stored.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable. The service returns this error rather than a wrong result.
    *
    * @example
    * ```ts
@@ -93,15 +101,15 @@ export interface Usage {
    */
   readonly list: (
     request?: {
-      /** The first moment; 24 hours ago when absent. */
+      /** The start of the period, inclusive; defaults to 24 hours ago. */
       from?: T.Moment | undefined;
-      /** The moment after the last one; now when absent. */
+      /** The end of the period, exclusive; defaults to now. */
       to?: T.Moment | undefined;
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
       /** Only uses with this outcome. */
       outcome?: T.Outcome | undefined;
-      /** Where the page before ended. */
+      /** The `X-Next-Cursor` of the previous page. */
       cursor?: T.Cursor | undefined;
       /** Only uses of this key. */
       key_id?: T.KeyId | undefined;
@@ -110,18 +118,20 @@ export interface Usage {
   ) => List<T.UsageRecord, T.Error>;
 
   /**
-   * Reports requests that the caller answered. They are stored when the answer comes.
+   * Reports requests that the caller has handled. They are stored before the response is sent.
+   *
+   * Needs the scope `keys:write`.
    *
    * `POST /v1/usage`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or would give what they do not hold.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate, or uses arrive faster than they can be stored.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away: no answer is better than a wrong one.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request would grant permissions that they do not hold.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit, or uses arrive faster than they can be stored.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable. The service returns this error rather than a wrong result.
    *
    * @example
    * ```ts
@@ -136,16 +146,18 @@ export interface Usage {
   ) => Answer<T.UsageReceipt, T.Error>;
 
   /**
-   * Adds up the uses of all keys of the tenant, oldest period first. Periods without use are left out.
+   * Aggregates the uses of all keys of the tenant, oldest period first. Periods without use are omitted.
+   *
+   * Needs the scope `keys:read`.
    *
    * `GET /v1/usage/aggregate`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or would give what they do not hold.
-   * - 429: The API key that the request carries has used up its rate, or uses arrive faster than they can be stored.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away: no answer is better than a wrong one.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request would grant permissions that they do not hold.
+   * - 429: The API key of the request has exceeded its rate limit, or uses arrive faster than they can be stored.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable. The service returns this error rather than a wrong result.
    *
    * @example
    * ```ts
@@ -154,11 +166,11 @@ export interface Usage {
    */
   readonly aggregate: (
     request?: {
-      /** The first moment; 30 days ago when absent. */
+      /** The start of the period, inclusive; defaults to 30 days ago. */
       from?: T.Moment | undefined;
-      /** The moment after the last one; now when absent. */
+      /** The end of the period, exclusive; defaults to now. */
       to?: T.Moment | undefined;
-      /** How long the periods are, at most 1000 of them. */
+      /** The length of the periods, at most 1000 of them. */
       granularity?: T.Granularity | undefined;
     },
     options?: RequestOptions,

@@ -9,18 +9,20 @@ import type * as T from './types.ts';
 /** `plinth.retrieval.chunks` */
 export interface Chunks {
   /**
-   * Answers the chunks that would be made of a text. Nothing is stored.
+   * Returns the chunks into which a text would be split. Nothing is stored.
+   *
+   * Needs the scope `retrieval:read`.
    *
    * `POST /v1/chunks/preview`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or no embedder is configured for a model; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 413: The body, a content or a batch is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many documents of the tenant wait to be worked on, or the API key that the request carries has used up its rate.
-   * - 500: The store, the embedder or the vector store failed; the log has the cause under the request id.
-   * - 503: The database is away, or cannot store vectors.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
+   * - 413: The body, a content or a batch is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: Too many documents of the tenant are waiting for processing, or the API key of the request has exceeded its rate limit.
+   * - 500: The database, the embedder or the vector store failed; the log records the cause under the request id.
+   * - 503: The database is unavailable, or cannot store vectors.
    *
    * @example
    * ```ts
@@ -35,17 +37,19 @@ export interface Chunks {
   ) => Answer<T.ChunkPreviewList, T.Error>;
 
   /**
-   * Lists the chunks of a document in their order.
+   * Lists the chunks of a document in order.
+   *
+   * Needs the scope `retrieval:read`.
    *
    * `GET /v1/documents/{documentId}/chunks`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or no embedder is configured for a model; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
    * - 404: The collection or document does not exist for this tenant.
-   * - 429: Too many documents of the tenant wait to be worked on, or the API key that the request carries has used up its rate.
-   * - 500: The store, the embedder or the vector store failed; the log has the cause under the request id.
-   * - 503: The database is away, or cannot store vectors.
+   * - 429: Too many documents of the tenant are waiting for processing, or the API key of the request has exceeded its rate limit.
+   * - 500: The database, the embedder or the vector store failed; the log records the cause under the request id.
+   * - 503: The database is unavailable, or cannot store vectors.
    *
    * @example
    * ```ts
@@ -54,12 +58,13 @@ export interface Chunks {
    */
   readonly list: (
     request: {
+      /** Id of a document. */
       documentId: T.DocumentId;
-      /** Most chunks to answer. */
+      /** The maximum number of chunks to return. */
       limit?: number | undefined;
-      /** Chunks to skip. */
+      /** The number of chunks to skip. */
       offset?: number | undefined;
-      /** Where the page before ended: its `X-Next-Cursor`. Not together with `offset`. */
+      /** The `X-Next-Cursor` of the previous page. It cannot be combined with `offset`. */
       cursor?: T.Cursor | undefined;
     },
     options?: RequestOptions,

@@ -11,17 +11,19 @@ export interface Collections {
   /**
    * Creates a collection.
    *
+   * Needs the scope `retrieval:write`.
+   *
    * `POST /v1/collections`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or no embedder is configured for a model; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 409: The name of the collection is taken, or the idempotency key was used with another request.
-   * - 413: The body, a content or a batch is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many documents of the tenant wait to be worked on, or the API key that the request carries has used up its rate.
-   * - 500: The store, the embedder or the vector store failed; the log has the cause under the request id.
-   * - 503: The database is away, or cannot store vectors.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
+   * - 409: The name of the collection is already in use, or the idempotency key was used with another request.
+   * - 413: The body, a content or a batch is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: Too many documents of the tenant are waiting for processing, or the API key of the request has exceeded its rate limit.
+   * - 500: The database, the embedder or the vector store failed; the log records the cause under the request id.
+   * - 503: The database is unavailable, or cannot store vectors.
    *
    * @example
    * ```ts
@@ -38,14 +40,16 @@ export interface Collections {
   /**
    * Lists the collections of the app, newest first.
    *
+   * Needs the scope `retrieval:read`.
+   *
    * `GET /v1/collections`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or no embedder is configured for a model; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 429: Too many documents of the tenant wait to be worked on, or the API key that the request carries has used up its rate.
-   * - 500: The store, the embedder or the vector store failed; the log has the cause under the request id.
-   * - 503: The database is away, or cannot store vectors.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
+   * - 429: Too many documents of the tenant are waiting for processing, or the API key of the request has exceeded its rate limit.
+   * - 500: The database, the embedder or the vector store failed; the log records the cause under the request id.
+   * - 503: The database is unavailable, or cannot store vectors.
    *
    * @example
    * ```ts
@@ -54,30 +58,32 @@ export interface Collections {
    */
   readonly list: (
     request?: {
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Records to skip. For walks over whole lists a cursor is steadier and cheaper. */
+      /** The number of records to skip. To read a whole list, a cursor is more stable and cheaper. */
       offset?: number | undefined;
-      /** Where the page before ended: its `X-Next-Cursor`. Not together with `offset`. */
+      /** The `X-Next-Cursor` of the previous page. It cannot be combined with `offset`. */
       cursor?: T.Cursor | undefined;
-      /** Only the collection of this very name. */
+      /** Only the collection with exactly this name. */
       name?: T.CollectionName | undefined;
     },
     options?: RequestOptions,
   ) => List<T.Collection, T.Error>;
 
   /**
-   * Answers one collection.
+   * Returns one collection.
+   *
+   * Needs the scope `retrieval:read`.
    *
    * `GET /v1/collections/{collectionId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or no embedder is configured for a model; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
    * - 404: The collection or document does not exist for this tenant.
-   * - 429: Too many documents of the tenant wait to be worked on, or the API key that the request carries has used up its rate.
-   * - 500: The store, the embedder or the vector store failed; the log has the cause under the request id.
-   * - 503: The database is away, or cannot store vectors.
+   * - 429: Too many documents of the tenant are waiting for processing, or the API key of the request has exceeded its rate limit.
+   * - 500: The database, the embedder or the vector store failed; the log records the cause under the request id.
+   * - 503: The database is unavailable, or cannot store vectors.
    *
    * @example
    * ```ts
@@ -86,27 +92,29 @@ export interface Collections {
    */
   readonly get: (
     request: {
+      /** Id of a collection. */
       collectionId: T.CollectionId;
     },
     options?: RequestOptions,
   ) => Answer<T.Collection, T.Error>;
 
   /**
-   * Changes a collection. Name, description and metadata change at once, the others while it has no documents; later they
-   * wait in `wanted` for the next reindex.
+   * Changes a collection. Name, description and metadata change at once, the others while it has no documents; later they wait in `wanted` for the next reindex.
+   *
+   * Needs the scope `retrieval:write`.
    *
    * `PATCH /v1/collections/{collectionId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or no embedder is configured for a model; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
    * - 404: The collection or document does not exist for this tenant.
-   * - 409: The name of the collection is taken, or the idempotency key was used with another request.
-   * - 413: The body, a content or a batch is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many documents of the tenant wait to be worked on, or the API key that the request carries has used up its rate.
-   * - 500: The store, the embedder or the vector store failed; the log has the cause under the request id.
-   * - 503: The database is away, or cannot store vectors.
+   * - 409: The name of the collection is already in use, or the idempotency key was used with another request.
+   * - 413: The body, a content or a batch is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: Too many documents of the tenant are waiting for processing, or the API key of the request has exceeded its rate limit.
+   * - 500: The database, the embedder or the vector store failed; the log records the cause under the request id.
+   * - 503: The database is unavailable, or cannot store vectors.
    *
    * @example
    * ```ts
@@ -115,6 +123,7 @@ export interface Collections {
    */
   readonly update: (
     request: {
+      /** Id of a collection. */
       collectionId: T.CollectionId;
       body: T.CollectionUpdate;
     },
@@ -124,15 +133,17 @@ export interface Collections {
   /**
    * Deletes a collection with its documents, chunks and vectors. Its name is free at once.
    *
+   * Needs the scope `retrieval:write`.
+   *
    * `DELETE /v1/collections/{collectionId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or no embedder is configured for a model; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
    * - 404: The collection or document does not exist for this tenant.
-   * - 429: Too many documents of the tenant wait to be worked on, or the API key that the request carries has used up its rate.
-   * - 500: The store, the embedder or the vector store failed; the log has the cause under the request id.
-   * - 503: The database is away, or cannot store vectors.
+   * - 429: Too many documents of the tenant are waiting for processing, or the API key of the request has exceeded its rate limit.
+   * - 500: The database, the embedder or the vector store failed; the log records the cause under the request id.
+   * - 503: The database is unavailable, or cannot store vectors.
    *
    * @example
    * ```ts
@@ -141,24 +152,26 @@ export interface Collections {
    */
   readonly delete: (
     request: {
+      /** Id of a collection. */
       collectionId: T.CollectionId;
     },
     options?: RequestOptions,
   ) => Answer<void, T.Error>;
 
   /**
-   * Embeds all chunks of a collection again, with the settings in `wanted`. The index before serves until the new one is
-   * complete. Whatever happens after the answer, it will be done; `reindex` of the collection tells how far it is.
+   * Embeds all chunks of a collection again with the settings in `wanted`. The previous index is used until the new one is complete. After the response, the reindex is guaranteed to run; `reindex` of the collection shows its progress.
+   *
+   * Needs the scope `retrieval:write`.
    *
    * `POST /v1/collections/{collectionId}/reindex`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or no embedder is configured for a model; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
    * - 404: The collection or document does not exist for this tenant.
-   * - 429: Too many documents of the tenant wait to be worked on, or the API key that the request carries has used up its rate.
-   * - 500: The store, the embedder or the vector store failed; the log has the cause under the request id.
-   * - 503: The database is away, or cannot store vectors.
+   * - 429: Too many documents of the tenant are waiting for processing, or the API key of the request has exceeded its rate limit.
+   * - 500: The database, the embedder or the vector store failed; the log records the cause under the request id.
+   * - 503: The database is unavailable, or cannot store vectors.
    *
    * @example
    * ```ts
@@ -167,10 +180,11 @@ export interface Collections {
    */
   readonly reindex: (
     request: {
+      /** Id of a collection. */
       collectionId: T.CollectionId;
       /**
-       * Whether to answer when the work is done, at the latest when the server has waited long enough (20 seconds unless it is
-       * configured otherwise); else as soon as the work is sure to be done.
+       * Whether to respond when the work is done, or when the server has waited long enough (20 seconds
+       * by default); otherwise it responds as soon as the work is guaranteed to be done.
        */
       wait?: boolean | undefined;
     },
@@ -178,17 +192,19 @@ export interface Collections {
   ) => Answer<void, T.Error>;
 
   /**
-   * Counts what is in a collection.
+   * Returns statistics of a collection.
+   *
+   * Needs the scope `retrieval:read`.
    *
    * `GET /v1/collections/{collectionId}/stats`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or no embedder is configured for a model; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
    * - 404: The collection or document does not exist for this tenant.
-   * - 429: Too many documents of the tenant wait to be worked on, or the API key that the request carries has used up its rate.
-   * - 500: The store, the embedder or the vector store failed; the log has the cause under the request id.
-   * - 503: The database is away, or cannot store vectors.
+   * - 429: Too many documents of the tenant are waiting for processing, or the API key of the request has exceeded its rate limit.
+   * - 500: The database, the embedder or the vector store failed; the log records the cause under the request id.
+   * - 503: The database is unavailable, or cannot store vectors.
    *
    * @example
    * ```ts
@@ -197,6 +213,7 @@ export interface Collections {
    */
   readonly stats: (
     request: {
+      /** Id of a collection. */
       collectionId: T.CollectionId;
     },
     options?: RequestOptions,
@@ -206,11 +223,11 @@ export interface Collections {
 /** The resource over a client of one's own. */
 export const collectionsOf = (client: Client): Collections =>
   resource<Collections>(client, 'retrieval.collections', {
-    create: { verb: 'POST', path: '/v1/collections', body: 'application/json' },
+    create: { verb: 'POST', path: '/v1/collections', body: 'application/json', creates: true },
     list: { verb: 'GET', path: '/v1/collections', pages: 'cursor' },
     get: { verb: 'GET', path: '/v1/collections/{collectionId}' },
     update: { verb: 'PATCH', path: '/v1/collections/{collectionId}', body: 'application/json' },
-    delete: { verb: 'DELETE', path: '/v1/collections/{collectionId}' },
-    reindex: { verb: 'POST', path: '/v1/collections/{collectionId}/reindex' },
+    delete: { verb: 'DELETE', path: '/v1/collections/{collectionId}', empty: [204] },
+    reindex: { verb: 'POST', path: '/v1/collections/{collectionId}/reindex', empty: [204] },
     stats: { verb: 'GET', path: '/v1/collections/{collectionId}/stats' },
   });

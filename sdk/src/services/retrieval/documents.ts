@@ -9,22 +9,22 @@ import type * as T from './types.ts';
 /** `plinth.retrieval.documents` */
 export interface Documents {
   /**
-   * Stores a document, cuts it into chunks and embeds them. A known `external_id` replaces its document; with nothing new
-   * it is a 200 and `unchanged`. A document that takes longer than the server waits is answered as it is then; one that
-   * fails for good is a 500 and stays, with the cause in its `error`.
+   * Stores a document, splits it into chunks and embeds them. A known `external_id` replaces its document; if nothing is new, the response is a 200 with `unchanged`. A document that takes longer than the server waits is returned in its current state. A document that fails permanently is a 500 and remains, with the cause in its `error`.
+   *
+   * Needs the scope `retrieval:write`.
    *
    * `POST /v1/collections/{collectionId}/documents`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or no embedder is configured for a model; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
    * - 404: The collection or document does not exist for this tenant.
-   * - 409: The name of the collection is taken, or the idempotency key was used with another request.
-   * - 413: The body, a content or a batch is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many documents of the tenant wait to be worked on, or the API key that the request carries has used up its rate.
-   * - 500: The store, the embedder or the vector store failed; the log has the cause under the request id.
-   * - 503: The database is away, or cannot store vectors.
+   * - 409: The name of the collection is already in use, or the idempotency key was used with another request.
+   * - 413: The body, a content or a batch is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: Too many documents of the tenant are waiting for processing, or the API key of the request has exceeded its rate limit.
+   * - 500: The database, the embedder or the vector store failed; the log records the cause under the request id.
+   * - 503: The database is unavailable, or cannot store vectors.
    *
    * @example
    * ```ts
@@ -33,10 +33,11 @@ export interface Documents {
    */
   readonly create: (
     request: {
+      /** Id of a collection. */
       collectionId: T.CollectionId;
       /**
-       * Whether to answer when the work is done, at the latest when the server has waited long enough (20 seconds unless it is
-       * configured otherwise); else as soon as the work is sure to be done.
+       * Whether to respond when the work is done, or when the server has waited long enough (20 seconds
+       * by default); otherwise it responds as soon as the work is guaranteed to be done.
        */
       wait?: boolean | undefined;
       body: T.DocumentCreate;
@@ -47,15 +48,17 @@ export interface Documents {
   /**
    * Lists the documents of a collection, newest first.
    *
+   * Needs the scope `retrieval:read`.
+   *
    * `GET /v1/collections/{collectionId}/documents`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or no embedder is configured for a model; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
    * - 404: The collection or document does not exist for this tenant.
-   * - 429: Too many documents of the tenant wait to be worked on, or the API key that the request carries has used up its rate.
-   * - 500: The store, the embedder or the vector store failed; the log has the cause under the request id.
-   * - 503: The database is away, or cannot store vectors.
+   * - 429: Too many documents of the tenant are waiting for processing, or the API key of the request has exceeded its rate limit.
+   * - 500: The database, the embedder or the vector store failed; the log records the cause under the request id.
+   * - 503: The database is unavailable, or cannot store vectors.
    *
    * @example
    * ```ts
@@ -64,38 +67,41 @@ export interface Documents {
    */
   readonly list: (
     request: {
+      /** Id of a collection. */
       collectionId: T.CollectionId;
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Records to skip. For walks over whole lists a cursor is steadier and cheaper. */
+      /** The number of records to skip. To read a whole list, a cursor is more stable and cheaper. */
       offset?: number | undefined;
-      /** Where the page before ended: its `X-Next-Cursor`. Not together with `offset`. */
+      /** The `X-Next-Cursor` of the previous page. It cannot be combined with `offset`. */
       cursor?: T.Cursor | undefined;
       /** Only documents in this state. */
       state?: T.DocumentState | undefined;
-      /** Only the document with this very key. */
+      /** Only the document with exactly this key. */
       external_id?: T.ExternalId | undefined;
-      /** Only documents that come from this very source. */
+      /** Only documents with exactly this source. */
       source?: T.Source | undefined;
     },
     options?: RequestOptions,
   ) => List<T.Document, T.Error>;
 
   /**
-   * Stores many documents. All are checked before any is stored; one that fails later does not touch the others.
+   * Stores many documents. All are checked before any is stored; a later failure of one does not affect the others.
+   *
+   * Needs the scope `retrieval:write`.
    *
    * `POST /v1/collections/{collectionId}/documents/batch`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or no embedder is configured for a model; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
    * - 404: The collection or document does not exist for this tenant.
-   * - 409: The name of the collection is taken, or the idempotency key was used with another request.
-   * - 413: The body, a content or a batch is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many documents of the tenant wait to be worked on, or the API key that the request carries has used up its rate.
-   * - 500: The store, the embedder or the vector store failed; the log has the cause under the request id.
-   * - 503: The database is away, or cannot store vectors.
+   * - 409: The name of the collection is already in use, or the idempotency key was used with another request.
+   * - 413: The body, a content or a batch is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: Too many documents of the tenant are waiting for processing, or the API key of the request has exceeded its rate limit.
+   * - 500: The database, the embedder or the vector store failed; the log records the cause under the request id.
+   * - 503: The database is unavailable, or cannot store vectors.
    *
    * @example
    * ```ts
@@ -104,10 +110,11 @@ export interface Documents {
    */
   readonly createBatch: (
     request: {
+      /** Id of a collection. */
       collectionId: T.CollectionId;
       /**
-       * Whether to answer when the work is done, at the latest when the server has waited long enough (20 seconds unless it is
-       * configured otherwise); else as soon as the work is sure to be done.
+       * Whether to respond when the work is done, or when the server has waited long enough (20 seconds
+       * by default); otherwise it responds as soon as the work is guaranteed to be done.
        */
       wait?: boolean | undefined;
       body: T.DocumentBatch;
@@ -116,17 +123,19 @@ export interface Documents {
   ) => Answer<T.IngestResultList, T.Error>;
 
   /**
-   * Answers one document.
+   * Returns one document.
+   *
+   * Needs the scope `retrieval:read`.
    *
    * `GET /v1/documents/{documentId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or no embedder is configured for a model; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
    * - 404: The collection or document does not exist for this tenant.
-   * - 429: Too many documents of the tenant wait to be worked on, or the API key that the request carries has used up its rate.
-   * - 500: The store, the embedder or the vector store failed; the log has the cause under the request id.
-   * - 503: The database is away, or cannot store vectors.
+   * - 429: Too many documents of the tenant are waiting for processing, or the API key of the request has exceeded its rate limit.
+   * - 500: The database, the embedder or the vector store failed; the log records the cause under the request id.
+   * - 503: The database is unavailable, or cannot store vectors.
    *
    * @example
    * ```ts
@@ -135,25 +144,28 @@ export interface Documents {
    */
   readonly get: (
     request: {
+      /** Id of a document. */
       documentId: T.DocumentId;
     },
     options?: RequestOptions,
   ) => Answer<T.Document, T.Error>;
 
   /**
-   * Changes what is said of a document. Nothing is embedded again; a new content is posted with the `external_id`.
+   * Changes the properties of a document. Nothing is embedded again; post new content with the `external_id`.
+   *
+   * Needs the scope `retrieval:write`.
    *
    * `PATCH /v1/documents/{documentId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or no embedder is configured for a model; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
    * - 404: The collection or document does not exist for this tenant.
-   * - 413: The body, a content or a batch is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many documents of the tenant wait to be worked on, or the API key that the request carries has used up its rate.
-   * - 500: The store, the embedder or the vector store failed; the log has the cause under the request id.
-   * - 503: The database is away, or cannot store vectors.
+   * - 413: The body, a content or a batch is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: Too many documents of the tenant are waiting for processing, or the API key of the request has exceeded its rate limit.
+   * - 500: The database, the embedder or the vector store failed; the log records the cause under the request id.
+   * - 503: The database is unavailable, or cannot store vectors.
    *
    * @example
    * ```ts
@@ -162,6 +174,7 @@ export interface Documents {
    */
   readonly update: (
     request: {
+      /** Id of a document. */
       documentId: T.DocumentId;
       body: T.DocumentUpdate;
     },
@@ -171,15 +184,17 @@ export interface Documents {
   /**
    * Deletes a document with its chunks and vectors.
    *
+   * Needs the scope `retrieval:write`.
+   *
    * `DELETE /v1/documents/{documentId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or no embedder is configured for a model; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
    * - 404: The collection or document does not exist for this tenant.
-   * - 429: Too many documents of the tenant wait to be worked on, or the API key that the request carries has used up its rate.
-   * - 500: The store, the embedder or the vector store failed; the log has the cause under the request id.
-   * - 503: The database is away, or cannot store vectors.
+   * - 429: Too many documents of the tenant are waiting for processing, or the API key of the request has exceeded its rate limit.
+   * - 500: The database, the embedder or the vector store failed; the log records the cause under the request id.
+   * - 503: The database is unavailable, or cannot store vectors.
    *
    * @example
    * ```ts
@@ -188,23 +203,26 @@ export interface Documents {
    */
   readonly delete: (
     request: {
+      /** Id of a document. */
       documentId: T.DocumentId;
     },
     options?: RequestOptions,
   ) => Answer<void, T.Error>;
 
   /**
-   * Answers the text of a document, in which the offsets of its chunks are counted.
+   * Returns the text of a document, to which the offsets of its chunks refer.
+   *
+   * Needs the scope `retrieval:read`.
    *
    * `GET /v1/documents/{documentId}/content`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or no embedder is configured for a model; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
    * - 404: The collection or document does not exist for this tenant.
-   * - 429: Too many documents of the tenant wait to be worked on, or the API key that the request carries has used up its rate.
-   * - 500: The store, the embedder or the vector store failed; the log has the cause under the request id.
-   * - 503: The database is away, or cannot store vectors.
+   * - 429: Too many documents of the tenant are waiting for processing, or the API key of the request has exceeded its rate limit.
+   * - 500: The database, the embedder or the vector store failed; the log records the cause under the request id.
+   * - 503: The database is unavailable, or cannot store vectors.
    *
    * @example
    * ```ts
@@ -213,6 +231,7 @@ export interface Documents {
    */
   readonly content: (
     request: {
+      /** Id of a document. */
       documentId: T.DocumentId;
     },
     options?: RequestOptions,
@@ -222,15 +241,21 @@ export interface Documents {
 /** The resource over a client of one's own. */
 export const documentsOf = (client: Client): Documents =>
   resource<Documents>(client, 'retrieval.documents', {
-    create: { verb: 'POST', path: '/v1/collections/{collectionId}/documents', body: 'application/json' },
+    create: {
+      verb: 'POST',
+      path: '/v1/collections/{collectionId}/documents',
+      body: 'application/json',
+      creates: true,
+    },
     list: { verb: 'GET', path: '/v1/collections/{collectionId}/documents', pages: 'cursor' },
     createBatch: {
       verb: 'POST',
       path: '/v1/collections/{collectionId}/documents/batch',
       body: 'application/json',
+      creates: true,
     },
     get: { verb: 'GET', path: '/v1/documents/{documentId}' },
     update: { verb: 'PATCH', path: '/v1/documents/{documentId}', body: 'application/json' },
-    delete: { verb: 'DELETE', path: '/v1/documents/{documentId}' },
+    delete: { verb: 'DELETE', path: '/v1/documents/{documentId}', empty: [204] },
     content: { verb: 'GET', path: '/v1/documents/{documentId}/content', unread: true },
   });

@@ -9,16 +9,18 @@ import type * as T from './types.ts';
 /** `plinth.retrieval.embedders` */
 export interface Embedders {
   /**
-   * Lists the embedding models that collections may name.
+   * Lists the embedding models that collections may use.
+   *
+   * Needs the scope `retrieval:read`.
    *
    * `GET /v1/embedders`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or no embedder is configured for a model; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
-   * - 429: Too many documents of the tenant wait to be worked on, or the API key that the request carries has used up its rate.
-   * - 500: The store, the embedder or the vector store failed; the log has the cause under the request id.
-   * - 503: The database is away, or cannot store vectors.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
+   * - 429: Too many documents of the tenant are waiting for processing, or the API key of the request has exceeded its rate limit.
+   * - 500: The database, the embedder or the vector store failed; the log records the cause under the request id.
+   * - 503: The database is unavailable, or cannot store vectors.
    *
    * @example
    * ```ts

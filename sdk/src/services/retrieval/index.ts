@@ -11,8 +11,9 @@ export type * from './types.ts';
 export type { Chunks, Collections, Documents, Search, Embedders };
 
 /**
- * Takes documents in, cuts them into chunks, embeds and stores them, and answers queries with scored chunks whose place in
- * the source is exact. All data belongs to the caller's tenant and app.
+ * Ingests documents, splits them into chunks, embeds and stores them, and answers queries with
+ * scored chunks whose position in the source is exact. All data belongs to the caller's tenant and
+ * app.
  */
 export interface RetrievalService {
   readonly chunks: Chunks;

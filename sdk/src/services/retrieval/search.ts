@@ -9,19 +9,21 @@ import type * as T from './types.ts';
 /** `plinth.retrieval.search` */
 export interface Search {
   /**
-   * Finds the chunks of a collection that answer a question, the best first.
+   * Finds the chunks of a collection that answer a query, best first.
+   *
+   * Needs the scope `retrieval:read`.
    *
    * `POST /v1/collections/{collectionId}/retrieve`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or no embedder is configured for a model; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
    * - 404: The collection or document does not exist for this tenant.
-   * - 413: The body, a content or a batch is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many documents of the tenant wait to be worked on, or the API key that the request carries has used up its rate.
-   * - 500: The store, the embedder or the vector store failed; the log has the cause under the request id.
-   * - 503: The database is away, or cannot store vectors.
+   * - 413: The body, a content or a batch is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: Too many documents of the tenant are waiting for processing, or the API key of the request has exceeded its rate limit.
+   * - 500: The database, the embedder or the vector store failed; the log records the cause under the request id.
+   * - 503: The database is unavailable, or cannot store vectors.
    *
    * @example
    * ```ts
@@ -30,6 +32,7 @@ export interface Search {
    */
   readonly retrieve: (
     request: {
+      /** Id of a collection. */
       collectionId: T.CollectionId;
       body: T.RetrieveQuery;
     },
@@ -37,19 +40,21 @@ export interface Search {
   ) => Answer<T.ScoredChunkList, T.Error>;
 
   /**
-   * Finds the chunks of several collections that answer a question: the best first, as if they were one.
+   * Finds the chunks that answer a query, best first. Several collections are searched as if they were one.
+   *
+   * Needs the scope `retrieval:read`.
    *
    * `POST /v1/search`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or no embedder is configured for a model; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant or app that is not theirs.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
    * - 404: The collection or document does not exist for this tenant.
-   * - 413: The body, a content or a batch is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: Too many documents of the tenant wait to be worked on, or the API key that the request carries has used up its rate.
-   * - 500: The store, the embedder or the vector store failed; the log has the cause under the request id.
-   * - 503: The database is away, or cannot store vectors.
+   * - 413: The body, a content or a batch is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: Too many documents of the tenant are waiting for processing, or the API key of the request has exceeded its rate limit.
+   * - 500: The database, the embedder or the vector store failed; the log records the cause under the request id.
+   * - 503: The database is unavailable, or cannot store vectors.
    *
    * @example
    * ```ts

@@ -29,9 +29,9 @@ export type {
 };
 
 /**
- * Scans text on its way into or out of a language model or any other consumer, decides `allow`, `flag`, `redact` or
- * `block`, records the result, and manages the rules. Rules belong to the app and are shared by its tenants; scans,
- * vault tokens and assignments of policies belong to the tenant.
+ * Scans text on its way into or out of a language model or any other consumer, decides `allow`,
+ * `flag`, `redact` or `block`, records the result, and manages the rules. Rules belong to the app
+ * and are shared by its tenants; scans, vault tokens and policy assignments belong to the tenant.
  */
 export interface SafetyService {
   readonly awareness: Awareness;

@@ -11,15 +11,17 @@ export interface Instincts {
   /**
    * Creates an instinct.
    *
+   * Needs the scope `safety:admin`.
+   *
    * `POST /v1/instincts`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 409: The name is taken, the rule is in use or built in, or the app has as many as it may have.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 500: The store or the engine failed; the log has the cause under the request id.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 409: The name is already in use, the rule is in use or built in, or the app has reached its limit.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 500: The database or the engine failed; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -36,12 +38,14 @@ export interface Instincts {
   /**
    * Lists the instincts of the app, newest first.
    *
+   * Needs the scope `safety:read`.
+   *
    * `GET /v1/instincts`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 500: The store or the engine failed; the log has the cause under the request id.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 500: The database or the engine failed; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -50,32 +54,34 @@ export interface Instincts {
    */
   readonly list: (
     request?: {
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Records to skip. For walks over whole lists a cursor is steadier and cheaper. */
+      /** The number of records to skip. To read a whole list, a cursor is more stable and cheaper. */
       offset?: number | undefined;
-      /** Where the page before ended: its `X-Next-Cursor`. Not together with `offset`. */
+      /** The `X-Next-Cursor` of the previous page. It cannot be combined with `offset`. */
       cursor?: T.Cursor | undefined;
-      /** Only those that are enabled, or only those that are not. */
+      /** Only enabled ones, or only disabled ones. */
       enabled?: boolean | undefined;
       /** Whether to list the built-in ones instead of the app's own. */
       builtin?: boolean | undefined;
-      /** Only instincts that look for this attack. */
+      /** Only instincts that detect this attack. */
       category?: T.AttackCategory | undefined;
     },
     options?: RequestOptions,
   ) => List<T.Instinct, T.Error>;
 
   /**
-   * Answers one instinct.
+   * Returns one instinct.
+   *
+   * Needs the scope `safety:read`.
    *
    * `GET /v1/instincts/{id}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path names does not exist for this tenant or app.
-   * - 500: The store or the engine failed; the log has the cause under the request id.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: The resource named in the path does not exist for this tenant or app.
+   * - 500: The database or the engine failed; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -84,24 +90,27 @@ export interface Instincts {
    */
   readonly get: (
     request: {
+      /** Id of an instinct. */
       id: T.InstinctId;
     },
     options?: RequestOptions,
   ) => Answer<T.Instinct, T.Error>;
 
   /**
-   * Changes an instinct, for all profiles that use it. Built-in ones are fixed.
+   * Changes an instinct, for all profiles that use it. Built-in ones cannot be changed.
+   *
+   * Needs the scope `safety:admin`.
    *
    * `PUT /v1/instincts/{id}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path names does not exist for this tenant or app.
-   * - 409: The name is taken, the rule is in use or built in, or the app has as many as it may have.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 500: The store or the engine failed; the log has the cause under the request id.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: The resource named in the path does not exist for this tenant or app.
+   * - 409: The name is already in use, the rule is in use or built in, or the app has reached its limit.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 500: The database or the engine failed; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -110,6 +119,7 @@ export interface Instincts {
    */
   readonly update: (
     request: {
+      /** Id of an instinct. */
       id: T.InstinctId;
       body: T.InstinctUpdate;
     },
@@ -119,14 +129,16 @@ export interface Instincts {
   /**
    * Deletes an instinct that no profile uses.
    *
+   * Needs the scope `safety:admin`.
+   *
    * `DELETE /v1/instincts/{id}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path names does not exist for this tenant or app.
-   * - 409: The name is taken, the rule is in use or built in, or the app has as many as it may have.
-   * - 500: The store or the engine failed; the log has the cause under the request id.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: The resource named in the path does not exist for this tenant or app.
+   * - 409: The name is already in use, the rule is in use or built in, or the app has reached its limit.
+   * - 500: The database or the engine failed; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -135,6 +147,7 @@ export interface Instincts {
    */
   readonly delete: (
     request: {
+      /** Id of an instinct. */
       id: T.InstinctId;
     },
     options?: RequestOptions,
@@ -144,9 +157,9 @@ export interface Instincts {
 /** The resource over a client of one's own. */
 export const instinctsOf = (client: Client): Instincts =>
   resource<Instincts>(client, 'safety.instincts', {
-    create: { verb: 'POST', path: '/v1/instincts', body: 'application/json' },
+    create: { verb: 'POST', path: '/v1/instincts', body: 'application/json', creates: true },
     list: { verb: 'GET', path: '/v1/instincts', pages: 'cursor' },
     get: { verb: 'GET', path: '/v1/instincts/{id}' },
     update: { verb: 'PUT', path: '/v1/instincts/{id}', body: 'application/json' },
-    delete: { verb: 'DELETE', path: '/v1/instincts/{id}' },
+    delete: { verb: 'DELETE', path: '/v1/instincts/{id}', empty: [204] },
   });

@@ -11,15 +11,17 @@ export interface Policies {
   /**
    * Creates a policy.
    *
+   * Needs the scope `safety:admin`.
+   *
    * `POST /v1/policies`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 409: The name is taken, the rule is in use or built in, or the app has as many as it may have.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 500: The store or the engine failed; the log has the cause under the request id.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 409: The name is already in use, the rule is in use or built in, or the app has reached its limit.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 500: The database or the engine failed; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -36,12 +38,14 @@ export interface Policies {
   /**
    * Lists the policies of the app, newest first.
    *
+   * Needs the scope `safety:read`.
+   *
    * `GET /v1/policies`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 500: The store or the engine failed; the log has the cause under the request id.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 500: The database or the engine failed; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -50,32 +54,37 @@ export interface Policies {
    */
   readonly list: (
     request?: {
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Records to skip. For walks over whole lists a cursor is steadier and cheaper. */
+      /** The number of records to skip. To read a whole list, a cursor is more stable and cheaper. */
       offset?: number | undefined;
-      /** Where the page before ended: its `X-Next-Cursor`. Not together with `offset`. */
+      /** The `X-Next-Cursor` of the previous page. It cannot be combined with `offset`. */
       cursor?: T.Cursor | undefined;
       /** Only policies that are enabled, or only those that are not. */
       enabled?: boolean | undefined;
       /** Only policies of this level. */
       scope_level?: T.ScopeLevel | undefined;
-      /** Only policies in force for this tenant. Another one than the caller's own may be named by the operator only. */
+      /**
+       * Only policies that apply to this tenant. Only the operator may name a tenant other than the
+       * caller's own.
+       */
       tenant_id?: T.TenantId | undefined;
     },
     options?: RequestOptions,
   ) => List<T.Policy, T.Error>;
 
   /**
-   * Answers one policy.
+   * Returns one policy.
+   *
+   * Needs the scope `safety:read`.
    *
    * `GET /v1/policies/{policyId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path names does not exist for this tenant or app.
-   * - 500: The store or the engine failed; the log has the cause under the request id.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: The resource named in the path does not exist for this tenant or app.
+   * - 500: The database or the engine failed; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -84,6 +93,7 @@ export interface Policies {
    */
   readonly get: (
     request: {
+      /** Id of a policy. */
       policyId: T.PolicyId;
     },
     options?: RequestOptions,
@@ -92,16 +102,18 @@ export interface Policies {
   /**
    * Changes a policy.
    *
+   * Needs the scope `safety:admin`.
+   *
    * `PUT /v1/policies/{policyId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path names does not exist for this tenant or app.
-   * - 409: The name is taken, the rule is in use or built in, or the app has as many as it may have.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 500: The store or the engine failed; the log has the cause under the request id.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: The resource named in the path does not exist for this tenant or app.
+   * - 409: The name is already in use, the rule is in use or built in, or the app has reached its limit.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 500: The database or the engine failed; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -110,6 +122,7 @@ export interface Policies {
    */
   readonly update: (
     request: {
+      /** Id of a policy. */
       policyId: T.PolicyId;
       body: T.PolicyUpdate;
     },
@@ -119,13 +132,15 @@ export interface Policies {
   /**
    * Deletes a policy with its assignments.
    *
+   * Needs the scope `safety:admin`.
+   *
    * `DELETE /v1/policies/{policyId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path names does not exist for this tenant or app.
-   * - 500: The store or the engine failed; the log has the cause under the request id.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: The resource named in the path does not exist for this tenant or app.
+   * - 500: The database or the engine failed; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -134,24 +149,27 @@ export interface Policies {
    */
   readonly delete: (
     request: {
+      /** Id of a policy. */
       policyId: T.PolicyId;
     },
     options?: RequestOptions,
   ) => Answer<void, T.Error>;
 
   /**
-   * Assigns a policy of level `tenant` to a tenant. It is in force from the next scan on. One of level `app` is a 400.
+   * Assigns a policy of level `tenant` to a tenant. It applies from the next scan on. A policy of level `app` is a 400.
+   *
+   * Needs the scope `safety:admin`.
    *
    * `POST /v1/policies/{policyId}/assign`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path names does not exist for this tenant or app.
-   * - 409: The name is taken, the rule is in use or built in, or the app has as many as it may have.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 500: The store or the engine failed; the log has the cause under the request id.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: The resource named in the path does not exist for this tenant or app.
+   * - 409: The name is already in use, the rule is in use or built in, or the app has reached its limit.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 500: The database or the engine failed; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -160,6 +178,7 @@ export interface Policies {
    */
   readonly assign: (
     request: {
+      /** Id of a policy. */
       policyId: T.PolicyId;
       body?: T.PolicyTarget | undefined;
     },
@@ -167,15 +186,18 @@ export interface Policies {
   ) => Answer<T.PolicyAssignment, T.Error>;
 
   /**
-   * Lists the assignments of a policy, newest first: the caller's tenant's own, for the operator all.
+   * Lists the assignments of a policy, newest first: those of the caller's tenant, or for the
+   * operator all.
+   *
+   * Needs the scope `safety:read`.
    *
    * `GET /v1/policies/{policyId}/assignments`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path names does not exist for this tenant or app.
-   * - 500: The store or the engine failed; the log has the cause under the request id.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: The resource named in the path does not exist for this tenant or app.
+   * - 500: The database or the engine failed; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -184,29 +206,32 @@ export interface Policies {
    */
   readonly listAssignments: (
     request: {
+      /** Id of a policy. */
       policyId: T.PolicyId;
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Records to skip. For walks over whole lists a cursor is steadier and cheaper. */
+      /** The number of records to skip. To read a whole list, a cursor is more stable and cheaper. */
       offset?: number | undefined;
-      /** Where the page before ended: its `X-Next-Cursor`. Not together with `offset`. */
+      /** The `X-Next-Cursor` of the previous page. It cannot be combined with `offset`. */
       cursor?: T.Cursor | undefined;
     },
     options?: RequestOptions,
   ) => List<T.PolicyAssignment, T.Error>;
 
   /**
-   * Takes a policy from a tenant. One that it does not have is a 404.
+   * Removes a policy from a tenant. A policy that is not assigned is a 404.
+   *
+   * Needs the scope `safety:admin`.
    *
    * `POST /v1/policies/{policyId}/unassign`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path names does not exist for this tenant or app.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 500: The store or the engine failed; the log has the cause under the request id.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: The resource named in the path does not exist for this tenant or app.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 500: The database or the engine failed; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -215,6 +240,7 @@ export interface Policies {
    */
   readonly unassign: (
     request: {
+      /** Id of a policy. */
       policyId: T.PolicyId;
       body?: T.PolicyTarget | undefined;
     },
@@ -225,12 +251,17 @@ export interface Policies {
 /** The resource over a client of one's own. */
 export const policiesOf = (client: Client): Policies =>
   resource<Policies>(client, 'safety.policies', {
-    create: { verb: 'POST', path: '/v1/policies', body: 'application/json' },
+    create: { verb: 'POST', path: '/v1/policies', body: 'application/json', creates: true },
     list: { verb: 'GET', path: '/v1/policies', pages: 'cursor' },
     get: { verb: 'GET', path: '/v1/policies/{policyId}' },
     update: { verb: 'PUT', path: '/v1/policies/{policyId}', body: 'application/json' },
-    delete: { verb: 'DELETE', path: '/v1/policies/{policyId}' },
+    delete: { verb: 'DELETE', path: '/v1/policies/{policyId}', empty: [204] },
     assign: { verb: 'POST', path: '/v1/policies/{policyId}/assign', body: 'application/json' },
     listAssignments: { verb: 'GET', path: '/v1/policies/{policyId}/assignments', pages: 'cursor' },
-    unassign: { verb: 'POST', path: '/v1/policies/{policyId}/unassign', body: 'application/json' },
+    unassign: {
+      verb: 'POST',
+      path: '/v1/policies/{policyId}/unassign',
+      body: 'application/json',
+      empty: [204],
+    },
   });

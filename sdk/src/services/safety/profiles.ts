@@ -9,17 +9,19 @@ import type * as T from './types.ts';
 /** `plinth.safety.profiles` */
 export interface Profiles {
   /**
-   * Creates a profile. One named `default` takes the place of the built-in one.
+   * Creates a profile. A profile named `default` replaces the built-in one.
+   *
+   * Needs the scope `safety:admin`.
    *
    * `POST /v1/profiles`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 409: The name is taken, the rule is in use or built in, or the app has as many as it may have.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 500: The store or the engine failed; the log has the cause under the request id.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 409: The name is already in use, the rule is in use or built in, or the app has reached its limit.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 500: The database or the engine failed; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -36,12 +38,14 @@ export interface Profiles {
   /**
    * Lists the profiles of the app, newest first.
    *
+   * Needs the scope `safety:read`.
+   *
    * `GET /v1/profiles`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 500: The store or the engine failed; the log has the cause under the request id.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 500: The database or the engine failed; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -50,13 +54,13 @@ export interface Profiles {
    */
   readonly list: (
     request?: {
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Records to skip. For walks over whole lists a cursor is steadier and cheaper. */
+      /** The number of records to skip. To read a whole list, a cursor is more stable and cheaper. */
       offset?: number | undefined;
-      /** Where the page before ended: its `X-Next-Cursor`. Not together with `offset`. */
+      /** The `X-Next-Cursor` of the previous page. It cannot be combined with `offset`. */
       cursor?: T.Cursor | undefined;
-      /** Only those that are enabled, or only those that are not. */
+      /** Only enabled ones, or only disabled ones. */
       enabled?: boolean | undefined;
       /** Whether to list the built-in ones instead of the app's own. */
       builtin?: boolean | undefined;
@@ -65,15 +69,17 @@ export interface Profiles {
   ) => List<T.Profile, T.Error>;
 
   /**
-   * Answers one profile.
+   * Returns one profile.
+   *
+   * Needs the scope `safety:read`.
    *
    * `GET /v1/profiles/{id}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path names does not exist for this tenant or app.
-   * - 500: The store or the engine failed; the log has the cause under the request id.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: The resource named in the path does not exist for this tenant or app.
+   * - 500: The database or the engine failed; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -82,6 +88,7 @@ export interface Profiles {
    */
   readonly get: (
     request: {
+      /** Id of a profile. */
       id: T.ProfileId;
     },
     options?: RequestOptions,
@@ -90,16 +97,18 @@ export interface Profiles {
   /**
    * Changes a profile. Built-in ones are fixed.
    *
+   * Needs the scope `safety:admin`.
+   *
    * `PUT /v1/profiles/{id}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path names does not exist for this tenant or app.
-   * - 409: The name is taken, the rule is in use or built in, or the app has as many as it may have.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 500: The store or the engine failed; the log has the cause under the request id.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: The resource named in the path does not exist for this tenant or app.
+   * - 409: The name is already in use, the rule is in use or built in, or the app has reached its limit.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 500: The database or the engine failed; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -108,6 +117,7 @@ export interface Profiles {
    */
   readonly update: (
     request: {
+      /** Id of a profile. */
       id: T.ProfileId;
       body: T.ProfileUpdate;
     },
@@ -117,14 +127,16 @@ export interface Profiles {
   /**
    * Deletes a profile that no policy chooses.
    *
+   * Needs the scope `safety:admin`.
+   *
    * `DELETE /v1/profiles/{id}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path names does not exist for this tenant or app.
-   * - 409: The name is taken, the rule is in use or built in, or the app has as many as it may have.
-   * - 500: The store or the engine failed; the log has the cause under the request id.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: The resource named in the path does not exist for this tenant or app.
+   * - 409: The name is already in use, the rule is in use or built in, or the app has reached its limit.
+   * - 500: The database or the engine failed; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -133,6 +145,7 @@ export interface Profiles {
    */
   readonly delete: (
     request: {
+      /** Id of a profile. */
       id: T.ProfileId;
     },
     options?: RequestOptions,
@@ -142,9 +155,9 @@ export interface Profiles {
 /** The resource over a client of one's own. */
 export const profilesOf = (client: Client): Profiles =>
   resource<Profiles>(client, 'safety.profiles', {
-    create: { verb: 'POST', path: '/v1/profiles', body: 'application/json' },
+    create: { verb: 'POST', path: '/v1/profiles', body: 'application/json', creates: true },
     list: { verb: 'GET', path: '/v1/profiles', pages: 'cursor' },
     get: { verb: 'GET', path: '/v1/profiles/{id}' },
     update: { verb: 'PUT', path: '/v1/profiles/{id}', body: 'application/json' },
-    delete: { verb: 'DELETE', path: '/v1/profiles/{id}' },
+    delete: { verb: 'DELETE', path: '/v1/profiles/{id}', empty: [204] },
   });

@@ -11,15 +11,17 @@ export interface Reflexes {
   /**
    * Creates a reflex.
    *
+   * Needs the scope `safety:admin`.
+   *
    * `POST /v1/reflexs`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 409: The name is taken, the rule is in use or built in, or the app has as many as it may have.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 500: The store or the engine failed; the log has the cause under the request id.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 409: The name is already in use, the rule is in use or built in, or the app has reached its limit.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 500: The database or the engine failed; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -36,12 +38,14 @@ export interface Reflexes {
   /**
    * Lists the reflexes of the app, newest first.
    *
+   * Needs the scope `safety:read`.
+   *
    * `GET /v1/reflexs`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 500: The store or the engine failed; the log has the cause under the request id.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 500: The database or the engine failed; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -50,13 +54,13 @@ export interface Reflexes {
    */
   readonly list: (
     request?: {
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Records to skip. For walks over whole lists a cursor is steadier and cheaper. */
+      /** The number of records to skip. To read a whole list, a cursor is more stable and cheaper. */
       offset?: number | undefined;
-      /** Where the page before ended: its `X-Next-Cursor`. Not together with `offset`. */
+      /** The `X-Next-Cursor` of the previous page. It cannot be combined with `offset`. */
       cursor?: T.Cursor | undefined;
-      /** Only those that are enabled, or only those that are not. */
+      /** Only enabled ones, or only disabled ones. */
       enabled?: boolean | undefined;
       /** Whether to list the built-in ones instead of the app's own. */
       builtin?: boolean | undefined;
@@ -65,15 +69,17 @@ export interface Reflexes {
   ) => List<T.Reflex, T.Error>;
 
   /**
-   * Answers one reflex.
+   * Returns one reflex.
+   *
+   * Needs the scope `safety:read`.
    *
    * `GET /v1/reflexs/{id}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path names does not exist for this tenant or app.
-   * - 500: The store or the engine failed; the log has the cause under the request id.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: The resource named in the path does not exist for this tenant or app.
+   * - 500: The database or the engine failed; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -82,6 +88,7 @@ export interface Reflexes {
    */
   readonly get: (
     request: {
+      /** Id of a reflex. */
       id: T.ReflexId;
     },
     options?: RequestOptions,
@@ -90,16 +97,18 @@ export interface Reflexes {
   /**
    * Changes a reflex, for all profiles that use it.
    *
+   * Needs the scope `safety:admin`.
+   *
    * `PUT /v1/reflexs/{id}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path names does not exist for this tenant or app.
-   * - 409: The name is taken, the rule is in use or built in, or the app has as many as it may have.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 500: The store or the engine failed; the log has the cause under the request id.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: The resource named in the path does not exist for this tenant or app.
+   * - 409: The name is already in use, the rule is in use or built in, or the app has reached its limit.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 500: The database or the engine failed; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -108,6 +117,7 @@ export interface Reflexes {
    */
   readonly update: (
     request: {
+      /** Id of a reflex. */
       id: T.ReflexId;
       body: T.ReflexUpdate;
     },
@@ -117,14 +127,16 @@ export interface Reflexes {
   /**
    * Deletes a reflex that no profile uses.
    *
+   * Needs the scope `safety:admin`.
+   *
    * `DELETE /v1/reflexs/{id}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path names does not exist for this tenant or app.
-   * - 409: The name is taken, the rule is in use or built in, or the app has as many as it may have.
-   * - 500: The store or the engine failed; the log has the cause under the request id.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: The resource named in the path does not exist for this tenant or app.
+   * - 409: The name is already in use, the rule is in use or built in, or the app has reached its limit.
+   * - 500: The database or the engine failed; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -133,6 +145,7 @@ export interface Reflexes {
    */
   readonly delete: (
     request: {
+      /** Id of a reflex. */
       id: T.ReflexId;
     },
     options?: RequestOptions,
@@ -142,9 +155,9 @@ export interface Reflexes {
 /** The resource over a client of one's own. */
 export const reflexesOf = (client: Client): Reflexes =>
   resource<Reflexes>(client, 'safety.reflexes', {
-    create: { verb: 'POST', path: '/v1/reflexs', body: 'application/json' },
+    create: { verb: 'POST', path: '/v1/reflexs', body: 'application/json', creates: true },
     list: { verb: 'GET', path: '/v1/reflexs', pages: 'cursor' },
     get: { verb: 'GET', path: '/v1/reflexs/{id}' },
     update: { verb: 'PUT', path: '/v1/reflexs/{id}', body: 'application/json' },
-    delete: { verb: 'DELETE', path: '/v1/reflexs/{id}' },
+    delete: { verb: 'DELETE', path: '/v1/reflexs/{id}', empty: [204] },
   });

@@ -9,16 +9,18 @@ import type * as T from './types.ts';
 /** `plinth.safety.scans` */
 export interface Scans {
   /**
-   * Scans a text on its way in. The answer comes when the result is recorded.
+   * Scans an input text. The response is sent after the result is recorded.
+   *
+   * Needs the scope `safety:write`.
    *
    * `POST /v1/scan/input`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 500: The store or the engine failed; the log has the cause under the request id.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 500: The database or the engine failed; the log records the cause under the request id.
    * - 503: Too many scans are waiting; repeat after the seconds in `Retry-After`.
    *
    * @example
@@ -34,16 +36,18 @@ export interface Scans {
   ) => Answer<T.ScanResult, T.Error>;
 
   /**
-   * Scans a text on its way out. The answer comes when the result is recorded.
+   * Scans an output text. The response is sent after the result is recorded.
+   *
+   * Needs the scope `safety:write`.
    *
    * `POST /v1/scan/output`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 500: The store or the engine failed; the log has the cause under the request id.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 500: The database or the engine failed; the log records the cause under the request id.
    * - 503: Too many scans are waiting; repeat after the seconds in `Retry-After`.
    *
    * @example
@@ -59,16 +63,19 @@ export interface Scans {
   ) => Answer<T.ScanResult, T.Error>;
 
   /**
-   * Scans a text without a trace: no record, no event, no token in the vault. Rules can be tried inline.
+   * Scans a text without storing anything: no record, no event, no token in the vault. Rules can be
+   * tested inline.
+   *
+   * Needs the scope `safety:admin`.
    *
    * `POST /v1/scan/preview`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 500: The store or the engine failed; the log has the cause under the request id.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 500: The database or the engine failed; the log records the cause under the request id.
    * - 503: Too many scans are waiting; repeat after the seconds in `Retry-After`.
    *
    * @example
@@ -86,12 +93,14 @@ export interface Scans {
   /**
    * Lists the scans of the tenant, newest first.
    *
+   * Needs the scope `safety:read`.
+   *
    * `GET /v1/scans`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 500: The store or the engine failed; the log has the cause under the request id.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 500: The database or the engine failed; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -100,15 +109,15 @@ export interface Scans {
    */
   readonly list: (
     request?: {
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Records to skip. For walks over whole lists a cursor is steadier and cheaper. */
+      /** The number of records to skip. To read a whole list, a cursor is more stable and cheaper. */
       offset?: number | undefined;
-      /** Where the page before ended: its `X-Next-Cursor`. Not together with `offset`. */
+      /** The `X-Next-Cursor` of the previous page. It cannot be combined with `offset`. */
       cursor?: T.Cursor | undefined;
-      /** Only scans of texts on this way. */
+      /** Only scans of texts in this direction. */
       direction?: T.Direction | undefined;
-      /** Only scans that came to this. */
+      /** Only scans with this decision. */
       decision?: T.Decision | undefined;
       /** Only scans of this user's texts. */
       user_id?: T.UserId | undefined;
@@ -117,14 +126,16 @@ export interface Scans {
   ) => List<T.ScanResult, T.Error>;
 
   /**
-   * Adds up the scans of the tenant.
+   * Aggregates the scans of the tenant.
+   *
+   * Needs the scope `safety:read`.
    *
    * `GET /v1/scans/stats`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 500: The store or the engine failed; the log has the cause under the request id.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 500: The database or the engine failed; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -133,24 +144,26 @@ export interface Scans {
    */
   readonly stats: (
     request?: {
-      /** The first moment; the first scan when absent. */
+      /** The start of the period, inclusive; defaults to the first scan. */
       from?: T.Moment | undefined;
-      /** The moment after the last one; now when absent. Not before `from`. */
+      /** The end of the period, exclusive; defaults to now. Not before `from`. */
       to?: T.Moment | undefined;
     },
     options?: RequestOptions,
   ) => Answer<T.ScanStatistics, T.Error>;
 
   /**
-   * Answers one scan.
+   * Returns one scan.
+   *
+   * Needs the scope `safety:read`.
    *
    * `GET /v1/scans/{scanId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path names does not exist for this tenant or app.
-   * - 500: The store or the engine failed; the log has the cause under the request id.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: The resource named in the path does not exist for this tenant or app.
+   * - 500: The database or the engine failed; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -159,6 +172,7 @@ export interface Scans {
    */
   readonly get: (
     request: {
+      /** Id of a scan. */
       scanId: T.ScanId;
     },
     options?: RequestOptions,

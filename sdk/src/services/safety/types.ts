@@ -2,7 +2,7 @@
 export interface components {
     schemas: {
         /**
-         * @description What a finding asks for. The strongest action of all findings decides.
+         * @description The requested action of a finding. The strongest action of all findings decides.
          * @enum {string}
          */
         Action: "block" | "redact" | "flag" | "log";
@@ -27,20 +27,21 @@ export interface components {
          *     }
          */
         Assessor: {
-            /** @description The way to weigh. */
+            /** @description The way to assess the risk. */
             name: components["schemas"]["AssessorName"];
             /**
-             * @description How much its risk counts in the weighted mean.
+             * @description The weight of its risk in the weighted mean.
              * @default 1
              */
             weight?: components["schemas"]["Score"];
             /**
-             * @description Whether it stands aside without `sources` or `question`; otherwise the risk of a missing source is 0.5.
+             * @description Whether it is skipped without `sources` or `question`; otherwise the risk of a missing source
+             *     is 0.5.
              * @default false
              */
             requires_context?: boolean;
             /**
-             * @description What the judge looks for.
+             * @description The guidelines for the judge.
              * @default
              */
             guidelines?: components["schemas"]["Guidelines"];
@@ -62,23 +63,23 @@ export interface components {
          *     }
          */
         AssessorConfig: {
-            /** @description For `keywords`: what the text must contain. */
+            /** @description For `keywords`: words that the text must contain. */
             required?: components["schemas"]["Keyword"][];
-            /** @description For `keywords`: what the text must not contain. */
+            /** @description For `keywords`: words that the text must not contain. */
             forbidden?: components["schemas"]["Keyword"][];
         };
         /**
-         * @description A way to weigh a risk.
+         * @description A way to assess a risk.
          * @enum {string}
          */
         AssessorName: "overlap" | "numbers" | "similarity" | "keywords" | "judge";
         /**
-         * @description The attack that an instinct looks for.
+         * @description The attack that an instinct detects.
          * @enum {string}
          */
         AttackCategory: "injection" | "jailbreak" | "exfiltration" | "manipulation";
         /**
-         * @description What an awareness does with what it finds.
+         * @description The action of an awareness on its findings.
          * @enum {string}
          */
         AwarenessAction: "redact" | "flag" | "block" | "vault" | "log";
@@ -90,7 +91,8 @@ export interface components {
         /** @description A page of awarenesses. */
         AwarenessList: components["schemas"]["AwarenessPrimitive"][];
         /**
-         * @description Perceives: personal data, secrets, topics, sentiment, intent, language, or what the app itself looks for.
+         * @description Detects personal data, secrets, topics, sentiment, intent, language, or matches that the app
+         *     defines.
          * @example {
          *       "id": "awr_01m7w4n5e0fcg9mmkswcha4524",
          *       "app_id": "default",
@@ -127,31 +129,34 @@ export interface components {
         AwarenessPrimitive: {
             /** @description Its id. */
             readonly id: components["schemas"]["AwarenessId"];
-            /** @description The app that it belongs to; empty for built-in ones. */
+            /** @description The app to which it belongs; empty for built-in ones. */
             readonly app_id: components["schemas"]["OwningApp"];
-            /** @description Its name; must not begin with `builtin/`. Renaming it renames it wherever it is referred to. */
+            /** @description Its name; must not begin with `builtin/`. A new name also applies to all references. */
             name: components["schemas"]["RuleName"];
-            /** @description What it is for. */
+            /** @description Its purpose. */
             description: components["schemas"]["Description"];
-            /** @description Whether it is used. A disabled primitive is skipped, a disabled profile is unknown, a disabled policy not in force. */
+            /**
+             * @description Whether it is enabled. A disabled primitive is skipped, a disabled profile counts as unknown,
+             *     and a disabled policy does not apply.
+             */
             enabled: boolean;
-            /** @description The ways of text that it looks at. */
+            /** @description The directions of text that it scans. */
             directions: components["schemas"]["Direction"][];
-            /** @description What it perceives. */
+            /** @description The subject that it detects. */
             focus: components["schemas"]["Focus"];
-            /** @description Which detectors it uses; all built-in ones of the focus when empty. `custom` needs at least one. */
+            /** @description Its detectors; empty means all built-in ones of the focus. `custom` needs at least one. */
             detectors: components["schemas"]["DetectorRule"][];
-            /** @description The score from which on it finds. */
+            /** @description The minimum score of a finding. */
             threshold: components["schemas"]["Score"];
-            /** @description What it does with what it finds; a profile may say otherwise. */
+            /** @description The action on its findings; a profile may override it. */
             action: components["schemas"]["AwarenessAction"];
-            /** @description How it redacts; as the profile says when null. */
+            /** @description The redaction; null means that of the profile. */
             redaction: components["schemas"]["Redaction"] | null;
             /** @description Texts that are never a finding, compared after normalisation. */
             allow_list: components["schemas"]["AllowedText"][];
-            /** @description Free data of the app's own. */
+            /** @description Free-form data that the app defines. */
             metadata: components["schemas"]["Metadata"];
-            /** @description The app's configuration revision that last wrote it; 0 for built-in ones. */
+            /** @description The app's configuration revision of the last write; 0 for built-in ones. */
             readonly revision: components["schemas"]["Revision"];
             /** @description When it was created. */
             readonly created_at: components["schemas"]["Timestamp"];
@@ -159,7 +164,8 @@ export interface components {
             readonly updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description What is sent to create an awareness. Read-only members are accepted and ignored; `null` means absent.
+         * @description A request to create an awareness. Read-only members are accepted and ignored; `null` means
+         *     absent.
          * @example {
          *       "name": "customer-pii",
          *       "description": "",
@@ -189,45 +195,46 @@ export interface components {
          *     }
          */
         AwarenessPrimitiveCreate: {
-            /** @description Its name; must not begin with `builtin/`. Renaming it renames it wherever it is referred to. */
+            /** @description Its name; must not begin with `builtin/`. A new name also applies to all references. */
             name: components["schemas"]["RuleName"];
             /**
-             * @description What it is for.
+             * @description Its purpose.
              * @default
              */
             description?: components["schemas"]["Description"] | undefined;
             /**
-             * @description Whether it is used. A disabled primitive is skipped, a disabled profile is unknown, a disabled policy not in force.
+             * @description Whether it is enabled. A disabled primitive is skipped, a disabled profile counts as unknown,
+             *     and a disabled policy does not apply.
              * @default true
              */
             enabled?: boolean | undefined;
             /**
-             * @description The ways of text that it looks at.
+             * @description The directions of text that it scans.
              * @default [
              *       "input",
              *       "output"
              *     ]
              */
             directions?: components["schemas"]["Direction"][] | undefined;
-            /** @description What it perceives. */
+            /** @description The subject that it detects. */
             focus: components["schemas"]["Focus"];
             /**
-             * @description Which detectors it uses; all built-in ones of the focus when empty. `custom` needs at least one.
+             * @description Its detectors; empty means all built-in ones of the focus. `custom` needs at least one.
              * @default []
              */
             detectors?: components["schemas"]["DetectorRule"][] | undefined;
             /**
-             * @description The score from which on it finds.
+             * @description The minimum score of a finding.
              * @default 0.5
              */
             threshold?: components["schemas"]["Score"] | undefined;
             /**
-             * @description What it does with what it finds; a profile may say otherwise.
+             * @description The action on its findings; a profile may override it.
              * @default redact
              */
             action?: components["schemas"]["AwarenessAction"] | undefined;
             /**
-             * @description How it redacts; as the profile says when null.
+             * @description The redaction; null means that of the profile.
              * @default null
              */
             redaction?: (components["schemas"]["Redaction"] | null) | undefined;
@@ -237,7 +244,7 @@ export interface components {
              */
             allow_list?: components["schemas"]["AllowedText"][] | undefined;
             /**
-             * @description Free data of the app's own.
+             * @description Free-form data that the app defines.
              * @default {}
              */
             metadata?: components["schemas"]["Metadata"] | undefined;
@@ -273,27 +280,30 @@ export interface components {
          *     }
          */
         AwarenessPrimitiveUpdate: {
-            /** @description Its name; must not begin with `builtin/`. Renaming it renames it wherever it is referred to. */
+            /** @description Its name; must not begin with `builtin/`. A new name also applies to all references. */
             name?: components["schemas"]["RuleName"] | undefined;
-            /** @description What it is for. */
+            /** @description Its purpose. */
             description?: (components["schemas"]["Description"] | null) | undefined;
-            /** @description Whether it is used. A disabled primitive is skipped, a disabled profile is unknown, a disabled policy not in force. */
+            /**
+             * @description Whether it is enabled. A disabled primitive is skipped, a disabled profile counts as unknown,
+             *     and a disabled policy does not apply.
+             */
             enabled?: (boolean | null) | undefined;
-            /** @description The ways of text that it looks at. */
+            /** @description The directions of text that it scans. */
             directions?: (components["schemas"]["Direction"][] | null) | undefined;
-            /** @description What it perceives. */
+            /** @description The subject that it detects. */
             focus?: components["schemas"]["Focus"] | undefined;
-            /** @description Which detectors it uses; all built-in ones of the focus when empty. `custom` needs at least one. */
+            /** @description Its detectors; empty means all built-in ones of the focus. `custom` needs at least one. */
             detectors?: (components["schemas"]["DetectorRule"][] | null) | undefined;
-            /** @description The score from which on it finds. */
+            /** @description The minimum score of a finding. */
             threshold?: (components["schemas"]["Score"] | null) | undefined;
-            /** @description What it does with what it finds; a profile may say otherwise. */
+            /** @description The action on its findings; a profile may override it. */
             action?: (components["schemas"]["AwarenessAction"] | null) | undefined;
-            /** @description How it redacts; as the profile says when null. */
+            /** @description The redaction; null means that of the profile. */
             redaction?: (components["schemas"]["Redaction"] | null) | undefined;
             /** @description Texts that are never a finding, compared after normalisation. */
             allow_list?: (components["schemas"]["AllowedText"][] | null) | undefined;
-            /** @description Free data of the app's own. */
+            /** @description Free-form data that the app defines. */
             metadata?: (components["schemas"]["Metadata"] | null) | undefined;
         };
         /**
@@ -304,13 +314,13 @@ export interface components {
          *     }
          */
         BadRequest: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
-            /** @description What kind of failure it is. */
+            /** @description The kind of failure. */
             code: components["schemas"]["ErrorCode"];
         };
         /**
-         * @description Draws hard limits: a hit always blocks.
+         * @description Sets hard limits: a match always blocks.
          * @example {
          *       "id": "bnd_01m7w4n5e0emcbp5yvh7av7bw7",
          *       "app_id": "default",
@@ -341,23 +351,26 @@ export interface components {
         Boundary: {
             /** @description Its id. */
             readonly id: components["schemas"]["BoundaryId"];
-            /** @description The app that it belongs to; empty for built-in ones. */
+            /** @description The app to which it belongs; empty for built-in ones. */
             readonly app_id: components["schemas"]["OwningApp"];
-            /** @description Its name; must not begin with `builtin/`. Renaming it renames it wherever it is referred to. */
+            /** @description Its name; must not begin with `builtin/`. A new name also applies to all references. */
             name: components["schemas"]["RuleName"];
-            /** @description What it is for. */
+            /** @description Its purpose. */
             description: components["schemas"]["Description"];
-            /** @description Whether it is used. A disabled primitive is skipped, a disabled profile is unknown, a disabled policy not in force. */
+            /**
+             * @description Whether it is enabled. A disabled primitive is skipped, a disabled profile counts as unknown,
+             *     and a disabled policy does not apply.
+             */
             enabled: boolean;
-            /** @description The ways of text that it looks at. */
+            /** @description The directions of text that it scans. */
             directions: components["schemas"]["Direction"][];
-            /** @description The limits; one hit is enough. */
+            /** @description The limits; one match is enough. */
             limits: components["schemas"]["Limit"][];
-            /** @description What to show instead of a blocked text. */
+            /** @description The text to show instead of a blocked one. */
             response: components["schemas"]["Reply"];
-            /** @description Free data of the app's own. */
+            /** @description Free-form data that the app defines. */
             metadata: components["schemas"]["Metadata"];
-            /** @description The app's configuration revision that last wrote it; 0 for built-in ones. */
+            /** @description The app's configuration revision of the last write; 0 for built-in ones. */
             readonly revision: components["schemas"]["Revision"];
             /** @description When it was created. */
             readonly created_at: components["schemas"]["Timestamp"];
@@ -365,7 +378,7 @@ export interface components {
             readonly updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description What is sent to create a boundary. Read-only members are accepted and ignored; `null` means absent.
+         * @description A request to create a boundary. Read-only members are accepted and ignored; `null` means absent.
          * @example {
          *       "name": "no-medical-advice",
          *       "description": "",
@@ -389,35 +402,36 @@ export interface components {
          *     }
          */
         BoundaryCreate: {
-            /** @description Its name; must not begin with `builtin/`. Renaming it renames it wherever it is referred to. */
+            /** @description Its name; must not begin with `builtin/`. A new name also applies to all references. */
             name: components["schemas"]["RuleName"];
             /**
-             * @description What it is for.
+             * @description Its purpose.
              * @default
              */
             description?: components["schemas"]["Description"] | undefined;
             /**
-             * @description Whether it is used. A disabled primitive is skipped, a disabled profile is unknown, a disabled policy not in force.
+             * @description Whether it is enabled. A disabled primitive is skipped, a disabled profile counts as unknown,
+             *     and a disabled policy does not apply.
              * @default true
              */
             enabled?: boolean | undefined;
             /**
-             * @description The ways of text that it looks at.
+             * @description The directions of text that it scans.
              * @default [
              *       "input",
              *       "output"
              *     ]
              */
             directions?: components["schemas"]["Direction"][] | undefined;
-            /** @description The limits; one hit is enough. */
+            /** @description The limits; one match is enough. */
             limits: components["schemas"]["Limit"][];
             /**
-             * @description What to show instead of a blocked text.
+             * @description The text to show instead of a blocked one.
              * @default
              */
             response?: components["schemas"]["Reply"] | undefined;
             /**
-             * @description Free data of the app's own.
+             * @description Free-form data that the app defines.
              * @default {}
              */
             metadata?: components["schemas"]["Metadata"] | undefined;
@@ -454,67 +468,70 @@ export interface components {
          *     }
          */
         BoundaryUpdate: {
-            /** @description Its name; must not begin with `builtin/`. Renaming it renames it wherever it is referred to. */
+            /** @description Its name; must not begin with `builtin/`. A new name also applies to all references. */
             name?: components["schemas"]["RuleName"] | undefined;
-            /** @description What it is for. */
+            /** @description Its purpose. */
             description?: (components["schemas"]["Description"] | null) | undefined;
-            /** @description Whether it is used. A disabled primitive is skipped, a disabled profile is unknown, a disabled policy not in force. */
+            /**
+             * @description Whether it is enabled. A disabled primitive is skipped, a disabled profile counts as unknown,
+             *     and a disabled policy does not apply.
+             */
             enabled?: (boolean | null) | undefined;
-            /** @description The ways of text that it looks at. */
+            /** @description The directions of text that it scans. */
             directions?: (components["schemas"]["Direction"][] | null) | undefined;
-            /** @description The limits; one hit is enough. */
+            /** @description The limits; one match is enough. */
             limits?: components["schemas"]["Limit"][] | undefined;
-            /** @description What to show instead of a blocked text. */
+            /** @description The text to show instead of a blocked one. */
             response?: (components["schemas"]["Reply"] | null) | undefined;
-            /** @description Free data of the app's own. */
+            /** @description Free-form data that the app defines. */
             metadata?: (components["schemas"]["Metadata"] | null) | undefined;
         };
         /**
-         * @description A marked string that must not turn up in a text.
+         * @description A marked string that must not occur in a text.
          * @example canary-7f3a9c21
          */
         Canary: string;
         /**
-         * @description The layer whose findings a rule is about.
+         * @description The layer of the findings that a rule evaluates.
          * @enum {string}
          */
         CheckType: "instinct" | "awareness" | "boundary" | "value" | "judgment" | "reflex" | "any";
         /**
-         * @description The name is taken, the rule is in use or built in, or the app has as many as it may have.
+         * @description The name is already in use, the rule is in use or built in, or the app has reached its limit.
          * @example {
          *       "error": "in use by profile \"customer-facing\"",
          *       "code": "CONFLICT"
          *     }
          */
         Conflict: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
-            /** @description What kind of failure it is. */
+            /** @description The kind of failure. */
             code: components["schemas"]["ErrorCode"];
         };
         /**
-         * @description How a value of the context compares.
+         * @description The operator for a value of the context.
          * @enum {string}
          */
         ContextOperator: "eq" | "neq" | "in" | "exists" | "gt" | "lt";
         /**
          * Format: int64
-         * @description A number of things.
+         * @description A count.
          * @example 1542
          */
         Count: number;
         /**
-         * @description A place in a list, handed out in `X-Next-Cursor` and opaque to clients.
+         * @description A position in a list, returned in `X-Next-Cursor` and opaque to clients.
          * @example eyJpZCI6InJvbGVfMDFtN3c0bjVlMGY3ZHJla3hqNTB5NTF3amcifQ
          */
         Cursor: string;
         /**
-         * @description What a scan came to.
+         * @description The decision of a scan.
          * @enum {string}
          */
         Decision: "allow" | "block" | "flag" | "redact";
         /**
-         * @description Scans by decision.
+         * @description The number of scans by decision.
          * @example {
          *       "allow": 1430,
          *       "flag": 61,
@@ -523,26 +540,29 @@ export interface components {
          *     }
          */
         DecisionCounts: {
-            /** @description Allowed. */
+            /** @description The number of allowed texts. */
             allow: components["schemas"]["Count"];
-            /** @description Flagged. */
+            /** @description The number of flagged texts. */
             flag: components["schemas"]["Count"];
-            /** @description Redacted. */
+            /** @description The number of redacted texts. */
             redact: components["schemas"]["Count"];
-            /** @description Blocked. */
+            /** @description The number of blocked texts. */
             block: components["schemas"]["Count"];
         };
         /**
-         * @description A text for people that says more than the name.
+         * @description A description for people.
          * @example Reads and writes documents
          */
         Description: string;
-        /** @description What there is to say about a finding, such as `strategies`, `encoding` or `level`: at most 1 KiB serialised. */
+        /**
+         * @description Additional data of a finding, such as `strategies`, `encoding` or `level`: at most 1 KiB
+         *     serialised.
+         */
         Details: {
             [key: string]: unknown;
         };
         /**
-         * @description A built-in recogniser.
+         * @description A built-in detector.
          * @example {
          *       "id": "pii.email",
          *       "focus": "pii",
@@ -557,15 +577,18 @@ export interface components {
          *     }
          */
         Detector: {
-            /** @description Its id, by which detectors of an awareness name it. */
+            /** @description Its id, which the detectors of an awareness refer to. */
             id: components["schemas"]["DetectorId"];
-            /** @description What it perceives. */
+            /** @description Its focus. */
             focus: components["schemas"]["Focus"];
-            /** @description What it finds. */
+            /** @description A description of its findings. */
             description: components["schemas"]["Description"];
             /** @description The score of a finding without any context. */
             base_score: components["schemas"]["Score"];
-            /** @description What a finding must pass besides its form, such as a check digit; null when nothing. */
+            /**
+             * @description An additional check of a finding besides its form, such as a check digit; null if there is
+             *     none.
+             */
             validator: components["schemas"]["ValidatorName"] | null;
             /** @description Words nearby that raise the score by 0.35. */
             context_words: components["schemas"]["Keyword"][];
@@ -582,10 +605,10 @@ export interface components {
         DetectorConfig: {
             /**
              * Format: double
-             * @description For `sentiment`: the mean valence from which on a text is found; -0.6 when absent.
+             * @description For `sentiment`: the mean valence at or below which a text is a finding; defaults to -0.6.
              */
             below?: number;
-            /** @description For `language`: the languages that are not found. */
+            /** @description For `language`: the languages that are not findings. */
             allow?: components["schemas"]["LanguageCode"][];
         };
         /**
@@ -596,7 +619,8 @@ export interface components {
         /** @description The detectors. */
         DetectorList: components["schemas"]["Detector"][];
         /**
-         * @description A detector of an awareness: a built-in one, or, for `custom`, keywords and expressions of the app's own.
+         * @description A detector of an awareness: a built-in one, or for `custom` the app's own keywords and
+         *     expressions.
          * @example {
          *       "name": "pii.email",
          *       "patterns": [],
@@ -607,24 +631,24 @@ export interface components {
          *     }
          */
         DetectorRule: {
-            /** @description The id of a built-in detector; a free name for `custom`. */
+            /** @description The id of a built-in detector; any name for `custom`. */
             name: string;
             /**
-             * @description Expressions of its own.
+             * @description Its own expressions.
              * @default []
              */
             patterns?: components["schemas"]["Regex"][];
             /**
-             * @description Keywords of its own.
+             * @description Its own keywords.
              * @default []
              */
             keywords?: components["schemas"]["Keyword"][];
             /**
-             * @description Where its keywords may stand.
+             * @description Where its keywords may occur.
              * @default word
              */
             match?: components["schemas"]["KeywordMatch"];
-            /** @description The score from which on it finds; that of the awareness when absent. */
+            /** @description The minimum score of a finding; defaults to that of the awareness. */
             threshold?: components["schemas"]["Score"];
             /**
              * @description Its settings.
@@ -633,25 +657,25 @@ export interface components {
             config?: components["schemas"]["DetectorConfig"];
         };
         /**
-         * @description The way that a text takes.
+         * @description The direction of a text.
          * @enum {string}
          */
         Direction: "input" | "output";
         /**
-         * @description Scans by direction.
+         * @description The number of scans by direction.
          * @example {
          *       "input": 1200,
          *       "output": 342
          *     }
          */
         DirectionCounts: {
-            /** @description Of inputs. */
+            /** @description The number of scanned inputs. */
             input: components["schemas"]["Count"];
-            /** @description Of outputs. */
+            /** @description The number of scanned outputs. */
             output: components["schemas"]["Count"];
         };
         /**
-         * @description The risk that a judgment weighs.
+         * @description The risk that a judgment assesses.
          * @enum {string}
          */
         Domain: "grounding" | "relevance" | "consistency" | "compliance" | "custom";
@@ -661,39 +685,39 @@ export interface components {
          */
         Duration: string;
         /**
-         * @description Whose originals to erase: exactly one member.
+         * @description The originals to erase: exactly one member.
          * @example {
          *       "user_id": "user-42"
          *     }
          */
         EraseRequest: {
-            /** @description Those of one scan. */
+            /** @description The originals of one scan. */
             scan_id?: components["schemas"]["ScanId"] | undefined;
-            /** @description Those of the scans of one user. */
+            /** @description The originals of all scans of one user. */
             user_id?: components["schemas"]["UserId"] | undefined;
             /**
-             * @description All of the tenant.
+             * @description All originals of the tenant.
              * @enum {boolean}
              */
             all?: true | undefined;
         };
         /**
-         * @description What was erased.
+         * @description The result of an erasure.
          * @example {
          *       "erased": 3
          *     }
          */
         EraseResult: {
-            /** @description Tokens that cannot be restored any more. */
+            /** @description The number of tokens that can no longer be restored. */
             erased: components["schemas"]["Count"];
         };
         /**
-         * @description What kind of failure it is, for programs.
+         * @description The machine-readable kind of failure.
          * @enum {string}
          */
         ErrorCode: "BAD_REQUEST" | "UNAUTHORIZED" | "FORBIDDEN" | "NOT_FOUND" | "CONFLICT" | "TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "OVERLOADED" | "INTERNAL_ERROR";
         /**
-         * @description One detection.
+         * @description One finding.
          * @example {
          *       "layer": "awareness",
          *       "source": "builtin/pii",
@@ -709,59 +733,63 @@ export interface components {
          *     }
          */
         Finding: {
-            /** @description Where it comes from. */
+            /** @description Its layer. */
             layer: components["schemas"]["FindingLayer"];
             /** @description The name of the primitive or policy. */
             source: components["schemas"]["RuleName"];
-            /** @description The detector or rule, such as `pii.email`; `throttle` and `engine.timeout` for the engine's own. */
+            /**
+             * @description The detector or rule, such as `pii.email`; `throttle` and `engine.timeout` are the engine's
+             *     own.
+             */
             type: string;
-            /** @description How grave it is. */
+            /** @description The severity. */
             severity: components["schemas"]["Severity"];
-            /** @description How sure; 1 for boundaries, reflexes and policies. */
+            /** @description The confidence; 1 for boundaries, reflexes and policies. */
             score: components["schemas"]["Score"];
-            /** @description What it asks for. */
+            /** @description The requested action. */
             action: components["schemas"]["Action"];
-            /** @description What it is, in words without what was found. */
+            /** @description A description without the matched text. */
             message: string;
-            /** @description Where it starts in the sent text; null when it is about the whole. */
+            /** @description The start offset in the sent text; null when it concerns the whole text. */
             start: components["schemas"]["TextOffset"] | null;
-            /** @description Where it ends, exclusive; null when it is about the whole. */
+            /** @description The end offset, exclusive; null when it concerns the whole text. */
             end: components["schemas"]["TextOffset"] | null;
             /** @description A preview; personal data and secrets are masked in it. */
             match: string;
-            /** @description What else there is to say. */
+            /** @description Additional data. */
             details: components["schemas"]["Details"];
         };
         /**
-         * @description Where a finding comes from.
+         * @description The layer of a finding.
          * @enum {string}
          */
         FindingLayer: "instinct" | "awareness" | "boundary" | "value" | "judgment" | "reflex" | "policy";
         /**
-         * @description What an awareness perceives.
+         * @description The subject that an awareness detects.
          * @enum {string}
          */
         Focus: "pii" | "secrets" | "topic" | "sentiment" | "intent" | "language" | "custom";
         /**
-         * @description The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+         * @description The credentials lack the required scope, or the request names a tenant that they do not belong
+         *     to.
          * @example {
          *       "error": "missing scope safety:admin",
          *       "code": "FORBIDDEN"
          *     }
          */
         Forbidden: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
-            /** @description What kind of failure it is. */
+            /** @description The kind of failure. */
             code: components["schemas"]["ErrorCode"];
         };
         /**
-         * @description What is to be judged instead of, or next to, what the built-in rules know, in words for a judge.
+         * @description Guidelines for a judge that replace or extend the built-in rules, as text.
          * @example Answers must not promise returns on investments.
          */
         Guidelines: string;
         /**
-         * @description Primitives that are tried without being stored, next to those of the profile.
+         * @description Primitives to test without storing them, in addition to those of the profile.
          * @example {
          *       "instincts": [
          *         {
@@ -824,7 +852,7 @@ export interface components {
             reflexes?: components["schemas"]["ReflexCreate"][] | undefined;
         };
         /**
-         * @description Recognises attacks: injection, jailbreak, exfiltration or manipulation.
+         * @description Detects attacks: injection, jailbreak, exfiltration or manipulation.
          * @example {
          *       "id": "inst_01m7w4n5e0ff58gk1esshg5dz0",
          *       "app_id": "default",
@@ -858,27 +886,30 @@ export interface components {
         Instinct: {
             /** @description Its id. */
             readonly id: components["schemas"]["InstinctId"];
-            /** @description The app that it belongs to; empty for built-in ones. */
+            /** @description The app to which it belongs; empty for built-in ones. */
             readonly app_id: components["schemas"]["OwningApp"];
-            /** @description Its name; must not begin with `builtin/`. Renaming it renames it wherever it is referred to. */
+            /** @description Its name; must not begin with `builtin/`. A new name also applies to all references. */
             name: components["schemas"]["RuleName"];
-            /** @description What it is for. */
+            /** @description Its purpose. */
             description: components["schemas"]["Description"];
-            /** @description Whether it is used. A disabled primitive is skipped, a disabled profile is unknown, a disabled policy not in force. */
+            /**
+             * @description Whether it is enabled. A disabled primitive is skipped, a disabled profile counts as unknown,
+             *     and a disabled policy does not apply.
+             */
             enabled: boolean;
-            /** @description The ways of text that it looks at. */
+            /** @description The directions of text that it scans. */
             directions: components["schemas"]["Direction"][];
-            /** @description The attack that it looks for. */
+            /** @description The attack that it detects. */
             category: components["schemas"]["AttackCategory"];
-            /** @description How it looks for it. */
+            /** @description Its strategies. */
             strategies: components["schemas"]["Strategy"][];
-            /** @description How little it takes; a profile may say otherwise. */
+            /** @description The sensitivity; a profile may override it. */
             sensitivity: components["schemas"]["Sensitivity"];
-            /** @description What it does when it triggers. */
+            /** @description The action when it triggers. */
             action: components["schemas"]["InstinctAction"];
-            /** @description Free data of the app's own. */
+            /** @description Free-form data that the app defines. */
             metadata: components["schemas"]["Metadata"];
-            /** @description The app's configuration revision that last wrote it; 0 for built-in ones. */
+            /** @description The app's configuration revision of the last write; 0 for built-in ones. */
             readonly revision: components["schemas"]["Revision"];
             /** @description When it was created. */
             readonly created_at: components["schemas"]["Timestamp"];
@@ -886,12 +917,12 @@ export interface components {
             readonly updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description What an instinct does when it triggers.
+         * @description The action of an instinct when it triggers.
          * @enum {string}
          */
         InstinctAction: "block" | "flag" | "alert";
         /**
-         * @description What is sent to create an instinct. Read-only members are accepted and ignored; `null` means absent.
+         * @description A request to create an instinct. Read-only members are accepted and ignored; `null` means absent.
          * @example {
          *       "name": "prompt-injection",
          *       "description": "",
@@ -918,30 +949,31 @@ export interface components {
          *     }
          */
         InstinctCreate: {
-            /** @description Its name; must not begin with `builtin/`. Renaming it renames it wherever it is referred to. */
+            /** @description Its name; must not begin with `builtin/`. A new name also applies to all references. */
             name: components["schemas"]["RuleName"];
             /**
-             * @description What it is for.
+             * @description Its purpose.
              * @default
              */
             description?: components["schemas"]["Description"] | undefined;
             /**
-             * @description Whether it is used. A disabled primitive is skipped, a disabled profile is unknown, a disabled policy not in force.
+             * @description Whether it is enabled. A disabled primitive is skipped, a disabled profile counts as unknown,
+             *     and a disabled policy does not apply.
              * @default true
              */
             enabled?: boolean | undefined;
             /**
-             * @description The ways of text that it looks at.
+             * @description The directions of text that it scans.
              * @default [
              *       "input",
              *       "output"
              *     ]
              */
             directions?: components["schemas"]["Direction"][] | undefined;
-            /** @description The attack that it looks for. */
+            /** @description The attack that it detects. */
             category: components["schemas"]["AttackCategory"];
             /**
-             * @description How it looks for it.
+             * @description Its strategies.
              * @default [
              *       {
              *         "name": "patterns",
@@ -967,17 +999,17 @@ export interface components {
              */
             strategies?: components["schemas"]["Strategy"][] | undefined;
             /**
-             * @description How little it takes; a profile may say otherwise.
+             * @description The sensitivity; a profile may override it.
              * @default balanced
              */
             sensitivity?: components["schemas"]["Sensitivity"] | undefined;
             /**
-             * @description What it does when it triggers.
+             * @description The action when it triggers.
              * @default block
              */
             action?: components["schemas"]["InstinctAction"] | undefined;
             /**
-             * @description Free data of the app's own.
+             * @description Free-form data that the app defines.
              * @default {}
              */
             metadata?: components["schemas"]["Metadata"] | undefined;
@@ -1017,40 +1049,43 @@ export interface components {
          *     }
          */
         InstinctUpdate: {
-            /** @description Its name; must not begin with `builtin/`. Renaming it renames it wherever it is referred to. */
+            /** @description Its name; must not begin with `builtin/`. A new name also applies to all references. */
             name?: components["schemas"]["RuleName"] | undefined;
-            /** @description What it is for. */
+            /** @description Its purpose. */
             description?: (components["schemas"]["Description"] | null) | undefined;
-            /** @description Whether it is used. A disabled primitive is skipped, a disabled profile is unknown, a disabled policy not in force. */
+            /**
+             * @description Whether it is enabled. A disabled primitive is skipped, a disabled profile counts as unknown,
+             *     and a disabled policy does not apply.
+             */
             enabled?: (boolean | null) | undefined;
-            /** @description The ways of text that it looks at. */
+            /** @description The directions of text that it scans. */
             directions?: (components["schemas"]["Direction"][] | null) | undefined;
-            /** @description The attack that it looks for. */
+            /** @description The attack that it detects. */
             category?: components["schemas"]["AttackCategory"] | undefined;
-            /** @description How it looks for it. */
+            /** @description Its strategies. */
             strategies?: (components["schemas"]["Strategy"][] | null) | undefined;
-            /** @description How little it takes; a profile may say otherwise. */
+            /** @description The sensitivity; a profile may override it. */
             sensitivity?: (components["schemas"]["Sensitivity"] | null) | undefined;
-            /** @description What it does when it triggers. */
+            /** @description The action when it triggers. */
             action?: (components["schemas"]["InstinctAction"] | null) | undefined;
-            /** @description Free data of the app's own. */
+            /** @description Free-form data that the app defines. */
             metadata?: (components["schemas"]["Metadata"] | null) | undefined;
         };
         /**
-         * @description The store or the engine failed; the log has the cause under the request id.
+         * @description The database or the engine failed; the log records the cause under the request id.
          * @example {
          *       "error": "internal error",
          *       "code": "INTERNAL_ERROR"
          *     }
          */
         InternalError: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
-            /** @description What kind of failure it is. */
+            /** @description The kind of failure. */
             code: components["schemas"]["ErrorCode"];
         };
         /**
-         * @description Weighs the risk of a text in its context: its sources, the question it answers.
+         * @description Assesses the risk of a text in its context: its sources and the question that it answers.
          * @example {
          *       "id": "jdg_01m7w4n5e0eqws9xkcz4merkq3",
          *       "app_id": "default",
@@ -1082,29 +1117,32 @@ export interface components {
         Judgment: {
             /** @description Its id. */
             readonly id: components["schemas"]["JudgmentId"];
-            /** @description The app that it belongs to; empty for built-in ones. */
+            /** @description The app to which it belongs; empty for built-in ones. */
             readonly app_id: components["schemas"]["OwningApp"];
-            /** @description Its name; must not begin with `builtin/`. Renaming it renames it wherever it is referred to. */
+            /** @description Its name; must not begin with `builtin/`. A new name also applies to all references. */
             name: components["schemas"]["RuleName"];
-            /** @description What it is for. */
+            /** @description Its purpose. */
             description: components["schemas"]["Description"];
-            /** @description Whether it is used. A disabled primitive is skipped, a disabled profile is unknown, a disabled policy not in force. */
+            /**
+             * @description Whether it is enabled. A disabled primitive is skipped, a disabled profile counts as unknown,
+             *     and a disabled policy does not apply.
+             */
             enabled: boolean;
-            /** @description The ways of text that it looks at. */
+            /** @description The directions of text that it scans. */
             directions: components["schemas"]["Direction"][];
-            /** @description The risk that it weighs. */
+            /** @description The risk that it assesses. */
             domain: components["schemas"]["Domain"];
-            /** @description How it weighs it; as is usual for the domain when empty. */
+            /** @description Its assessors; empty means the default of the domain. */
             assessors: components["schemas"]["Assessor"][];
-            /** @description The risk from which on it finds; a profile may say otherwise. */
+            /** @description The minimum risk of a finding; a profile may override it. */
             threshold: components["schemas"]["Score"];
-            /** @description What it does then. */
+            /** @description The action on a finding. */
             action: components["schemas"]["JudgmentAction"];
-            /** @description What it does when the judge fails. */
+            /** @description The behaviour when the judge fails. */
             on_error: components["schemas"]["JudgmentFallback"];
-            /** @description Free data of the app's own. */
+            /** @description Free-form data that the app defines. */
             metadata: components["schemas"]["Metadata"];
-            /** @description The app's configuration revision that last wrote it; 0 for built-in ones. */
+            /** @description The app's configuration revision of the last write; 0 for built-in ones. */
             readonly revision: components["schemas"]["Revision"];
             /** @description When it was created. */
             readonly created_at: components["schemas"]["Timestamp"];
@@ -1112,12 +1150,12 @@ export interface components {
             readonly updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description What a judgment does when the risk is too high.
+         * @description The action of a judgment when the risk is too high.
          * @enum {string}
          */
         JudgmentAction: "flag" | "block" | "warn";
         /**
-         * @description What is sent to create a judgment. Read-only members are accepted and ignored; `null` means absent.
+         * @description A request to create a judgment. Read-only members are accepted and ignored; `null` means absent.
          * @example {
          *       "name": "facts",
          *       "description": "",
@@ -1142,56 +1180,57 @@ export interface components {
          *     }
          */
         JudgmentCreate: {
-            /** @description Its name; must not begin with `builtin/`. Renaming it renames it wherever it is referred to. */
+            /** @description Its name; must not begin with `builtin/`. A new name also applies to all references. */
             name: components["schemas"]["RuleName"];
             /**
-             * @description What it is for.
+             * @description Its purpose.
              * @default
              */
             description?: components["schemas"]["Description"] | undefined;
             /**
-             * @description Whether it is used. A disabled primitive is skipped, a disabled profile is unknown, a disabled policy not in force.
+             * @description Whether it is enabled. A disabled primitive is skipped, a disabled profile counts as unknown,
+             *     and a disabled policy does not apply.
              * @default true
              */
             enabled?: boolean | undefined;
             /**
-             * @description The ways of text that it looks at.
+             * @description The directions of text that it scans.
              * @default [
              *       "input",
              *       "output"
              *     ]
              */
             directions?: components["schemas"]["Direction"][] | undefined;
-            /** @description The risk that it weighs. */
+            /** @description The risk that it assesses. */
             domain: components["schemas"]["Domain"];
             /**
-             * @description How it weighs it; as is usual for the domain when empty.
+             * @description Its assessors; empty means the default of the domain.
              * @default []
              */
             assessors?: components["schemas"]["Assessor"][] | undefined;
             /**
-             * @description The risk from which on it finds; a profile may say otherwise.
+             * @description The minimum risk of a finding; a profile may override it.
              * @default 0.6
              */
             threshold?: components["schemas"]["Score"] | undefined;
             /**
-             * @description What it does then.
+             * @description The action on a finding.
              * @default flag
              */
             action?: components["schemas"]["JudgmentAction"] | undefined;
             /**
-             * @description What it does when the judge fails.
+             * @description The behaviour when the judge fails.
              * @default skip
              */
             on_error?: components["schemas"]["JudgmentFallback"] | undefined;
             /**
-             * @description Free data of the app's own.
+             * @description Free-form data that the app defines.
              * @default {}
              */
             metadata?: components["schemas"]["Metadata"] | undefined;
         };
         /**
-         * @description What a judgment does when the judge fails.
+         * @description The behaviour of a judgment when the judge fails.
          * @enum {string}
          */
         JudgmentFallback: "skip" | "flag" | "block";
@@ -1228,34 +1267,37 @@ export interface components {
          *     }
          */
         JudgmentUpdate: {
-            /** @description Its name; must not begin with `builtin/`. Renaming it renames it wherever it is referred to. */
+            /** @description Its name; must not begin with `builtin/`. A new name also applies to all references. */
             name?: components["schemas"]["RuleName"] | undefined;
-            /** @description What it is for. */
+            /** @description Its purpose. */
             description?: (components["schemas"]["Description"] | null) | undefined;
-            /** @description Whether it is used. A disabled primitive is skipped, a disabled profile is unknown, a disabled policy not in force. */
+            /**
+             * @description Whether it is enabled. A disabled primitive is skipped, a disabled profile counts as unknown,
+             *     and a disabled policy does not apply.
+             */
             enabled?: (boolean | null) | undefined;
-            /** @description The ways of text that it looks at. */
+            /** @description The directions of text that it scans. */
             directions?: (components["schemas"]["Direction"][] | null) | undefined;
-            /** @description The risk that it weighs. */
+            /** @description The risk that it assesses. */
             domain?: components["schemas"]["Domain"] | undefined;
-            /** @description How it weighs it; as is usual for the domain when empty. */
+            /** @description Its assessors; empty means the default of the domain. */
             assessors?: (components["schemas"]["Assessor"][] | null) | undefined;
-            /** @description The risk from which on it finds; a profile may say otherwise. */
+            /** @description The minimum risk of a finding; a profile may override it. */
             threshold?: (components["schemas"]["Score"] | null) | undefined;
-            /** @description What it does then. */
+            /** @description The action on a finding. */
             action?: (components["schemas"]["JudgmentAction"] | null) | undefined;
-            /** @description What it does when the judge fails. */
+            /** @description The behaviour when the judge fails. */
             on_error?: (components["schemas"]["JudgmentFallback"] | null) | undefined;
-            /** @description Free data of the app's own. */
+            /** @description Free-form data that the app defines. */
             metadata?: (components["schemas"]["Metadata"] | null) | undefined;
         };
         /**
-         * @description A word or phrase; case, width and invisible characters do not count.
+         * @description A word or phrase; case, width and invisible characters are ignored.
          * @example internal roadmap
          */
         Keyword: string;
         /**
-         * @description Where a keyword may stand.
+         * @description Where a keyword may occur.
          * @enum {string}
          */
         KeywordMatch: "word" | "substring";
@@ -1270,7 +1312,7 @@ export interface components {
          */
         Layer: "instinct" | "awareness" | "boundary" | "value" | "judgment" | "reflex";
         /**
-         * @description A hard limit. The list in use must not be empty.
+         * @description A hard limit. The active list must not be empty.
          * @example {
          *       "scope": "topic",
          *       "deny": [
@@ -1282,25 +1324,25 @@ export interface components {
          *     }
          */
         Limit: {
-            /** @description What it is about. */
+            /** @description Its scope. */
             scope: components["schemas"]["LimitScope"];
             /**
-             * @description What must not be there.
+             * @description The entries that must not occur.
              * @default []
              */
             deny?: components["schemas"]["LimitEntry"][];
             /**
-             * @description What alone may be there, when `use_allow` is set.
+             * @description The only entries that may occur, if `use_allow` is set.
              * @default []
              */
             allow?: components["schemas"]["LimitEntry"][];
             /**
-             * @description Whether `allow` is in use, and not `deny`.
+             * @description Whether `allow` is used instead of `deny`.
              * @default false
              */
             use_allow?: boolean;
             /**
-             * @description How the entries are read.
+             * @description How the entries are matched.
              * @default word
              */
             match?: components["schemas"]["LimitMatch"];
@@ -1311,35 +1353,35 @@ export interface components {
          */
         LimitEntry: string;
         /**
-         * @description How the entries of a limit are read.
+         * @description How the entries of a limit are matched.
          * @enum {string}
          */
         LimitMatch: "word" | "substring" | "regex";
         /**
-         * @description What a limit is about.
+         * @description The scope of a limit.
          * @enum {string}
          */
         LimitScope: "topic" | "action" | "data" | "output" | "custom";
-        /** @description An open JSON object of the tenant's own: at most 16 KiB serialised. */
+        /** @description Free-form JSON data that the tenant defines: at most 16 KiB serialised. */
         Metadata: {
             [key: string]: unknown;
         };
         /**
-         * @description A moment, or a date for its midnight in UTC.
+         * @description A timestamp, or a date for its midnight in UTC.
          * @example 2026-11-20
          */
         Moment: string;
         /**
-         * @description What the path names does not exist for this tenant or app.
+         * @description The resource named in the path does not exist for this tenant or app.
          * @example {
          *       "error": "scan not found",
          *       "code": "NOT_FOUND"
          *     }
          */
         NotFound: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
-            /** @description What kind of failure it is. */
+            /** @description The kind of failure. */
             code: components["schemas"]["ErrorCode"];
         };
         /**
@@ -1350,18 +1392,19 @@ export interface components {
          *     }
          */
         Overloaded: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
-            /** @description What kind of failure it is. */
+            /** @description The kind of failure. */
             code: components["schemas"]["ErrorCode"];
         };
         /**
-         * @description The app that a rule belongs to; empty for built-in ones.
+         * @description The app to which a rule belongs; empty for built-in ones.
          * @example default
          */
         OwningApp: string;
         /**
-         * @description Adds rules over the findings, for the whole app or for the tenants it is assigned to, and may choose the profile.
+         * @description Adds rules over the findings, for the whole app or for assigned tenants, and may choose the
+         *     profile.
          * @example {
          *       "id": "spol_01m7w4n5e0f1yrkfd3bdqd5wr7",
          *       "app_id": "default",
@@ -1389,25 +1432,28 @@ export interface components {
         Policy: {
             /** @description Its id. */
             readonly id: components["schemas"]["PolicyId"];
-            /** @description The app that it belongs to; empty for built-in ones. */
+            /** @description The app to which it belongs; empty for built-in ones. */
             readonly app_id: components["schemas"]["OwningApp"];
-            /** @description Its name; must not begin with `builtin/`. Renaming it renames it wherever it is referred to. */
+            /** @description Its name; must not begin with `builtin/`. A new name also applies to all references. */
             name: components["schemas"]["RuleName"];
-            /** @description What it is for. */
+            /** @description Its purpose. */
             description: components["schemas"]["Description"];
-            /** @description Whether it is used. A disabled primitive is skipped, a disabled profile is unknown, a disabled policy not in force. */
+            /**
+             * @description Whether it is enabled. A disabled primitive is skipped, a disabled profile counts as unknown,
+             *     and a disabled policy does not apply.
+             */
             enabled: boolean;
-            /** @description For whom it is in force. */
+            /** @description The scope. */
             scope_level: components["schemas"]["ScopeLevel"];
-            /** @description The profile that scans use which name none. The first policy in force that has one decides. */
+            /** @description The profile of scans that name none. The first active policy that has a profile decides. */
             profile: components["schemas"]["RuleName"] | null;
-            /** @description Which policy comes first. */
+            /** @description The priority of the policy. */
             priority: components["schemas"]["Priority"];
-            /** @description Its rules. Decisions only rise. */
+            /** @description Its rules. They can only make decisions stricter. */
             rules: components["schemas"]["PolicyRule"][];
-            /** @description Free data of the app's own. */
+            /** @description Free-form data that the app defines. */
             metadata: components["schemas"]["Metadata"];
-            /** @description The app's configuration revision that last wrote it; 0 for built-in ones. */
+            /** @description The app's configuration revision of the last write; 0 for built-in ones. */
             readonly revision: components["schemas"]["Revision"];
             /** @description When it was created. */
             readonly created_at: components["schemas"]["Timestamp"];
@@ -1415,7 +1461,7 @@ export interface components {
             readonly updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description A policy is in force for a tenant.
+         * @description The assignment of a policy to a tenant.
          * @example {
          *       "policy_id": "spol_01m7w4n5e0f1yrkfd3bdqd5wr7",
          *       "tenant_id": "default",
@@ -1454,40 +1500,41 @@ export interface components {
          *     }
          */
         PolicyCreate: {
-            /** @description Its name; must not begin with `builtin/`. Renaming it renames it wherever it is referred to. */
+            /** @description Its name; must not begin with `builtin/`. A new name also applies to all references. */
             name: components["schemas"]["RuleName"];
             /**
-             * @description What it is for.
+             * @description Its purpose.
              * @default
              */
             description?: components["schemas"]["Description"] | undefined;
             /**
-             * @description Whether it is used. A disabled primitive is skipped, a disabled profile is unknown, a disabled policy not in force.
+             * @description Whether it is enabled. A disabled primitive is skipped, a disabled profile counts as unknown,
+             *     and a disabled policy does not apply.
              * @default true
              */
             enabled?: boolean | undefined;
             /**
-             * @description For whom it is in force.
+             * @description The scope.
              * @default tenant
              */
             scope_level?: components["schemas"]["ScopeLevel"] | undefined;
             /**
-             * @description The profile that scans use which name none. The first policy in force that has one decides.
+             * @description The profile of scans that name none. The first active policy that has a profile decides.
              * @default null
              */
             profile?: (components["schemas"]["RuleName"] | null) | undefined;
             /**
-             * @description Which policy comes first.
+             * @description The priority of the policy.
              * @default 0
              */
             priority?: components["schemas"]["Priority"] | undefined;
             /**
-             * @description Its rules. Decisions only rise.
+             * @description Its rules. They can only make decisions stricter.
              * @default []
              */
             rules?: components["schemas"]["PolicyRule"][] | undefined;
             /**
-             * @description Free data of the app's own.
+             * @description Free-form data that the app defines.
              * @default {}
              */
             metadata?: components["schemas"]["Metadata"] | undefined;
@@ -1500,7 +1547,8 @@ export interface components {
         /** @description A page of policies. */
         PolicyList: components["schemas"]["Policy"][];
         /**
-         * @description A rule over the findings: when its condition is true it adds a finding of layer `policy` with its action.
+         * @description A rule over the findings: when its condition is true, it adds a finding of layer `policy` with
+         *     its action.
          * @example {
          *       "check_type": "awareness",
          *       "condition": "pii_count > 3 or 'pii.iban' in types",
@@ -1510,36 +1558,37 @@ export interface components {
          *     }
          */
         PolicyRule: {
-            /** @description The layer whose findings it is about. */
+            /** @description The layer of the findings that it evaluates. */
             check_type: components["schemas"]["CheckType"];
             /**
-             * @description When it is true: comparisons (`==`, `!=`, `<`, `<=`, `>`, `>=`, `in`, `matches`) of `score`, `count`, `severity`,
-             *     `pii_count`, `decision`, `direction`, `text_length`, `types`, `sources`, `user_id`, `context.<path>`,
-             *     `metadata.<path>` and literals, the flags `pii_detected`, `secret_detected` and `true`, joined by `or`, `and`, `not`
-             *     and parentheses. At most 64 terms; a missing value compares false.
+             * @description The condition: comparisons (`==`, `!=`, `<`, `<=`, `>`, `>=`, `in`, `matches`) of `score`,
+             *     `count`, `severity`, `pii_count`, `decision`, `direction`, `text_length`, `types`, `sources`,
+             *     `user_id`, `context.<path>`, `metadata.<path>` and literals, the flags `pii_detected`,
+             *     `secret_detected` and `true`, joined by `or`, `and`, `not` and parentheses. At most 64 terms; a
+             *     missing value compares false.
              */
             condition: string;
-            /** @description What its finding asks for. */
+            /** @description The action of its finding. */
             action: components["schemas"]["Action"];
             /**
-             * @description What to show instead of a text that it blocks.
+             * @description The text to show instead of a text that it blocks.
              * @default
              */
             error_message?: string;
             /**
-             * @description Which rule of the policy comes first.
+             * @description The priority of the rule in its policy.
              * @default 0
              */
             priority?: components["schemas"]["Priority"];
         };
         /**
-         * @description Which tenant to assign a policy to, or to take it from.
+         * @description The tenant to which to assign a policy, or from which to remove it.
          * @example {
          *       "tenant_id": "default"
          *     }
          */
         PolicyTarget: {
-            /** @description The tenant; the caller's own when absent. Another one may be named by the operator only. */
+            /** @description The tenant; the caller's own when absent. Only the operator may name another one. */
             tenant_id?: components["schemas"]["TenantId"] | undefined;
         };
         /**
@@ -1564,25 +1613,28 @@ export interface components {
          *     }
          */
         PolicyUpdate: {
-            /** @description Its name; must not begin with `builtin/`. Renaming it renames it wherever it is referred to. */
+            /** @description Its name; must not begin with `builtin/`. A new name also applies to all references. */
             name?: components["schemas"]["RuleName"] | undefined;
-            /** @description What it is for. */
+            /** @description Its purpose. */
             description?: (components["schemas"]["Description"] | null) | undefined;
-            /** @description Whether it is used. A disabled primitive is skipped, a disabled profile is unknown, a disabled policy not in force. */
+            /**
+             * @description Whether it is enabled. A disabled primitive is skipped, a disabled profile counts as unknown,
+             *     and a disabled policy does not apply.
+             */
             enabled?: (boolean | null) | undefined;
-            /** @description For whom it is in force. */
+            /** @description The scope. */
             scope_level?: (components["schemas"]["ScopeLevel"] | null) | undefined;
-            /** @description The profile that scans use which name none. The first policy in force that has one decides. */
+            /** @description The profile of scans that name none. The first active policy that has a profile decides. */
             profile?: (components["schemas"]["RuleName"] | null) | undefined;
-            /** @description Which policy comes first. */
+            /** @description The priority of the policy. */
             priority?: (components["schemas"]["Priority"] | null) | undefined;
-            /** @description Its rules. Decisions only rise. */
+            /** @description Its rules. They can only make decisions stricter. */
             rules?: (components["schemas"]["PolicyRule"][] | null) | undefined;
-            /** @description Free data of the app's own. */
+            /** @description Free-form data that the app defines. */
             metadata?: (components["schemas"]["Metadata"] | null) | undefined;
         };
         /**
-         * @description A text to scan without a trace.
+         * @description A text to scan without storing anything.
          * @example {
          *       "text": "Write to me john.smith@example.com please",
          *       "direction": "input",
@@ -1598,37 +1650,37 @@ export interface components {
              */
             context?: components["schemas"]["ScanContext"] | undefined;
             /**
-             * @description Free data of the tenant's own; stored and answered.
+             * @description Free-form data that the tenant defines; stored and returned.
              * @default {}
              */
             metadata?: components["schemas"]["Metadata"] | undefined;
             /**
-             * @description The profile to use. When absent: that of the first policy in force that names one, else the app's profile named
-             *     `default`, else the built-in `default`.
+             * @description The profile to use. When absent: that of the first active policy that names one, otherwise the
+             *     app's profile named `default`, otherwise the built-in `default`.
              */
             profile?: components["schemas"]["RuleName"] | undefined;
-            /** @description The way that the text takes. */
+            /** @description The direction of the text. */
             direction: components["schemas"]["Direction"];
             /**
-             * @description Primitives to try.
+             * @description Primitives to test.
              * @default {}
              */
             primitives?: components["schemas"]["InlinePrimitives"] | undefined;
         };
         /**
-         * @description What a rule of a value stands up for.
+         * @description The principle that a rule of a value protects.
          * @enum {string}
          */
         Principle: "toxicity" | "brand_safety" | "honesty" | "respect" | "safety" | "privacy" | "custom";
         /**
          * Format: int32
-         * @description Which comes first: lower ones, ties by name.
+         * @description A priority: lower values come first, ties by name.
          * @example 0
          */
         Priority: number;
         /**
-         * @description Says which primitives run. They are referred to by name, must exist and may be named once; renaming a primitive
-         *     renames it here.
+         * @description The primitives that run. They are referred to by name, must exist and may be named only once;
+         *     renaming a primitive also renames it here.
          * @example {
          *       "id": "sprf_01m7w4n5e0ewdtw26ffq1dnxtt",
          *       "app_id": "default",
@@ -1677,13 +1729,16 @@ export interface components {
         Profile: {
             /** @description Its id. */
             readonly id: components["schemas"]["ProfileId"];
-            /** @description The app that it belongs to; empty for built-in ones. */
+            /** @description The app to which it belongs; empty for built-in ones. */
             readonly app_id: components["schemas"]["OwningApp"];
-            /** @description Its name; must not begin with `builtin/`. Renaming it renames it wherever it is referred to. */
+            /** @description Its name; must not begin with `builtin/`. A new name also applies to all references. */
             name: components["schemas"]["RuleName"];
-            /** @description What it is for. */
+            /** @description Its purpose. */
             description: components["schemas"]["Description"];
-            /** @description Whether it is used. A disabled primitive is skipped, a disabled profile is unknown, a disabled policy not in force. */
+            /**
+             * @description Whether it is enabled. A disabled primitive is skipped, a disabled profile counts as unknown,
+             *     and a disabled policy does not apply.
+             */
             enabled: boolean;
             /** @description The instincts that run. */
             instincts: components["schemas"]["ProfileInstinct"][];
@@ -1697,15 +1752,15 @@ export interface components {
             judgments: components["schemas"]["ProfileJudgment"][];
             /** @description The names of the reflexes that run. */
             reflexes: components["schemas"]["RuleName"][];
-            /** @description How is redacted where an awareness does not say. */
+            /** @description The redaction if an awareness sets none. */
             redaction: components["schemas"]["Redaction"];
-            /** @description Whether the layers up to judgment are skipped once one has decided to block. */
+            /** @description Whether the remaining layers up to judgment are skipped once a layer has decided to block. */
             short_circuit: boolean;
-            /** @description What becomes of a scan that takes too long. */
+            /** @description What happens to a scan that takes too long. */
             on_error: components["schemas"]["ScanFallback"];
-            /** @description Free data of the app's own. */
+            /** @description Free-form data that the app defines. */
             metadata: components["schemas"]["Metadata"];
-            /** @description The app's configuration revision that last wrote it; 0 for built-in ones. */
+            /** @description The app's configuration revision of the last write; 0 for built-in ones. */
             readonly revision: components["schemas"]["Revision"];
             /** @description When it was created. */
             readonly created_at: components["schemas"]["Timestamp"];
@@ -1723,7 +1778,7 @@ export interface components {
             /** @description The awareness. */
             awareness_name: components["schemas"]["RuleName"];
             /**
-             * @description What it does here; as the awareness says when null.
+             * @description The action in this profile; null means that of the awareness.
              * @default null
              */
             action?: components["schemas"]["AwarenessAction"] | null;
@@ -1771,15 +1826,16 @@ export interface components {
          *     }
          */
         ProfileCreate: {
-            /** @description Its name; must not begin with `builtin/`. Renaming it renames it wherever it is referred to. */
+            /** @description Its name; must not begin with `builtin/`. A new name also applies to all references. */
             name: components["schemas"]["RuleName"];
             /**
-             * @description What it is for.
+             * @description Its purpose.
              * @default
              */
             description?: components["schemas"]["Description"] | undefined;
             /**
-             * @description Whether it is used. A disabled primitive is skipped, a disabled profile is unknown, a disabled policy not in force.
+             * @description Whether it is enabled. A disabled primitive is skipped, a disabled profile counts as unknown,
+             *     and a disabled policy does not apply.
              * @default true
              */
             enabled?: boolean | undefined;
@@ -1814,7 +1870,7 @@ export interface components {
              */
             reflexes?: components["schemas"]["RuleName"][] | undefined;
             /**
-             * @description How is redacted where an awareness does not say.
+             * @description The redaction if an awareness sets none.
              * @default {
              *       "method": "placeholder",
              *       "config": {}
@@ -1822,17 +1878,17 @@ export interface components {
              */
             redaction?: components["schemas"]["Redaction"] | undefined;
             /**
-             * @description Whether the layers up to judgment are skipped once one has decided to block.
+             * @description Whether the remaining layers up to judgment are skipped once a layer has decided to block.
              * @default true
              */
             short_circuit?: boolean | undefined;
             /**
-             * @description What becomes of a scan that takes too long.
+             * @description What happens to a scan that takes too long.
              * @default fail
              */
             on_error?: components["schemas"]["ScanFallback"] | undefined;
             /**
-             * @description Free data of the app's own.
+             * @description Free-form data that the app defines.
              * @default {}
              */
             metadata?: components["schemas"]["Metadata"] | undefined;
@@ -1853,7 +1909,7 @@ export interface components {
             /** @description The instinct. */
             instinct_name: components["schemas"]["RuleName"];
             /**
-             * @description How little it takes here; as the instinct says when null.
+             * @description The sensitivity in this profile; null means that of the instinct.
              * @default null
              */
             sensitivity?: components["schemas"]["Sensitivity"] | null;
@@ -1869,7 +1925,7 @@ export interface components {
             /** @description The judgment. */
             judgment_name: components["schemas"]["RuleName"];
             /**
-             * @description The risk from which on it finds here; as the judgment says when null.
+             * @description The minimum risk of a finding in this profile; null means that of the judgment.
              * @default null
              */
             threshold?: components["schemas"]["Score"] | null;
@@ -1919,11 +1975,14 @@ export interface components {
          *     }
          */
         ProfileUpdate: {
-            /** @description Its name; must not begin with `builtin/`. Renaming it renames it wherever it is referred to. */
+            /** @description Its name; must not begin with `builtin/`. A new name also applies to all references. */
             name?: components["schemas"]["RuleName"] | undefined;
-            /** @description What it is for. */
+            /** @description Its purpose. */
             description?: (components["schemas"]["Description"] | null) | undefined;
-            /** @description Whether it is used. A disabled primitive is skipped, a disabled profile is unknown, a disabled policy not in force. */
+            /**
+             * @description Whether it is enabled. A disabled primitive is skipped, a disabled profile counts as unknown,
+             *     and a disabled policy does not apply.
+             */
             enabled?: (boolean | null) | undefined;
             /** @description The instincts that run. */
             instincts?: (components["schemas"]["ProfileInstinct"][] | null) | undefined;
@@ -1937,13 +1996,13 @@ export interface components {
             judgments?: (components["schemas"]["ProfileJudgment"][] | null) | undefined;
             /** @description The names of the reflexes that run. */
             reflexes?: (components["schemas"]["RuleName"][] | null) | undefined;
-            /** @description How is redacted where an awareness does not say. */
+            /** @description The redaction if an awareness sets none. */
             redaction?: (components["schemas"]["Redaction"] | null) | undefined;
-            /** @description Whether the layers up to judgment are skipped once one has decided to block. */
+            /** @description Whether the remaining layers up to judgment are skipped once a layer has decided to block. */
             short_circuit?: (boolean | null) | undefined;
-            /** @description What becomes of a scan that takes too long. */
+            /** @description What happens to a scan that takes too long. */
             on_error?: (components["schemas"]["ScanFallback"] | null) | undefined;
-            /** @description Free data of the app's own. */
+            /** @description Free-form data that the app defines. */
             metadata?: (components["schemas"]["Metadata"] | null) | undefined;
         };
         /**
@@ -1973,16 +2032,17 @@ export interface components {
          *     }
          */
         RedactionConfig: {
-            /** @description What stands for a letter or digit; `*` when absent. */
+            /** @description The character that replaces a letter or digit; defaults to `*`. */
             char?: string;
             /**
              * Format: int32
-             * @description Letters and digits kept at the start; 0 when absent.
+             * @description The number of letters and digits kept at the start; defaults to 0.
              */
             keep_first?: number;
             /**
              * Format: int32
-             * @description Letters and digits kept at the end; 4 when absent. A part of 6 characters or fewer keeps none.
+             * @description The number of letters and digits kept at the end; defaults to 4. A part of 6 characters or
+             *     fewer keeps none.
              */
             keep_last?: number;
         };
@@ -1992,7 +2052,7 @@ export interface components {
          */
         RedactionMethod: "placeholder" | "mask" | "hash" | "remove" | "vault";
         /**
-         * @description Acts on what the other layers found. Reflexes run even after a block.
+         * @description Acts on the findings of the other layers. Reflexes run even after a block.
          * @example {
          *       "id": "rflx_01m7w4n5e0ecjvjagc9smd1rbq",
          *       "app_id": "default",
@@ -2026,27 +2086,30 @@ export interface components {
         Reflex: {
             /** @description Its id. */
             readonly id: components["schemas"]["ReflexId"];
-            /** @description The app that it belongs to; empty for built-in ones. */
+            /** @description The app to which it belongs; empty for built-in ones. */
             readonly app_id: components["schemas"]["OwningApp"];
-            /** @description Its name; must not begin with `builtin/`. Renaming it renames it wherever it is referred to. */
+            /** @description Its name; must not begin with `builtin/`. A new name also applies to all references. */
             name: components["schemas"]["RuleName"];
-            /** @description What it is for. */
+            /** @description Its purpose. */
             description: components["schemas"]["Description"];
-            /** @description Whether it is used. A disabled primitive is skipped, a disabled profile is unknown, a disabled policy not in force. */
+            /**
+             * @description Whether it is enabled. A disabled primitive is skipped, a disabled profile counts as unknown,
+             *     and a disabled policy does not apply.
+             */
             enabled: boolean;
-            /** @description The ways of text that it looks at. */
+            /** @description The directions of text that it scans. */
             directions: components["schemas"]["Direction"][];
-            /** @description What sets it off. */
+            /** @description The conditions that trigger it. */
             triggers: components["schemas"]["Trigger"][];
             /** @description How many of the triggers must fire. */
             match: components["schemas"]["TriggerMatch"];
-            /** @description What it does then, in this order. */
+            /** @description The actions, in this order. */
             actions: components["schemas"]["ReflexAction"][];
-            /** @description Which reflex comes first. */
+            /** @description The priority of the reflex. */
             priority: components["schemas"]["Priority"];
-            /** @description Free data of the app's own. */
+            /** @description Free-form data that the app defines. */
             metadata: components["schemas"]["Metadata"];
-            /** @description The app's configuration revision that last wrote it; 0 for built-in ones. */
+            /** @description The app's configuration revision of the last write; 0 for built-in ones. */
             readonly revision: components["schemas"]["Revision"];
             /** @description When it was created. */
             readonly created_at: components["schemas"]["Timestamp"];
@@ -2054,29 +2117,32 @@ export interface components {
             readonly updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description What a reflex does. Which members it needs follows from its type.
+         * @description An action of a reflex. The required members depend on its type.
          * @example {
          *       "type": "throttle",
          *       "value": "5m"
          *     }
          */
         ReflexAction: {
-            /** @description What it does. */
+            /** @description The kind of action. */
             type: components["schemas"]["ReflexActionType"];
-            /** @description The findings it is about (`redact`): a pattern on their types in which `*` is any run of characters. */
+            /**
+             * @description The affected findings (`redact`): a pattern for their types in which `*` matches any sequence
+             *     of characters.
+             */
             target?: string;
             /** @description The text (`rewrite`), in which `{{decision}}` and `{{types}}` are filled in, or a duration up to `24h` (`throttle`). */
             value?: string;
-            /** @description What to do where this cannot be done. */
+            /** @description The action to take if this one is not possible. */
             fallback?: components["schemas"]["ReflexActionType"];
         };
         /**
-         * @description What a reflex does.
+         * @description The action of a reflex.
          * @enum {string}
          */
         ReflexActionType: "block" | "flag" | "redact" | "rewrite" | "escalate" | "log" | "throttle";
         /**
-         * @description What is sent to create a reflex. Read-only members are accepted and ignored; `null` means absent.
+         * @description A request to create a reflex. Read-only members are accepted and ignored; `null` means absent.
          * @example {
          *       "name": "slow-down-attackers",
          *       "description": "",
@@ -2103,42 +2169,43 @@ export interface components {
          *     }
          */
         ReflexCreate: {
-            /** @description Its name; must not begin with `builtin/`. Renaming it renames it wherever it is referred to. */
+            /** @description Its name; must not begin with `builtin/`. A new name also applies to all references. */
             name: components["schemas"]["RuleName"];
             /**
-             * @description What it is for.
+             * @description Its purpose.
              * @default
              */
             description?: components["schemas"]["Description"] | undefined;
             /**
-             * @description Whether it is used. A disabled primitive is skipped, a disabled profile is unknown, a disabled policy not in force.
+             * @description Whether it is enabled. A disabled primitive is skipped, a disabled profile counts as unknown,
+             *     and a disabled policy does not apply.
              * @default true
              */
             enabled?: boolean | undefined;
             /**
-             * @description The ways of text that it looks at.
+             * @description The directions of text that it scans.
              * @default [
              *       "input",
              *       "output"
              *     ]
              */
             directions?: components["schemas"]["Direction"][] | undefined;
-            /** @description What sets it off. */
+            /** @description The conditions that trigger it. */
             triggers: components["schemas"]["Trigger"][];
             /**
              * @description How many of the triggers must fire.
              * @default any
              */
             match?: components["schemas"]["TriggerMatch"] | undefined;
-            /** @description What it does then, in this order. */
+            /** @description The actions, in this order. */
             actions: components["schemas"]["ReflexAction"][];
             /**
-             * @description Which reflex comes first.
+             * @description The priority of the reflex.
              * @default 0
              */
             priority?: components["schemas"]["Priority"] | undefined;
             /**
-             * @description Free data of the app's own.
+             * @description Free-form data that the app defines.
              * @default {}
              */
             metadata?: components["schemas"]["Metadata"] | undefined;
@@ -2178,32 +2245,36 @@ export interface components {
          *     }
          */
         ReflexUpdate: {
-            /** @description Its name; must not begin with `builtin/`. Renaming it renames it wherever it is referred to. */
+            /** @description Its name; must not begin with `builtin/`. A new name also applies to all references. */
             name?: components["schemas"]["RuleName"] | undefined;
-            /** @description What it is for. */
+            /** @description Its purpose. */
             description?: (components["schemas"]["Description"] | null) | undefined;
-            /** @description Whether it is used. A disabled primitive is skipped, a disabled profile is unknown, a disabled policy not in force. */
+            /**
+             * @description Whether it is enabled. A disabled primitive is skipped, a disabled profile counts as unknown,
+             *     and a disabled policy does not apply.
+             */
             enabled?: (boolean | null) | undefined;
-            /** @description The ways of text that it looks at. */
+            /** @description The directions of text that it scans. */
             directions?: (components["schemas"]["Direction"][] | null) | undefined;
-            /** @description What sets it off. */
+            /** @description The conditions that trigger it. */
             triggers?: components["schemas"]["Trigger"][] | undefined;
             /** @description How many of the triggers must fire. */
             match?: (components["schemas"]["TriggerMatch"] | null) | undefined;
-            /** @description What it does then, in this order. */
+            /** @description The actions, in this order. */
             actions?: components["schemas"]["ReflexAction"][] | undefined;
-            /** @description Which reflex comes first. */
+            /** @description The priority of the reflex. */
             priority?: (components["schemas"]["Priority"] | null) | undefined;
-            /** @description Free data of the app's own. */
+            /** @description Free-form data that the app defines. */
             metadata?: (components["schemas"]["Metadata"] | null) | undefined;
         };
         /**
-         * @description An expression in RE2 syntax, inline flags allowed, no look-around; its program has at most 2,000 instructions.
+         * @description A regular expression in RE2 syntax, with inline flags but without look-around; its program has at
+         *     most 2,000 instructions.
          * @example \bEMP-[0-9]{6}\b
          */
         Regex: string;
         /**
-         * @description A text to show instead of the one that was scanned; empty for none.
+         * @description A text to show instead of the scanned one; empty for none.
          * @example I cannot help with medical questions.
          */
         Reply: string;
@@ -2218,7 +2289,7 @@ export interface components {
             text: components["schemas"]["ScanText"];
         };
         /**
-         * @description A text with the originals put back.
+         * @description A text with its originals restored.
          * @example {
          *       "text": "Write to me at John.Smith@example.com please",
          *       "restored": 1,
@@ -2226,22 +2297,22 @@ export interface components {
          *     }
          */
         RestoreResult: {
-            /** @description The text; tokens that are expired, erased or another tenant's stay as they are. */
+            /** @description The text; tokens that are expired, erased or belong to another tenant remain unchanged. */
             text: string;
             /**
              * Format: int32
-             * @description Tokens that were replaced.
+             * @description The number of restored tokens.
              */
             restored: number;
             /**
              * Format: int32
-             * @description Tokens that were not.
+             * @description The number of tokens that were not restored.
              */
             missing: number;
         };
         /**
          * Format: int64
-         * @description The configuration revision of an app: every change of its rules raises it. 0 before the first.
+         * @description The configuration revision of an app: every change to its rules increases it. 0 before the first.
          * @example 3
          */
         Revision: number;
@@ -2251,31 +2322,45 @@ export interface components {
          */
         RuleId: string;
         /**
-         * @description The name of a primitive, a profile or a policy: unique in the app among those of its kind, spaces at its ends are cut
-         *     off. Names that begin with `builtin/` are those of the built-in primitives.
+         * @description The name of a primitive, a profile or a policy: unique in the app among resources of its kind;
+         *     surrounding spaces are removed. Names that begin with `builtin/` belong to the built-in
+         *     primitives.
          * @example prompt-injection
          */
         RuleName: string;
         /**
-         * @description Facts about the text: an open JSON object, at most 1 MiB serialised and 8 levels deep, that rules refer to by path. The
-         *     engine itself reads the members named here; one of another type is ignored and named in `skipped`.
+         * @description Facts about the text: a free-form JSON object, at most 1 MiB serialised and 8 levels deep, which
+         *     rules refer to by path. The engine itself reads the members named here; a member of another type
+         *     is ignored and listed in `skipped`.
          * @example {
          *       "user_id": "user-42",
          *       "question": "How do I reach you?"
          *     }
          */
         ScanContext: {
-            /** @description Whose text it is: a string of at most 256 characters; the caller's user or key when absent. */
+            /**
+             * @description The author of the text: a string of at most 256 characters; defaults to the caller's user or
+             *     key.
+             */
             user_id?: unknown | undefined;
-            /** @description What the text answers: a string, cut at 32,768 characters. Read by judgments. */
+            /**
+             * @description The question that the text answers: a string, truncated to 32,768 characters. Read by
+             *     judgments.
+             */
             question?: unknown | undefined;
-            /** @description What the text must rest on: at most 200 strings, each cut at 65,536 characters. Read by judgments. */
+            /**
+             * @description The sources of the text: at most 200 strings, each truncated to 65,536 characters. Read by
+             *     judgments.
+             */
             sources?: unknown | undefined;
-            /** @description The model's instructions: a string, cut at 65,536 characters. Outputs must not repeat it. */
+            /** @description The model's instructions: a string, truncated to 65,536 characters. Outputs must not repeat it. */
             system_prompt?: unknown | undefined;
-            /** @description Strings that must not turn up: at most 32 of 8 to 256 characters. */
+            /** @description Strings that must not occur: at most 32 of 8 to 256 characters. */
             canaries?: unknown | undefined;
-            /** @description What is about to be done, such as names of tools: a string of at most 256 characters, or at most 256 of them. */
+            /**
+             * @description The intended actions, such as tool names: a string of at most 256 characters, or at most 256 of
+             *     them.
+             */
             action?: unknown | undefined;
             /** @description The country whose phone numbers need no prefix: ISO 3166 alpha-2. */
             region?: unknown | undefined;
@@ -2283,7 +2368,7 @@ export interface components {
             [key: string]: unknown;
         };
         /**
-         * @description What becomes of a scan that takes too long.
+         * @description What happens to a scan that takes too long.
          * @enum {string}
          */
         ScanFallback: "fail" | "flag" | "block";
@@ -2293,7 +2378,7 @@ export interface components {
          */
         ScanId: string;
         /**
-         * @description What a scan would come to.
+         * @description The result that a scan would have.
          * @example {
          *       "id": "",
          *       "direction": "input",
@@ -2339,28 +2424,28 @@ export interface components {
          */
         ScanPreview: {
             /**
-             * @description Empty: nothing was recorded.
+             * @description Empty, because nothing was recorded.
              * @enum {string}
              */
             id: "";
-            /** @description The way that the text takes. */
+            /** @description The direction of the text. */
             direction: components["schemas"]["Direction"];
-            /** @description What it came to: the strongest action of any finding. */
+            /** @description The decision: the strongest action of any finding. */
             decision: components["schemas"]["Decision"];
             /** @description Whether the decision is `block`. */
             blocked: boolean;
-            /** @description What was found: by layer, then by place, then by score. */
+            /** @description The findings: ordered by layer, then position, then score. */
             findings: components["schemas"]["Finding"][];
-            /** @description The text to pass on; empty when nothing was redacted, and when blocked. */
+            /** @description The text to pass on; empty if nothing was redacted or the text was blocked. */
             redacted: string;
             /**
              * Format: int32
-             * @description Findings of personal data, with those that are not listed; all of them are redacted.
+             * @description The number of findings of personal data, including those not listed; all of them are redacted.
              */
             pii_count: number;
             /** @description The profile that was used. */
             profile_used: components["schemas"]["RuleName"];
-            /** @description The tenant whose text it is. */
+            /** @description The tenant of the text. */
             tenant_id: components["schemas"]["TenantId"];
             /** @description The app whose rules were used. */
             app_id: components["schemas"]["AppId"];
@@ -2368,15 +2453,15 @@ export interface components {
             duration: string;
             /** @description When it was scanned. */
             created_at: components["schemas"]["Timestamp"];
-            /** @description The names of the policies in force. */
+            /** @description The names of the active policies. */
             policies_used: components["schemas"]["RuleName"][];
-            /** @description What to show instead of the text; empty for none. */
+            /** @description The text to show instead; empty for none. */
             response: components["schemas"]["Reply"];
             /** @description The layers that ran. */
             layers_run: components["schemas"]["Layer"][];
-            /** @description What did not run, and why: `judgment/facts: no sources`. */
+            /** @description Parts that did not run, and why: `judgment/facts: no sources`. */
             skipped: components["schemas"]["Skipped"][];
-            /** @description Whether there are more findings than are listed. */
+            /** @description Whether there are more findings than listed. */
             truncated: boolean;
             /** @description The app's configuration revision that was used. */
             revision: components["schemas"]["Revision"];
@@ -2403,18 +2488,18 @@ export interface components {
              */
             context?: components["schemas"]["ScanContext"] | undefined;
             /**
-             * @description Free data of the tenant's own; stored and answered.
+             * @description Free-form data that the tenant defines; stored and returned.
              * @default {}
              */
             metadata?: components["schemas"]["Metadata"] | undefined;
             /**
-             * @description The profile to use. When absent: that of the first policy in force that names one, else the app's profile named
-             *     `default`, else the built-in `default`.
+             * @description The profile to use. When absent: that of the first active policy that names one, otherwise the
+             *     app's profile named `default`, otherwise the built-in `default`.
              */
             profile?: components["schemas"]["RuleName"] | undefined;
         };
         /**
-         * @description What a scan came to. A blocked text is no error: the decision is the answer.
+         * @description The result of a scan. A blocked text is not an error: the decision is the result.
          * @example {
          *       "id": "scan_01m7w4n5e0fwkaqqge6awxh4r2",
          *       "direction": "input",
@@ -2461,24 +2546,24 @@ export interface components {
         ScanResult: {
             /** @description Its id. */
             id: components["schemas"]["ScanId"];
-            /** @description The way that the text takes. */
+            /** @description The direction of the text. */
             direction: components["schemas"]["Direction"];
-            /** @description What it came to: the strongest action of any finding. */
+            /** @description The decision: the strongest action of any finding. */
             decision: components["schemas"]["Decision"];
             /** @description Whether the decision is `block`. */
             blocked: boolean;
-            /** @description What was found: by layer, then by place, then by score. */
+            /** @description The findings: ordered by layer, then position, then score. */
             findings: components["schemas"]["Finding"][];
-            /** @description The text to pass on; empty when nothing was redacted, and when blocked. */
+            /** @description The text to pass on; empty if nothing was redacted or the text was blocked. */
             redacted: string;
             /**
              * Format: int32
-             * @description Findings of personal data, with those that are not listed; all of them are redacted.
+             * @description The number of findings of personal data, including those not listed; all of them are redacted.
              */
             pii_count: number;
             /** @description The profile that was used. */
             profile_used: components["schemas"]["RuleName"];
-            /** @description The tenant whose text it is. */
+            /** @description The tenant of the text. */
             tenant_id: components["schemas"]["TenantId"];
             /** @description The app whose rules were used. */
             app_id: components["schemas"]["AppId"];
@@ -2486,15 +2571,15 @@ export interface components {
             duration: string;
             /** @description When it was scanned. */
             created_at: components["schemas"]["Timestamp"];
-            /** @description The names of the policies in force. */
+            /** @description The names of the active policies. */
             policies_used: components["schemas"]["RuleName"][];
-            /** @description What to show instead of the text; empty for none. */
+            /** @description The text to show instead; empty for none. */
             response: components["schemas"]["Reply"];
             /** @description The layers that ran. */
             layers_run: components["schemas"]["Layer"][];
-            /** @description What did not run, and why: `judgment/facts: no sources`. */
+            /** @description Parts that did not run, and why: `judgment/facts: no sources`. */
             skipped: components["schemas"]["Skipped"][];
-            /** @description Whether there are more findings than are listed. */
+            /** @description Whether there are more findings than listed. */
             truncated: boolean;
             /** @description The app's configuration revision that was used. */
             revision: components["schemas"]["Revision"];
@@ -2504,7 +2589,7 @@ export interface components {
         /** @description A page of scan results. */
         ScanResultList: components["schemas"]["ScanResult"][];
         /**
-         * @description Statistics of the scans of a tenant; they outlive the scans themselves.
+         * @description Statistics of the scans of a tenant; they are kept longer than the scans themselves.
          * @example {
          *       "total_scans": 1542,
          *       "blocked_count": 23,
@@ -2523,47 +2608,47 @@ export interface components {
          *     }
          */
         ScanStatistics: {
-            /** @description All scans. */
+            /** @description The number of all scans. */
             total_scans: components["schemas"]["Count"];
-            /** @description Blocked ones. */
+            /** @description The number of blocked texts. */
             blocked_count: components["schemas"]["Count"];
-            /** @description Flagged ones. */
+            /** @description The number of flagged texts. */
             flagged_count: components["schemas"]["Count"];
-            /** @description Allowed ones. Redacted ones are counted in `by_decision` and `total_scans` only. */
+            /** @description The number of allowed texts. Redacted texts count only in `by_decision` and `total_scans`. */
             allowed_count: components["schemas"]["Count"];
-            /** @description By direction. */
+            /** @description The number of scans by direction. */
             by_direction: components["schemas"]["DirectionCounts"];
-            /** @description By decision. */
+            /** @description The number of scans by decision. */
             by_decision: components["schemas"]["DecisionCounts"];
         };
         /**
-         * @description A text to scan, or with tokens to restore.
+         * @description A text to scan, or a text with tokens to restore.
          * @example Write to me john.smith@example.com please
          */
         ScanText: string;
         /**
-         * @description For whom a policy is in force.
+         * @description The scope of a policy.
          * @enum {string}
          */
         ScopeLevel: "tenant" | "app";
         /**
          * Format: double
-         * @description From 0, surely not, to 1, surely; 4 decimals, rounded half up.
+         * @description A score from 0, certainly not, to 1, certainly; 4 decimals, rounded half up.
          * @example 0.95
          */
         Score: number;
         /**
-         * @description How little it takes for an instinct to trigger.
+         * @description The sensitivity of an instinct.
          * @enum {string}
          */
         Sensitivity: "paranoid" | "cautious" | "balanced" | "relaxed" | "permissive";
         /**
-         * @description How grave a finding is, from least to most.
+         * @description The severity of a finding, from lowest to highest.
          * @enum {string}
          */
         Severity: "info" | "warning" | "error" | "critical";
         /**
-         * @description Something that did not run, and why.
+         * @description A part that did not run, and why.
          * @example judgment/facts: no sources
          */
         Skipped: string;
@@ -2579,7 +2664,7 @@ export interface components {
             /** @description The strategy. */
             name: components["schemas"]["StrategyName"];
             /**
-             * @description How much its score counts: scores combine as `1 - Π(1 - weight·score)`.
+             * @description The weight of its score: scores combine as `1 - Π(1 - weight·score)`.
              * @default 1
              */
             weight?: components["schemas"]["Score"];
@@ -2598,13 +2683,13 @@ export interface components {
          *     }
          */
         StrategyConfig: {
-            /** @description For `patterns`: ids of rules that are left out. */
+            /** @description For `patterns`: the ids of rules to omit. */
             disable?: components["schemas"]["RuleId"][];
-            /** @description For `canary`: strings that must not turn up, next to those in the scan's context. */
+            /** @description For `canary`: strings that must not occur, in addition to those in the scan's context. */
             tokens?: components["schemas"]["Canary"][];
         };
         /**
-         * @description A way to recognise an attack.
+         * @description A strategy to detect an attack.
          * @enum {string}
          */
         StrategyName: "patterns" | "hierarchy" | "obfuscation" | "canary" | "judge";
@@ -2615,31 +2700,32 @@ export interface components {
         TenantId: string;
         /**
          * Format: int32
-         * @description A place in the sent text, in UTF-16 code units, as JavaScript counts them.
+         * @description An offset in the sent text, in UTF-16 code units, as JavaScript counts them.
          * @example 12
          */
         TextOffset: number;
         /**
          * Format: date-time
-         * @description A moment, RFC 3339; answers are in UTC with milliseconds.
+         * @description An RFC 3339 timestamp between 0001-01-01T00:00:00Z and 9999-12-31T23:59:59.999Z. Responses use
+         *     UTC with milliseconds; a leap second counts as the following second.
          * @example 2026-11-20T09:30:00.000Z
          */
         Timestamp: string;
         /**
-         * @description The body is larger than the operation takes.
+         * @description The body is larger than the operation accepts.
          * @example {
          *       "error": "body: larger than 1048576 bytes",
          *       "code": "TOO_LARGE"
          *     }
          */
         TooLarge: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
-            /** @description What kind of failure it is. */
+            /** @description The kind of failure. */
             code: components["schemas"]["ErrorCode"];
         };
         /**
-         * @description A condition that sets a reflex off. Which members it needs follows from its type.
+         * @description A condition that triggers a reflex. The required members depend on its type.
          * @example {
          *       "type": "on_rate",
          *       "threshold": 5,
@@ -2647,22 +2733,25 @@ export interface components {
          *     }
          */
         Trigger: {
-            /** @description What it looks at. */
+            /** @description The kind of condition. */
             type: components["schemas"]["TriggerType"];
-            /** @description A pattern in which `*` is any run of characters (`on_score`, all when absent; `on_finding`), or an expression (`on_pattern`). */
+            /**
+             * @description A pattern in which `*` matches any sequence of characters (`on_score`, where absent means all;
+             *     `on_finding`), or an expression (`on_pattern`).
+             */
             pattern?: string;
             /**
              * Format: double
              * @description From 0 to 1 (`on_score`), or a whole number from 1 to 1,000 (`on_rate`).
              */
             threshold?: number;
-            /** @description The time looked back on (`on_rate`), from `1s` to `24h`. */
+            /** @description The time window (`on_rate`), from `1s` to `24h`. */
             window?: components["schemas"]["Duration"];
-            /** @description Where in the scan's context (`on_context`): names joined by dots. */
+            /** @description The path in the scan's context (`on_context`): names joined by dots. */
             path?: string;
-            /** @description How it compares (`on_context`). */
+            /** @description The operator (`on_context`). */
             operator?: components["schemas"]["ContextOperator"];
-            /** @description What it is compared with (`on_context`): JSON of at most 1 KiB. */
+            /** @description The value to compare with (`on_context`): JSON of at most 1 KiB. */
             value?: unknown;
         };
         /**
@@ -2671,48 +2760,48 @@ export interface components {
          */
         TriggerMatch: "any" | "all";
         /**
-         * @description What sets a reflex off.
+         * @description The condition that triggers a reflex.
          * @enum {string}
          */
         TriggerType: "on_score" | "on_finding" | "on_pattern" | "on_context" | "on_rate" | "always";
         /**
-         * @description No credentials, or credentials that are not valid.
+         * @description Credentials are missing or not valid.
          * @example {
          *       "error": "credentials are missing or invalid",
          *       "code": "UNAUTHORIZED"
          *     }
          */
         Unauthorized: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
-            /** @description What kind of failure it is. */
+            /** @description The kind of failure. */
             code: components["schemas"]["ErrorCode"];
         };
         /**
-         * @description The body is not of a content type that the operation reads.
+         * @description The operation does not accept the content type of the body.
          * @example {
          *       "error": "content-type: must be application/json",
          *       "code": "UNSUPPORTED_MEDIA_TYPE"
          *     }
          */
         UnsupportedMediaType: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
-            /** @description What kind of failure it is. */
+            /** @description The kind of failure. */
             code: components["schemas"]["ErrorCode"];
         };
         /**
-         * @description A user, in the tenant's own terms.
+         * @description A user, named by the tenant.
          * @example user-42
          */
         UserId: string;
         /**
-         * @description What a finding must pass besides its form, such as a check digit.
+         * @description An additional check of a finding besides its form, such as a check digit.
          * @example address syntax
          */
         ValidatorName: string;
         /**
-         * @description Stands up for ethics: against toxicity, for respect, honesty, brand safety and more.
+         * @description Protects ethical principles: against toxicity, for respect, honesty, brand safety and more.
          * @example {
          *       "id": "val_01m7w4n5e0evhb3ceg6596styr",
          *       "app_id": "default",
@@ -2746,25 +2835,28 @@ export interface components {
         Value: {
             /** @description Its id. */
             readonly id: components["schemas"]["ValueId"];
-            /** @description The app that it belongs to; empty for built-in ones. */
+            /** @description The app to which it belongs; empty for built-in ones. */
             readonly app_id: components["schemas"]["OwningApp"];
-            /** @description Its name; must not begin with `builtin/`. Renaming it renames it wherever it is referred to. */
+            /** @description Its name; must not begin with `builtin/`. A new name also applies to all references. */
             name: components["schemas"]["RuleName"];
-            /** @description What it is for. */
+            /** @description Its purpose. */
             description: components["schemas"]["Description"];
-            /** @description Whether it is used. A disabled primitive is skipped, a disabled profile is unknown, a disabled policy not in force. */
+            /**
+             * @description Whether it is enabled. A disabled primitive is skipped, a disabled profile counts as unknown,
+             *     and a disabled policy does not apply.
+             */
             enabled: boolean;
-            /** @description The ways of text that it looks at. */
+            /** @description The directions of text that it scans. */
             directions: components["schemas"]["Direction"][];
-            /** @description The rules; one that is offended is enough. */
+            /** @description The rules; one violation is enough. */
             rules: components["schemas"]["ValueRule"][];
-            /** @description How grave its findings are. */
+            /** @description The severity of its findings. */
             severity: components["schemas"]["Severity"];
-            /** @description What it does when it is offended. */
+            /** @description The action when a rule is violated. */
             action: components["schemas"]["ValueAction"];
-            /** @description Free data of the app's own. */
+            /** @description Free-form data that the app defines. */
             metadata: components["schemas"]["Metadata"];
-            /** @description The app's configuration revision that last wrote it; 0 for built-in ones. */
+            /** @description The app's configuration revision of the last write; 0 for built-in ones. */
             readonly revision: components["schemas"]["Revision"];
             /** @description When it was created. */
             readonly created_at: components["schemas"]["Timestamp"];
@@ -2772,7 +2864,7 @@ export interface components {
             readonly updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description What a value does when it is offended.
+         * @description The action of a value when a rule is violated.
          * @enum {string}
          */
         ValueAction: "block" | "flag" | "warn";
@@ -2781,10 +2873,10 @@ export interface components {
          * @example insult
          */
         ValueCategory: string;
-        /** @description Settings of a rule; there are none yet. */
+        /** @description The settings of a rule, currently none. */
         ValueConfig: Record<string, never>;
         /**
-         * @description What is sent to create a value. Read-only members are accepted and ignored; `null` means absent.
+         * @description A request to create a value. Read-only members are accepted and ignored; `null` means absent.
          * @example {
          *       "name": "be-kind",
          *       "description": "",
@@ -2811,40 +2903,41 @@ export interface components {
          *     }
          */
         ValueCreate: {
-            /** @description Its name; must not begin with `builtin/`. Renaming it renames it wherever it is referred to. */
+            /** @description Its name; must not begin with `builtin/`. A new name also applies to all references. */
             name: components["schemas"]["RuleName"];
             /**
-             * @description What it is for.
+             * @description Its purpose.
              * @default
              */
             description?: components["schemas"]["Description"] | undefined;
             /**
-             * @description Whether it is used. A disabled primitive is skipped, a disabled profile is unknown, a disabled policy not in force.
+             * @description Whether it is enabled. A disabled primitive is skipped, a disabled profile counts as unknown,
+             *     and a disabled policy does not apply.
              * @default true
              */
             enabled?: boolean | undefined;
             /**
-             * @description The ways of text that it looks at.
+             * @description The directions of text that it scans.
              * @default [
              *       "input",
              *       "output"
              *     ]
              */
             directions?: components["schemas"]["Direction"][] | undefined;
-            /** @description The rules; one that is offended is enough. */
+            /** @description The rules; one violation is enough. */
             rules: components["schemas"]["ValueRule"][];
             /**
-             * @description How grave its findings are.
+             * @description The severity of its findings.
              * @default warning
              */
             severity?: components["schemas"]["Severity"] | undefined;
             /**
-             * @description What it does when it is offended.
+             * @description The action when a rule is violated.
              * @default flag
              */
             action?: components["schemas"]["ValueAction"] | undefined;
             /**
-             * @description Free data of the app's own.
+             * @description Free-form data that the app defines.
              * @default {}
              */
             metadata?: components["schemas"]["Metadata"] | undefined;
@@ -2871,25 +2964,25 @@ export interface components {
          *     }
          */
         ValueRule: {
-            /** @description What it stands up for. */
+            /** @description The principle that it protects. */
             principle: components["schemas"]["Principle"];
             /**
-             * @description The score from which on it is offended.
+             * @description The minimum score of a violation.
              * @default 0.7
              */
             threshold?: components["schemas"]["Score"];
             /**
-             * @description Categories of the principle that count; all of them when empty.
+             * @description The categories of the principle to check; empty means all.
              * @default []
              */
             categories?: components["schemas"]["ValueCategory"][];
             /**
-             * @description Words of the app's own that count.
+             * @description Additional words of the app that count as violations.
              * @default []
              */
             keywords?: components["schemas"]["Keyword"][];
             /**
-             * @description What the judge, if there is one, looks for besides.
+             * @description Additional guidelines for the judge, if there is one.
              * @default
              */
             guidelines?: components["schemas"]["Guidelines"];
@@ -2927,28 +3020,31 @@ export interface components {
          *     }
          */
         ValueUpdate: {
-            /** @description Its name; must not begin with `builtin/`. Renaming it renames it wherever it is referred to. */
+            /** @description Its name; must not begin with `builtin/`. A new name also applies to all references. */
             name?: components["schemas"]["RuleName"] | undefined;
-            /** @description What it is for. */
+            /** @description Its purpose. */
             description?: (components["schemas"]["Description"] | null) | undefined;
-            /** @description Whether it is used. A disabled primitive is skipped, a disabled profile is unknown, a disabled policy not in force. */
+            /**
+             * @description Whether it is enabled. A disabled primitive is skipped, a disabled profile counts as unknown,
+             *     and a disabled policy does not apply.
+             */
             enabled?: (boolean | null) | undefined;
-            /** @description The ways of text that it looks at. */
+            /** @description The directions of text that it scans. */
             directions?: (components["schemas"]["Direction"][] | null) | undefined;
-            /** @description The rules; one that is offended is enough. */
+            /** @description The rules; one violation is enough. */
             rules?: components["schemas"]["ValueRule"][] | undefined;
-            /** @description How grave its findings are. */
+            /** @description The severity of its findings. */
             severity?: (components["schemas"]["Severity"] | null) | undefined;
-            /** @description What it does when it is offended. */
+            /** @description The action when a rule is violated. */
             action?: (components["schemas"]["ValueAction"] | null) | undefined;
-            /** @description Free data of the app's own. */
+            /** @description Free-form data that the app defines. */
             metadata?: (components["schemas"]["Metadata"] | null) | undefined;
         };
         /** @description The error envelope of the service. */
         Error: {
-            /** @description What went wrong; for a bad field `<field>: <problem>`. */
+            /** @description The error message; for a bad field `<field>: <problem>`. */
             error: string;
-            /** @description What kind of failure it is. */
+            /** @description The kind of failure. */
             code: components["schemas"]["ErrorCode"];
         };
     };

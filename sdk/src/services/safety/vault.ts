@@ -9,16 +9,18 @@ import type * as T from './types.ts';
 /** `plinth.safety.vault` */
 export interface Vault {
   /**
-   * Erases originals for good. A token goes when the last scan that refers to it goes.
+   * Erases originals permanently. A token is deleted with the last scan that refers to it.
+   *
+   * Needs the scope `safety:admin`.
    *
    * `POST /v1/vault/erase`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 500: The store or the engine failed; the log has the cause under the request id.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 500: The database or the engine failed; the log records the cause under the request id.
    *
    * @example
    * ```ts
@@ -33,16 +35,18 @@ export interface Vault {
   ) => Answer<T.EraseResult, T.Error>;
 
   /**
-   * Puts the originals back into a text in which they were replaced by tokens.
+   * Restores the originals in a text in which they were replaced by tokens.
+   *
+   * Needs the scope `safety:admin`.
    *
    * `POST /v1/vault/restore`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 500: The store or the engine failed; the log has the cause under the request id.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 500: The database or the engine failed; the log records the cause under the request id.
    *
    * @example
    * ```ts

@@ -9,16 +9,18 @@ import type * as T from './types.ts';
 /** `plinth.storage.admin` */
 export interface Admin {
   /**
-   * Answers what is stored and what it takes.
+   * Returns the amount of stored data and the space it uses.
+   *
+   * Needs the scope `storage:admin`.
    *
    * `GET /store/v1/admin/stats`
    *
    * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope, authorization denies it to the subject, or a signed link is invalid or expired.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the request id.
-   * - 503: As many transfers run as may at once, or the store or authorization is away.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the scope, the authorization service denies the subject, or a signed link is invalid or expired.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred, or stored content is damaged; the log records the cause under the request id.
+   * - 503: The limit of simultaneous transfers is reached, or the database or the authorization service is unavailable.
    *
    * @example
    * ```ts
@@ -27,23 +29,25 @@ export interface Admin {
    */
   readonly stats: (
     request?: {
-      /** What it is about. */
+      /** The scope of the statistics. */
       scope?: T.StatsScope | undefined;
     },
     options?: RequestOptions,
   ) => Answer<T.Stats, T.Error>;
 
   /**
-   * Answers how much a tenant may store, and how much it does.
+   * Returns the quota of a tenant and its use.
+   *
+   * Needs the scope `storage:admin` in the operator's tenant.
    *
    * `GET /store/v1/admin/tenants/{tenant}/quota`
    *
    * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope, authorization denies it to the subject, or a signed link is invalid or expired.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the request id.
-   * - 503: As many transfers run as may at once, or the store or authorization is away.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the scope, the authorization service denies the subject, or a signed link is invalid or expired.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred, or stored content is damaged; the log records the cause under the request id.
+   * - 503: The limit of simultaneous transfers is reached, or the database or the authorization service is unavailable.
    *
    * @example
    * ```ts
@@ -52,24 +56,27 @@ export interface Admin {
    */
   readonly getQuota: (
     request: {
+      /** A tenant. Every record belongs to exactly one. */
       tenant: T.TenantId;
     },
     options?: RequestOptions,
   ) => Answer<T.Quota, T.Error>;
 
   /**
-   * Sets how much a tenant may store. A quota below what it stores only stops growth.
+   * Sets the quota of a tenant. A quota below the current use only stops growth.
+   *
+   * Needs the scope `storage:admin` in the operator's tenant.
    *
    * `PUT /store/v1/admin/tenants/{tenant}/quota`
    *
    * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope, authorization denies it to the subject, or a signed link is invalid or expired.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the request id.
-   * - 503: As many transfers run as may at once, or the store or authorization is away.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the scope, the authorization service denies the subject, or a signed link is invalid or expired.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred, or stored content is damaged; the log records the cause under the request id.
+   * - 503: The limit of simultaneous transfers is reached, or the database or the authorization service is unavailable.
    *
    * @example
    * ```ts
@@ -78,6 +85,7 @@ export interface Admin {
    */
   readonly setQuota: (
     request: {
+      /** A tenant. Every record belongs to exactly one. */
       tenant: T.TenantId;
       body: T.QuotaSettings;
     },

@@ -9,19 +9,21 @@ import type * as T from './types.ts';
 /** `plinth.storage.buckets` */
 export interface Buckets {
   /**
-   * Creates a bucket. A tenant has at most 1,000.
+   * Creates a bucket. A tenant has at most 1,000 buckets.
+   *
+   * Needs the scope `storage:write`.
    *
    * `POST /store/v1/buckets`
    *
    * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope, authorization denies it to the subject, or a signed link is invalid or expired.
-   * - 409: The bucket exists already or is not empty, the upload has ended, a limit of number is reached, or an idempotency key was used with another request.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the request id.
-   * - 503: As many transfers run as may at once, or the store or authorization is away.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the scope, the authorization service denies the subject, or a signed link is invalid or expired.
+   * - 409: The bucket already exists or is not empty, the upload has ended, a maximum number is reached, or an idempotency key was used with another request.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred, or stored content is damaged; the log records the cause under the request id.
+   * - 503: The limit of simultaneous transfers is reached, or the database or the authorization service is unavailable.
    *
    * @example
    * ```ts
@@ -38,14 +40,16 @@ export interface Buckets {
   /**
    * Lists the buckets of the tenant, by name.
    *
+   * Needs the scope `storage:read`.
+   *
    * `GET /store/v1/buckets`
    *
    * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope, authorization denies it to the subject, or a signed link is invalid or expired.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the request id.
-   * - 503: As many transfers run as may at once, or the store or authorization is away.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the scope, the authorization service denies the subject, or a signed link is invalid or expired.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred, or stored content is damaged; the log records the cause under the request id.
+   * - 503: The limit of simultaneous transfers is reached, or the database or the authorization service is unavailable.
    *
    * @example
    * ```ts
@@ -54,28 +58,30 @@ export interface Buckets {
    */
   readonly list: (
     request?: {
-      /** Most rows to answer. */
+      /** The maximum number of rows to return. */
       limit?: number | undefined;
-      /** Where the page before ended: its `cursor`. */
+      /** The `cursor` of the previous page. */
       cursor?: T.ListingCursor | undefined;
-      /** Only buckets whose names begin with this. */
+      /** Only buckets whose names begin with this prefix. */
       prefix?: T.BucketPrefix | undefined;
     },
     options?: RequestOptions,
   ) => List<T.Bucket, T.Error, T.BucketListing>;
 
   /**
-   * Answers one bucket, and what it holds.
+   * Returns one bucket with its contents.
+   *
+   * Needs the scope `storage:read`.
    *
    * `GET /store/v1/buckets/{bucket}`
    *
    * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope, authorization denies it to the subject, or a signed link is invalid or expired.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the scope, the authorization service denies the subject, or a signed link is invalid or expired.
    * - 404: The bucket does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the request id.
-   * - 503: As many transfers run as may at once, or the store or authorization is away.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred, or stored content is damaged; the log records the cause under the request id.
+   * - 503: The limit of simultaneous transfers is reached, or the database or the authorization service is unavailable.
    *
    * @example
    * ```ts
@@ -84,25 +90,28 @@ export interface Buckets {
    */
   readonly get: (
     request: {
+      /** A bucket, by its name or by its id. */
       bucket: T.BucketRef;
     },
     options?: RequestOptions,
   ) => Answer<T.Bucket, T.Error>;
 
   /**
-   * Changes the settings of a bucket. What is stored already stays, whatever the new bounds.
+   * Changes the settings of a bucket. Stored objects remain, even if they exceed new limits.
+   *
+   * Needs the scope `storage:write`.
    *
    * `PATCH /store/v1/buckets/{bucket}`
    *
    * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope, authorization denies it to the subject, or a signed link is invalid or expired.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the scope, the authorization service denies the subject, or a signed link is invalid or expired.
    * - 404: The bucket does not exist for this tenant.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the request id.
-   * - 503: As many transfers run as may at once, or the store or authorization is away.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred, or stored content is damaged; the log records the cause under the request id.
+   * - 503: The limit of simultaneous transfers is reached, or the database or the authorization service is unavailable.
    *
    * @example
    * ```ts
@@ -111,6 +120,7 @@ export interface Buckets {
    */
   readonly update: (
     request: {
+      /** A bucket, by its name or by its id. */
       bucket: T.BucketRef;
       body: T.BucketUpdate;
     },
@@ -120,16 +130,18 @@ export interface Buckets {
   /**
    * Deletes a bucket that holds no object and no open upload.
    *
+   * Needs the scope `storage:write`.
+   *
    * `DELETE /store/v1/buckets/{bucket}`
    *
    * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope, authorization denies it to the subject, or a signed link is invalid or expired.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the scope, the authorization service denies the subject, or a signed link is invalid or expired.
    * - 404: The bucket does not exist for this tenant.
-   * - 409: The bucket exists already or is not empty, the upload has ended, a limit of number is reached, or an idempotency key was used with another request.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the request id.
-   * - 503: As many transfers run as may at once, or the store or authorization is away.
+   * - 409: The bucket already exists or is not empty, the upload has ended, a maximum number is reached, or an idempotency key was used with another request.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred, or stored content is damaged; the log records the cause under the request id.
+   * - 503: The limit of simultaneous transfers is reached, or the database or the authorization service is unavailable.
    *
    * @example
    * ```ts
@@ -138,10 +150,11 @@ export interface Buckets {
    */
   readonly delete: (
     request: {
+      /** A bucket, by its name or by its id. */
       bucket: T.BucketRef;
       /**
-       * Delete it with all it holds; needs `storage:admin`. The name is free at once, what it held is removed in the
-       * background.
+       * Whether to delete the bucket with its contents; needs `storage:admin`. The name is free at
+       * once, and the contents are removed in the background.
        */
       force?: boolean | undefined;
     },
@@ -152,9 +165,9 @@ export interface Buckets {
 /** The resource over a client of one's own. */
 export const bucketsOf = (client: Client): Buckets =>
   resource<Buckets>(client, 'storage.buckets', {
-    create: { verb: 'POST', path: '/store/v1/buckets', body: 'application/json' },
+    create: { verb: 'POST', path: '/store/v1/buckets', body: 'application/json', creates: true },
     list: { verb: 'GET', path: '/store/v1/buckets', pages: 'cursor', items: 'buckets', cursor: 'cursor' },
     get: { verb: 'GET', path: '/store/v1/buckets/{bucket}' },
     update: { verb: 'PATCH', path: '/store/v1/buckets/{bucket}', body: 'application/json' },
-    delete: { verb: 'DELETE', path: '/store/v1/buckets/{bucket}' },
+    delete: { verb: 'DELETE', path: '/store/v1/buckets/{bucket}', empty: [204] },
   });

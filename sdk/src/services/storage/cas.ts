@@ -10,20 +10,22 @@ import type * as T from './types.ts';
 /** `plinth.storage.cas` */
 export interface Cas {
   /**
-   * Stores content under its own hash and adds a reference. The same reference twice is one.
+   * Stores content under its own hash and adds a reference. Adding the same reference twice counts once.
+   *
+   * Needs the scope `storage:write`.
    *
    * `PUT /store/v1/cas`
    *
    * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope, authorization denies it to the subject, or a signed link is invalid or expired.
-   * - 408: The body made no progress for 30 seconds.
-   * - 409: The bucket exists already or is not empty, the upload has ended, a limit of number is reached, or an idempotency key was used with another request.
-   * - 413: It would exceed the quota of the bucket or the tenant, or the object or the body is larger than may be.
-   * - 415: The bucket does not take this content type, or the body is not of one that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the request id.
-   * - 503: As many transfers run as may at once, or the store or authorization is away.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the scope, the authorization service denies the subject, or a signed link is invalid or expired.
+   * - 408: No data of the body arrived for 30 seconds.
+   * - 409: The bucket already exists or is not empty, the upload has ended, a maximum number is reached, or an idempotency key was used with another request.
+   * - 413: The request would exceed the quota of the bucket or the tenant, or the object or the body is too large.
+   * - 415: The bucket does not allow this content type, or the operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred, or stored content is damaged; the log records the cause under the request id.
+   * - 503: The limit of simultaneous transfers is reached, or the database or the authorization service is unavailable.
    *
    * @example
    * ```ts
@@ -32,14 +34,15 @@ export interface Cas {
    */
   readonly put: (
     request?: {
-      /** How many bytes follow. A body of another size is refused. */
+      /** The number of bytes in the body. A body of another size is refused. */
       'Content-Length'?: T.TransferBytes | undefined;
       /**
-       * The checksums that the content must have: 1 to 3 of `sha256:<hex>`, `crc32c:<hex>` and `md5:<hex>`, separated by
-       * commas, each at most once; 64 bare digits are a `sha256`. All are verified.
+       * The expected checksums of the content: 1 to 3 of `sha256:<hex>`, `crc32c:<hex>` and
+       * `md5:<hex>`, separated by commas, each at most once; 64 bare digits are a `sha256`. All are
+       * verified.
        */
       'X-Store-Checksum'?: T.ExpectedChecksums | undefined;
-      /** The reference that keeps it alive. */
+      /** The name of the reference that keeps it alive. */
       ref?: T.ReferenceName | undefined;
       body?: RawBody | undefined;
     },
@@ -47,19 +50,21 @@ export interface Cas {
   ) => Answer<T.StoredContent, T.Error>;
 
   /**
-   * Reads the content that has the hash, or a range of it.
+   * Reads the content with this hash, or a range of it.
+   *
+   * Needs the scope `storage:read`.
    *
    * `GET /store/v1/cas/{hash}`
    *
    * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope, authorization denies it to the subject, or a signed link is invalid or expired.
-   * - 404: There is no content with this hash for this tenant.
-   * - 412: A condition of the request, such as `If-Match`, does not hold; nothing was changed.
-   * - 416: The range begins behind the end of the content.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the request id.
-   * - 503: As many transfers run as may at once, or the store or authorization is away.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the scope, the authorization service denies the subject, or a signed link is invalid or expired.
+   * - 404: Content with this hash does not exist for this tenant.
+   * - 412: A condition of the request, such as `If-Match`, is not met; nothing was changed.
+   * - 416: The range begins after the end of the content.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred, or stored content is damaged; the log records the cause under the request id.
+   * - 503: The limit of simultaneous transfers is reached, or the database or the authorization service is unavailable.
    *
    * @example
    * ```ts
@@ -68,35 +73,41 @@ export interface Cas {
    */
   readonly get: (
     request: {
-      /** Only when the content has one of these entity tags, else 412. Weak tags never match. */
+      /** Only if the content has one of these entity tags, otherwise 412. Weak tags never match. */
       'If-Match'?: T.EtagList | undefined;
-      /** Only when the content has none of these entity tags, else 304. */
+      /** Only if the content has none of these entity tags, otherwise 304. */
       'If-None-Match'?: T.EtagList | undefined;
-      /** Only when it was changed after this moment, else 304. Not judged next to `If-None-Match`. */
+      /** Only if it was changed after this time, otherwise 304. Ignored together with `If-None-Match`. */
       'If-Modified-Since'?: T.HttpDate | undefined;
-      /** Only when it was not changed after this moment, else 412. Not judged next to `If-Match`. */
+      /** Only if it was not changed after this time, otherwise 412. Ignored together with `If-Match`. */
       'If-Unmodified-Since'?: T.HttpDate | undefined;
-      /** One range of bytes: `bytes=0-499`, `bytes=500-` or `bytes=-500`. Anything else is ignored and answers the whole. */
+      /**
+       * One range of bytes: `bytes=0-499`, `bytes=500-` or `bytes=-500`. Any other value is ignored,
+       * and the whole content is returned.
+       */
       Range?: T.ByteRange | undefined;
-      /** An entity tag or a moment: if the content is another by now, the whole of it is answered. */
+      /** An entity tag or a time: if the content has changed since, the whole content is returned. */
       'If-Range'?: T.RangeCondition | undefined;
+      /** The address of a content: its SHA-256. */
       hash: T.ContentHash;
     },
     options?: RequestOptions,
   ) => Answer<Response, T.Error>;
 
   /**
-   * Answers whether there is content with the hash, and its size.
+   * Returns whether content with this hash exists, and its size.
+   *
+   * Needs the scope `storage:read`.
    *
    * `HEAD /store/v1/cas/{hash}`
    *
    * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope, authorization denies it to the subject, or a signed link is invalid or expired.
-   * - 404: There is no content with this hash for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the request id.
-   * - 503: As many transfers run as may at once, or the store or authorization is away.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the scope, the authorization service denies the subject, or a signed link is invalid or expired.
+   * - 404: Content with this hash does not exist for this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred, or stored content is damaged; the log records the cause under the request id.
+   * - 503: The limit of simultaneous transfers is reached, or the database or the authorization service is unavailable.
    *
    * @example
    * ```ts
@@ -105,23 +116,26 @@ export interface Cas {
    */
   readonly head: (
     request: {
+      /** The address of a content: its SHA-256. */
       hash: T.ContentHash;
     },
     options?: RequestOptions,
   ) => Answer<Response, unknown>;
 
   /**
-   * Takes a reference away. With the last one the content is gone.
+   * Removes a reference. Removing the last one deletes the content.
+   *
+   * Needs the scope `storage:write`.
    *
    * `DELETE /store/v1/cas/{hash}`
    *
    * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope, authorization denies it to the subject, or a signed link is invalid or expired.
-   * - 404: There is no content with this hash for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the request id.
-   * - 503: As many transfers run as may at once, or the store or authorization is away.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the scope, the authorization service denies the subject, or a signed link is invalid or expired.
+   * - 404: Content with this hash does not exist for this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred, or stored content is damaged; the log records the cause under the request id.
+   * - 503: The limit of simultaneous transfers is reached, or the database or the authorization service is unavailable.
    *
    * @example
    * ```ts
@@ -130,6 +144,7 @@ export interface Cas {
    */
   readonly delete: (
     request: {
+      /** The address of a content: its SHA-256. */
       hash: T.ContentHash;
       /** The reference. */
       ref?: T.ReferenceName | undefined;
@@ -154,5 +169,5 @@ export const casOf = (client: Client): Cas =>
       unread: true,
     },
     head: { verb: 'HEAD', path: '/store/v1/cas/{hash}', unread: true },
-    delete: { verb: 'DELETE', path: '/store/v1/cas/{hash}' },
+    delete: { verb: 'DELETE', path: '/store/v1/cas/{hash}', empty: [204] },
   });

@@ -11,9 +11,10 @@ export type * from './types.ts';
 export type { Admin, Buckets, Objects, Uploads, Cas };
 
 /**
- * Keeps content of any kind over plain HTTP: as objects under keys in buckets, whole or uploaded in parts, and as
- * content-addressed entries whose address is the SHA-256 of what they hold. A write is acknowledged when its bytes are
- * durable; what is read is compared with its checksum before it is sent. All data belongs to the caller's tenant.
+ * Stores content of any kind over plain HTTP: as objects under keys in buckets, uploaded whole or
+ * in parts, and as content-addressed entries whose address is the SHA-256 of their content. A write
+ * is acknowledged when its bytes are durable; content is verified against its checksum before it is
+ * sent. All data belongs to the caller's tenant.
  */
 export interface StorageService {
   readonly admin: Admin;

@@ -10,22 +10,24 @@ import type * as T from './types.ts';
 /** `plinth.storage.objects` */
 export interface Objects {
   /**
-   * Copies an object or a content-addressed entry within the tenant; no bytes are moved. Needs read access to the
-   * source too. The conditions judge the target.
+   * Copies an object or a content-addressed entry within the tenant; no bytes are moved. Read
+   * access to the source is also required. The conditions apply to the target.
+   *
+   * Needs the scope `storage:write`.
    *
    * `POST /store/v1/buckets/{bucket}/copy`
    *
    * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope, authorization denies it to the subject, or a signed link is invalid or expired.
-   * - 404: The bucket, or the source that the body names, does not exist for this tenant.
-   * - 409: The bucket exists already or is not empty, the upload has ended, a limit of number is reached, or an idempotency key was used with another request.
-   * - 412: A condition of the request, such as `If-Match`, does not hold; nothing was changed.
-   * - 413: It would exceed the quota of the bucket or the tenant, or the object or the body is larger than may be.
-   * - 415: The bucket does not take this content type, or the body is not of one that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the request id.
-   * - 503: As many transfers run as may at once, or the store or authorization is away.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the scope, the authorization service denies the subject, or a signed link is invalid or expired.
+   * - 404: The bucket, or the source named in the body, does not exist for this tenant.
+   * - 409: The bucket already exists or is not empty, the upload has ended, a maximum number is reached, or an idempotency key was used with another request.
+   * - 412: A condition of the request, such as `If-Match`, is not met; nothing was changed.
+   * - 413: The request would exceed the quota of the bucket or the tenant, or the object or the body is too large.
+   * - 415: The bucket does not allow this content type, or the operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred, or stored content is damaged; the log records the cause under the request id.
+   * - 503: The limit of simultaneous transfers is reached, or the database or the authorization service is unavailable.
    *
    * @example
    * ```ts
@@ -34,10 +36,11 @@ export interface Objects {
    */
   readonly copy: (
     request: {
-      /** Only when the object there has one of these entity tags; with `*`, only when there is one. */
+      /** Only if the existing object has one of these entity tags; with `*`, only if there is one. */
       'If-Match'?: T.EtagList | undefined;
-      /** Only when the object there has none of these entity tags; with `*`, only when there is none. */
+      /** Only if the existing object has none of these entity tags; with `*`, only if there is none. */
       'If-None-Match'?: T.EtagList | undefined;
+      /** A bucket, by its name or by its id. */
       bucket: T.BucketRef;
       body: T.CopyRequest;
     },
@@ -45,19 +48,21 @@ export interface Objects {
   ) => Answer<T.StoredObject, T.Error>;
 
   /**
-   * Deletes up to 1,000 objects. Those that are not there count as deleted.
+   * Deletes up to 1,000 objects. Objects that do not exist count as deleted.
+   *
+   * Needs the scope `storage:write`.
    *
    * `POST /store/v1/buckets/{bucket}/delete`
    *
    * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope, authorization denies it to the subject, or a signed link is invalid or expired.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the scope, the authorization service denies the subject, or a signed link is invalid or expired.
    * - 404: The bucket does not exist for this tenant.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the request id.
-   * - 503: As many transfers run as may at once, or the store or authorization is away.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred, or stored content is damaged; the log records the cause under the request id.
+   * - 503: The limit of simultaneous transfers is reached, or the database or the authorization service is unavailable.
    *
    * @example
    * ```ts
@@ -66,6 +71,7 @@ export interface Objects {
    */
   readonly deleteMany: (
     request: {
+      /** A bucket, by its name or by its id. */
       bucket: T.BucketRef;
       body: T.DeletionRequest;
     },
@@ -73,17 +79,20 @@ export interface Objects {
   ) => Answer<T.DeletionResult, T.Error>;
 
   /**
-   * Lists the objects of a bucket in the byte order of their keys; with a delimiter as a folder would.
+   * Lists the objects of a bucket in the byte order of their keys; with a delimiter, as a folder
+   * view.
+   *
+   * Needs the scope `storage:read`.
    *
    * `GET /store/v1/buckets/{bucket}/objects`
    *
    * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope, authorization denies it to the subject, or a signed link is invalid or expired.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the scope, the authorization service denies the subject, or a signed link is invalid or expired.
    * - 404: The bucket does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the request id.
-   * - 503: As many transfers run as may at once, or the store or authorization is away.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred, or stored content is damaged; the log records the cause under the request id.
+   * - 503: The limit of simultaneous transfers is reached, or the database or the authorization service is unavailable.
    *
    * @example
    * ```ts
@@ -92,40 +101,40 @@ export interface Objects {
    */
   readonly list: (
     request: {
+      /** A bucket, by its name or by its id. */
       bucket: T.BucketRef;
-      /** Most rows to answer. */
+      /** The maximum number of rows to return. */
       limit?: number | undefined;
-      /** Where the page before ended: its `cursor`. */
+      /** The `cursor` of the previous page. */
       cursor?: T.ListingCursor | undefined;
-      /** Only objects whose keys begin with this. */
+      /** Only objects whose keys begin with this prefix. */
       prefix?: T.KeyPrefix | undefined;
-      /** Keys that contain it behind the prefix are answered as one of `prefixes`. */
+      /** Keys that contain it after the prefix are grouped in `prefixes`. */
       delimiter?: T.Delimiter | undefined;
-      /** Only objects whose keys come after this. Not together with `cursor`. */
+      /** Only objects whose keys come after this. It cannot be combined with `cursor`. */
       start_after?: T.KeyPrefix | undefined;
     },
     options?: RequestOptions,
   ) => List<T.ListedObject, T.Error, T.ObjectListing>;
 
   /**
-   * Stores an object under a key, in place of the one that may be there. Readers see the old content or the new one,
-   * never a mixture. Metadata is sent as headers `X-Store-Meta-<name>` (names of 1 to 64 characters of `a-z0-9_-`;
-   * printable ASCII, else `utf-8''` and the value percent-encoded). Without a `Content-Type` it is
-   * `application/octet-stream`. With `Expect: 100-continue` a refusal comes before the content is sent.
+   * Stores an object under a key, replacing any existing object. Readers see the old content or the new one, never a mixture. Metadata is sent as headers `X-Store-Meta-<name>` (names of 1 to 64 characters of `a-z0-9_-`; printable ASCII, else `utf-8''` and the value percent-encoded). The default `Content-Type` is `application/octet-stream`. With `Expect: 100-continue`, a refusal is sent before the content.
+   *
+   * Needs the scope `storage:write`.
    *
    * `PUT /store/v1/buckets/{bucket}/objects/{+key}`
    *
    * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope, authorization denies it to the subject, or a signed link is invalid or expired.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the scope, the authorization service denies the subject, or a signed link is invalid or expired.
    * - 404: The bucket does not exist for this tenant.
-   * - 408: The body made no progress for 30 seconds.
-   * - 412: A condition of the request, such as `If-Match`, does not hold; nothing was changed.
-   * - 413: It would exceed the quota of the bucket or the tenant, or the object or the body is larger than may be.
-   * - 415: The bucket does not take this content type, or the body is not of one that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the request id.
-   * - 503: As many transfers run as may at once, or the store or authorization is away.
+   * - 408: No data of the body arrived for 30 seconds.
+   * - 412: A condition of the request, such as `If-Match`, is not met; nothing was changed.
+   * - 413: The request would exceed the quota of the bucket or the tenant, or the object or the body is too large.
+   * - 415: The bucket does not allow this content type, or the operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred, or stored content is damaged; the log records the cause under the request id.
+   * - 503: The limit of simultaneous transfers is reached, or the database or the authorization service is unavailable.
    *
    * @example
    * ```ts
@@ -134,65 +143,74 @@ export interface Objects {
    */
   readonly put: (
     request: {
-      /** When the link ends, in seconds since 1970. */
+      /** When the link expires, in seconds since 1970. */
       store_expires?: T.LinkExpiry | undefined;
-      /** Which key signed the link. */
+      /** The id of the key that signed the link. */
       store_kid?: T.LinkKeyId | undefined;
-      /** The tenant it is for. */
+      /** The tenant of the link. */
       store_tenant?: T.LinkTenant | undefined;
-      /** The subject it acts as. */
+      /** The subject that the link acts as. */
       store_subject?: T.LinkSubject | undefined;
-      /** Most bytes it may put. */
+      /** The maximum number of bytes that may be uploaded. */
       store_max_bytes?: T.LinkMaxBytes | undefined;
-      /** The content type it may put. */
+      /** The content type that may be uploaded. */
       store_content_type?: T.LinkContentType | undefined;
-      /** `*`: it may only create. */
+      /** `*`: the link may only create. */
       store_if_none_match?: T.LinkCondition | undefined;
       /** HMAC-SHA256 over the method, the key and all other parameters, as lower-case hex. */
       store_signature?: T.LinkSignature | undefined;
-      /** How many bytes follow. A body of another size is refused. */
+      /** The number of bytes in the body. A body of another size is refused. */
       'Content-Length'?: T.TransferBytes | undefined;
       /**
-       * The checksums that the content must have: 1 to 3 of `sha256:<hex>`, `crc32c:<hex>` and `md5:<hex>`, separated by
-       * commas, each at most once; 64 bare digits are a `sha256`. All are verified.
+       * The expected checksums of the content: 1 to 3 of `sha256:<hex>`, `crc32c:<hex>` and
+       * `md5:<hex>`, separated by commas, each at most once; 64 bare digits are a `sha256`. All are
+       * verified.
        */
       'X-Store-Checksum'?: T.ExpectedChecksums | undefined;
-      /** Only when the object there has one of these entity tags; with `*`, only when there is one. */
+      /** Only if the existing object has one of these entity tags; with `*`, only if there is one. */
       'If-Match'?: T.EtagList | undefined;
-      /** Only when the object there has none of these entity tags; with `*`, only when there is none. */
+      /** Only if the existing object has none of these entity tags; with `*`, only if there is none. */
       'If-None-Match'?: T.EtagList | undefined;
-      /** Only when the object there was not changed after this moment. Not judged next to `If-Match`. */
+      /**
+       * Only if the existing object was not changed after this time. Ignored together with
+       * `If-Match`.
+       */
       'If-Unmodified-Since'?: T.HttpDate | undefined;
-      /** Stored, and answered with the object. */
+      /** Stored, and returned with the object. */
       'Cache-Control'?: T.CacheControl | undefined;
-      /** Stored, and answered with the object. */
+      /** Stored, and returned with the object. */
       'Content-Disposition'?: T.ContentDisposition | undefined;
-      /** Stored, and answered with the object; the content is never decoded. */
+      /** Stored, and returned with the object; the content is never decoded. */
       'Content-Encoding'?: T.ContentEncoding | undefined;
-      /** Stored, and answered with the object. */
+      /** Stored, and returned with the object. */
       'Content-Language'?: T.ContentLanguage | undefined;
+      /** A bucket, by its name or by its id. */
       bucket: T.BucketRef;
-      /** The key; its slashes may be written as they are or as `%2F`. A plus sign is a plus sign. */
+      /** The key; its slashes may be written literally or as `%2F`. A plus sign means a plus sign. */
       key: T.ObjectKey;
+      /** Sent as headers `X-Store-Meta-<name>`: at most 50, with 8192 bytes together. */
+      metadata?: Readonly<Record<string, string>> | undefined;
       body?: RawBody | undefined;
     },
     options?: RequestOptions,
   ) => Answer<T.StoredObject, T.Error>;
 
   /**
-   * Reads an object, or a range of it. Its metadata comes as headers `X-Store-Meta-<name>`.
+   * Reads an object, or a range of it. Its metadata is in the headers `X-Store-Meta-<name>`.
+   *
+   * Needs the scope `storage:read`.
    *
    * `GET /store/v1/buckets/{bucket}/objects/{+key}`
    *
    * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope, authorization denies it to the subject, or a signed link is invalid or expired.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the scope, the authorization service denies the subject, or a signed link is invalid or expired.
    * - 404: The object, or its bucket, does not exist for this tenant.
-   * - 412: A condition of the request, such as `If-Match`, does not hold; nothing was changed.
-   * - 416: The range begins behind the end of the content.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the request id.
-   * - 503: As many transfers run as may at once, or the store or authorization is away.
+   * - 412: A condition of the request, such as `If-Match`, is not met; nothing was changed.
+   * - 416: The range begins after the end of the content.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred, or stored content is damaged; the log records the cause under the request id.
+   * - 503: The limit of simultaneous transfers is reached, or the database or the authorization service is unavailable.
    *
    * @example
    * ```ts
@@ -201,56 +219,65 @@ export interface Objects {
    */
   readonly get: (
     request: {
-      /** When the link ends, in seconds since 1970. */
+      /** When the link expires, in seconds since 1970. */
       store_expires?: T.LinkExpiry | undefined;
-      /** Which key signed the link. */
+      /** The id of the key that signed the link. */
       store_kid?: T.LinkKeyId | undefined;
-      /** The tenant it is for. */
+      /** The tenant of the link. */
       store_tenant?: T.LinkTenant | undefined;
-      /** The subject it acts as. */
+      /** The subject that the link acts as. */
       store_subject?: T.LinkSubject | undefined;
-      /** Most bytes it may put. */
+      /** The maximum number of bytes that may be uploaded. */
       store_max_bytes?: T.LinkMaxBytes | undefined;
-      /** The content type it may put. */
+      /** The content type that may be uploaded. */
       store_content_type?: T.LinkContentType | undefined;
-      /** `*`: it may only create. */
+      /** `*`: the link may only create. */
       store_if_none_match?: T.LinkCondition | undefined;
       /** HMAC-SHA256 over the method, the key and all other parameters, as lower-case hex. */
       store_signature?: T.LinkSignature | undefined;
-      /** Only when the content has one of these entity tags, else 412. Weak tags never match. */
+      /** Only if the content has one of these entity tags, otherwise 412. Weak tags never match. */
       'If-Match'?: T.EtagList | undefined;
-      /** Only when the content has none of these entity tags, else 304. */
+      /** Only if the content has none of these entity tags, otherwise 304. */
       'If-None-Match'?: T.EtagList | undefined;
-      /** Only when it was changed after this moment, else 304. Not judged next to `If-None-Match`. */
+      /** Only if it was changed after this time, otherwise 304. Ignored together with `If-None-Match`. */
       'If-Modified-Since'?: T.HttpDate | undefined;
-      /** Only when it was not changed after this moment, else 412. Not judged next to `If-Match`. */
+      /** Only if it was not changed after this time, otherwise 412. Ignored together with `If-Match`. */
       'If-Unmodified-Since'?: T.HttpDate | undefined;
-      /** One range of bytes: `bytes=0-499`, `bytes=500-` or `bytes=-500`. Anything else is ignored and answers the whole. */
+      /**
+       * One range of bytes: `bytes=0-499`, `bytes=500-` or `bytes=-500`. Any other value is ignored,
+       * and the whole content is returned.
+       */
       Range?: T.ByteRange | undefined;
-      /** An entity tag or a moment: if the content is another by now, the whole of it is answered. */
+      /** An entity tag or a time: if the content has changed since, the whole content is returned. */
       'If-Range'?: T.RangeCondition | undefined;
+      /** A bucket, by its name or by its id. */
       bucket: T.BucketRef;
-      /** The key; its slashes may be written as they are or as `%2F`. A plus sign is a plus sign. */
+      /** The key; its slashes may be written literally or as `%2F`. A plus sign means a plus sign. */
       key: T.ObjectKey;
-      /** The name under which a browser shall save the content: answers `Content-Disposition: attachment`. */
+      /**
+       * The name under which a browser saves the content: sets `Content-Disposition: attachment` in
+       * the response.
+       */
       download?: T.FileName | undefined;
     },
     options?: RequestOptions,
   ) => Answer<Response, T.Error>;
 
   /**
-   * Answers what a read would say about an object, without its content.
+   * Returns the headers of an object, without its content.
+   *
+   * Needs the scope `storage:read`.
    *
    * `HEAD /store/v1/buckets/{bucket}/objects/{+key}`
    *
    * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope, authorization denies it to the subject, or a signed link is invalid or expired.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the scope, the authorization service denies the subject, or a signed link is invalid or expired.
    * - 404: The object, or its bucket, does not exist for this tenant.
-   * - 412: A condition of the request, such as `If-Match`, does not hold; nothing was changed.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the request id.
-   * - 503: As many transfers run as may at once, or the store or authorization is away.
+   * - 412: A condition of the request, such as `If-Match`, is not met; nothing was changed.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred, or stored content is damaged; the log records the cause under the request id.
+   * - 503: The limit of simultaneous transfers is reached, or the database or the authorization service is unavailable.
    *
    * @example
    * ```ts
@@ -259,32 +286,33 @@ export interface Objects {
    */
   readonly head: (
     request: {
-      /** When the link ends, in seconds since 1970. */
+      /** When the link expires, in seconds since 1970. */
       store_expires?: T.LinkExpiry | undefined;
-      /** Which key signed the link. */
+      /** The id of the key that signed the link. */
       store_kid?: T.LinkKeyId | undefined;
-      /** The tenant it is for. */
+      /** The tenant of the link. */
       store_tenant?: T.LinkTenant | undefined;
-      /** The subject it acts as. */
+      /** The subject that the link acts as. */
       store_subject?: T.LinkSubject | undefined;
-      /** Most bytes it may put. */
+      /** The maximum number of bytes that may be uploaded. */
       store_max_bytes?: T.LinkMaxBytes | undefined;
-      /** The content type it may put. */
+      /** The content type that may be uploaded. */
       store_content_type?: T.LinkContentType | undefined;
-      /** `*`: it may only create. */
+      /** `*`: the link may only create. */
       store_if_none_match?: T.LinkCondition | undefined;
       /** HMAC-SHA256 over the method, the key and all other parameters, as lower-case hex. */
       store_signature?: T.LinkSignature | undefined;
-      /** Only when the content has one of these entity tags, else 412. Weak tags never match. */
+      /** Only if the content has one of these entity tags, otherwise 412. Weak tags never match. */
       'If-Match'?: T.EtagList | undefined;
-      /** Only when the content has none of these entity tags, else 304. */
+      /** Only if the content has none of these entity tags, otherwise 304. */
       'If-None-Match'?: T.EtagList | undefined;
-      /** Only when it was changed after this moment, else 304. Not judged next to `If-None-Match`. */
+      /** Only if it was changed after this time, otherwise 304. Ignored together with `If-None-Match`. */
       'If-Modified-Since'?: T.HttpDate | undefined;
-      /** Only when it was not changed after this moment, else 412. Not judged next to `If-Match`. */
+      /** Only if it was not changed after this time, otherwise 412. Ignored together with `If-Match`. */
       'If-Unmodified-Since'?: T.HttpDate | undefined;
+      /** A bucket, by its name or by its id. */
       bucket: T.BucketRef;
-      /** The key; its slashes may be written as they are or as `%2F`. A plus sign is a plus sign. */
+      /** The key; its slashes may be written literally or as `%2F`. A plus sign means a plus sign. */
       key: T.ObjectKey;
     },
     options?: RequestOptions,
@@ -293,16 +321,18 @@ export interface Objects {
   /**
    * Deletes an object.
    *
+   * Needs the scope `storage:write`.
+   *
    * `DELETE /store/v1/buckets/{bucket}/objects/{+key}`
    *
    * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope, authorization denies it to the subject, or a signed link is invalid or expired.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the scope, the authorization service denies the subject, or a signed link is invalid or expired.
    * - 404: The object, or its bucket, does not exist for this tenant.
-   * - 412: A condition of the request, such as `If-Match`, does not hold; nothing was changed.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the request id.
-   * - 503: As many transfers run as may at once, or the store or authorization is away.
+   * - 412: A condition of the request, such as `If-Match`, is not met; nothing was changed.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred, or stored content is damaged; the log records the cause under the request id.
+   * - 503: The limit of simultaneous transfers is reached, or the database or the authorization service is unavailable.
    *
    * @example
    * ```ts
@@ -311,46 +341,48 @@ export interface Objects {
    */
   readonly delete: (
     request: {
-      /** When the link ends, in seconds since 1970. */
+      /** When the link expires, in seconds since 1970. */
       store_expires?: T.LinkExpiry | undefined;
-      /** Which key signed the link. */
+      /** The id of the key that signed the link. */
       store_kid?: T.LinkKeyId | undefined;
-      /** The tenant it is for. */
+      /** The tenant of the link. */
       store_tenant?: T.LinkTenant | undefined;
-      /** The subject it acts as. */
+      /** The subject that the link acts as. */
       store_subject?: T.LinkSubject | undefined;
-      /** Most bytes it may put. */
+      /** The maximum number of bytes that may be uploaded. */
       store_max_bytes?: T.LinkMaxBytes | undefined;
-      /** The content type it may put. */
+      /** The content type that may be uploaded. */
       store_content_type?: T.LinkContentType | undefined;
-      /** `*`: it may only create. */
+      /** `*`: the link may only create. */
       store_if_none_match?: T.LinkCondition | undefined;
       /** HMAC-SHA256 over the method, the key and all other parameters, as lower-case hex. */
       store_signature?: T.LinkSignature | undefined;
-      /** Only when the object has one of these entity tags. */
+      /** Only if the object has one of these entity tags. */
       'If-Match'?: T.EtagList | undefined;
+      /** A bucket, by its name or by its id. */
       bucket: T.BucketRef;
-      /** The key; its slashes may be written as they are or as `%2F`. A plus sign is a plus sign. */
+      /** The key; its slashes may be written literally or as `%2F`. A plus sign means a plus sign. */
       key: T.ObjectKey;
     },
     options?: RequestOptions,
   ) => Answer<void, T.Error>;
 
   /**
-   * Makes a link that reads, puts or deletes one object without a credential. A link that puts or deletes needs
-   * `storage:write`. What its subject may do is judged again when it is used.
+   * Creates a link to read, upload or delete one object without a credential. A link for uploads or deletions needs `storage:write`. The permissions of its subject are checked again when the link is used.
+   *
+   * Needs the scope `storage:read`.
    *
    * `POST /store/v1/buckets/{bucket}/presign`
    *
    * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope, authorization denies it to the subject, or a signed link is invalid or expired.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the scope, the authorization service denies the subject, or a signed link is invalid or expired.
    * - 404: The bucket does not exist for this tenant.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the request id.
-   * - 503: As many transfers run as may at once, or the store or authorization is away.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred, or stored content is damaged; the log records the cause under the request id.
+   * - 503: The limit of simultaneous transfers is reached, or the database or the authorization service is unavailable.
    *
    * @example
    * ```ts
@@ -359,6 +391,7 @@ export interface Objects {
    */
   readonly presign: (
     request: {
+      /** A bucket, by its name or by its id. */
       bucket: T.BucketRef;
       body: T.LinkRequest;
     },
@@ -374,6 +407,7 @@ export const objectsOf = (client: Client): Objects =>
       path: '/store/v1/buckets/{bucket}/copy',
       headers: ['If-Match', 'If-None-Match'],
       body: 'application/json',
+      creates: true,
     },
     deleteMany: { verb: 'POST', path: '/store/v1/buckets/{bucket}/delete', body: 'application/json' },
     list: {
@@ -397,6 +431,7 @@ export const objectsOf = (client: Client): Objects =>
         'Content-Encoding',
         'Content-Language',
       ],
+      prefixed: { metadata: 'X-Store-Meta-' },
       body: 'application/octet-stream',
     },
     get: {
@@ -411,7 +446,12 @@ export const objectsOf = (client: Client): Objects =>
       headers: ['If-Match', 'If-None-Match', 'If-Modified-Since', 'If-Unmodified-Since'],
       unread: true,
     },
-    delete: { verb: 'DELETE', path: '/store/v1/buckets/{bucket}/objects/{+key}', headers: ['If-Match'] },
+    delete: {
+      verb: 'DELETE',
+      path: '/store/v1/buckets/{bucket}/objects/{+key}',
+      headers: ['If-Match'],
+      empty: [204],
+    },
     presign: {
       verb: 'POST',
       path: '/store/v1/buckets/{bucket}/presign',

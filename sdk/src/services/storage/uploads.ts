@@ -12,18 +12,20 @@ export interface Uploads {
   /**
    * Begins an upload.
    *
+   * Needs the scope `storage:write`.
+   *
    * `POST /store/v1/buckets/{bucket}/uploads`
    *
    * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope, authorization denies it to the subject, or a signed link is invalid or expired.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the scope, the authorization service denies the subject, or a signed link is invalid or expired.
    * - 404: The bucket does not exist for this tenant.
-   * - 409: The bucket exists already or is not empty, the upload has ended, a limit of number is reached, or an idempotency key was used with another request.
-   * - 413: It would exceed the quota of the bucket or the tenant, or the object or the body is larger than may be.
-   * - 415: The bucket does not take this content type, or the body is not of one that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the request id.
-   * - 503: As many transfers run as may at once, or the store or authorization is away.
+   * - 409: The bucket already exists or is not empty, the upload has ended, a maximum number is reached, or an idempotency key was used with another request.
+   * - 413: The request would exceed the quota of the bucket or the tenant, or the object or the body is too large.
+   * - 415: The bucket does not allow this content type, or the operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred, or stored content is damaged; the log records the cause under the request id.
+   * - 503: The limit of simultaneous transfers is reached, or the database or the authorization service is unavailable.
    *
    * @example
    * ```ts
@@ -32,6 +34,7 @@ export interface Uploads {
    */
   readonly create: (
     request: {
+      /** A bucket, by its name or by its id. */
       bucket: T.BucketRef;
       body: T.UploadCreate;
     },
@@ -41,15 +44,17 @@ export interface Uploads {
   /**
    * Lists the uploads of a bucket, newest first.
    *
+   * Needs the scope `storage:read`.
+   *
    * `GET /store/v1/buckets/{bucket}/uploads`
    *
    * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope, authorization denies it to the subject, or a signed link is invalid or expired.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the scope, the authorization service denies the subject, or a signed link is invalid or expired.
    * - 404: The bucket does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the request id.
-   * - 503: As many transfers run as may at once, or the store or authorization is away.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred, or stored content is damaged; the log records the cause under the request id.
+   * - 503: The limit of simultaneous transfers is reached, or the database or the authorization service is unavailable.
    *
    * @example
    * ```ts
@@ -58,31 +63,34 @@ export interface Uploads {
    */
   readonly list: (
     request: {
+      /** A bucket, by its name or by its id. */
       bucket: T.BucketRef;
-      /** Most rows to answer. */
+      /** The maximum number of rows to return. */
       limit?: number | undefined;
-      /** Where the page before ended: its `cursor`. */
+      /** The `cursor` of the previous page. */
       cursor?: T.ListingCursor | undefined;
-      /** Only uploads of this status. */
+      /** Only uploads with this status. */
       status?: T.UploadStatus | undefined;
-      /** Only uploads whose keys begin with this. */
+      /** Only uploads whose keys begin with this prefix. */
       prefix?: T.KeyPrefix | undefined;
     },
     options?: RequestOptions,
   ) => List<T.Upload, T.Error, T.UploadListing>;
 
   /**
-   * Answers one upload and its parts, at most 1,000 at once.
+   * Returns one upload and its parts, at most 1,000 at once.
+   *
+   * Needs the scope `storage:read`.
    *
    * `GET /store/v1/buckets/{bucket}/uploads/{id}`
    *
    * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope, authorization denies it to the subject, or a signed link is invalid or expired.
-   * - 404: The upload, or its bucket, does not exist for this tenant. Uploads are forgotten 24 hours after their end.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the request id.
-   * - 503: As many transfers run as may at once, or the store or authorization is away.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the scope, the authorization service denies the subject, or a signed link is invalid or expired.
+   * - 404: The upload, or its bucket, does not exist for this tenant. Uploads are deleted 24 hours after their end.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred, or stored content is damaged; the log records the cause under the request id.
+   * - 503: The limit of simultaneous transfers is reached, or the database or the authorization service is unavailable.
    *
    * @example
    * ```ts
@@ -91,9 +99,11 @@ export interface Uploads {
    */
   readonly get: (
     request: {
+      /** A bucket, by its name or by its id. */
       bucket: T.BucketRef;
+      /** Id of an upload. */
       id: T.UploadId;
-      /** Most parts to answer. */
+      /** The maximum number of parts to return. */
       part_limit?: number | undefined;
       /** Only parts with higher numbers. */
       part_after?: number | undefined;
@@ -102,18 +112,20 @@ export interface Uploads {
   ) => Answer<T.Upload, T.Error>;
 
   /**
-   * Gives an upload up and drops its parts. Repeating it is no error; an upload that is completed is a 409.
+   * Aborts an upload and deletes its parts. Repeating it is not an error; an upload that is completed is a 409.
+   *
+   * Needs the scope `storage:write`.
    *
    * `DELETE /store/v1/buckets/{bucket}/uploads/{id}`
    *
    * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope, authorization denies it to the subject, or a signed link is invalid or expired.
-   * - 404: The upload, or its bucket, does not exist for this tenant. Uploads are forgotten 24 hours after their end.
-   * - 409: The bucket exists already or is not empty, the upload has ended, a limit of number is reached, or an idempotency key was used with another request.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the request id.
-   * - 503: As many transfers run as may at once, or the store or authorization is away.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the scope, the authorization service denies the subject, or a signed link is invalid or expired.
+   * - 404: The upload, or its bucket, does not exist for this tenant. Uploads are deleted 24 hours after their end.
+   * - 409: The bucket already exists or is not empty, the upload has ended, a maximum number is reached, or an idempotency key was used with another request.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred, or stored content is damaged; the log records the cause under the request id.
+   * - 503: The limit of simultaneous transfers is reached, or the database or the authorization service is unavailable.
    *
    * @example
    * ```ts
@@ -122,30 +134,32 @@ export interface Uploads {
    */
   readonly abort: (
     request: {
+      /** A bucket, by its name or by its id. */
       bucket: T.BucketRef;
+      /** Id of an upload. */
       id: T.UploadId;
     },
     options?: RequestOptions,
   ) => Answer<void, T.Error>;
 
   /**
-   * Makes the object from the parts, without moving bytes. A part that was uploaded and is not listed, or has another
-   * entity tag, is a 400, so that no object is ever short. Completing again with the same list answers the object again.
-   * The conditions judge the object that may be there.
+   * Creates the object from the parts, without moving bytes. An uploaded part that is not listed, or that has another entity tag, is a 400, so that no object is ever incomplete. Repeating the completion with the same list returns the object again. The conditions apply to the existing object.
+   *
+   * Needs the scope `storage:write`.
    *
    * `POST /store/v1/buckets/{bucket}/uploads/{id}/complete`
    *
    * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope, authorization denies it to the subject, or a signed link is invalid or expired.
-   * - 404: The upload, or its bucket, does not exist for this tenant. Uploads are forgotten 24 hours after their end.
-   * - 409: The bucket exists already or is not empty, the upload has ended, a limit of number is reached, or an idempotency key was used with another request.
-   * - 412: A condition of the request, such as `If-Match`, does not hold; nothing was changed.
-   * - 413: It would exceed the quota of the bucket or the tenant, or the object or the body is larger than may be.
-   * - 415: The bucket does not take this content type, or the body is not of one that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the request id.
-   * - 503: As many transfers run as may at once, or the store or authorization is away.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the scope, the authorization service denies the subject, or a signed link is invalid or expired.
+   * - 404: The upload, or its bucket, does not exist for this tenant. Uploads are deleted 24 hours after their end.
+   * - 409: The bucket already exists or is not empty, the upload has ended, a maximum number is reached, or an idempotency key was used with another request.
+   * - 412: A condition of the request, such as `If-Match`, is not met; nothing was changed.
+   * - 413: The request would exceed the quota of the bucket or the tenant, or the object or the body is too large.
+   * - 415: The bucket does not allow this content type, or the operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred, or stored content is damaged; the log records the cause under the request id.
+   * - 503: The limit of simultaneous transfers is reached, or the database or the authorization service is unavailable.
    *
    * @example
    * ```ts
@@ -154,11 +168,13 @@ export interface Uploads {
    */
   readonly complete: (
     request: {
-      /** Only when the object there has one of these entity tags; with `*`, only when there is one. */
+      /** Only if the existing object has one of these entity tags; with `*`, only if there is one. */
       'If-Match'?: T.EtagList | undefined;
-      /** Only when the object there has none of these entity tags; with `*`, only when there is none. */
+      /** Only if the existing object has none of these entity tags; with `*`, only if there is none. */
       'If-None-Match'?: T.EtagList | undefined;
+      /** A bucket, by its name or by its id. */
       bucket: T.BucketRef;
+      /** Id of an upload. */
       id: T.UploadId;
       body?: T.Completion | undefined;
     },
@@ -166,21 +182,23 @@ export interface Uploads {
   ) => Answer<T.StoredObject, T.Error>;
 
   /**
-   * Stores a part, in place of the one that may have had its number. Its content type does not matter.
+   * Stores a part, replacing any earlier part with its number. Its content type is ignored.
+   *
+   * Needs the scope `storage:write`.
    *
    * `PUT /store/v1/buckets/{bucket}/uploads/{id}/parts/{partNum}`
    *
    * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope, authorization denies it to the subject, or a signed link is invalid or expired.
-   * - 404: The upload, or its bucket, does not exist for this tenant. Uploads are forgotten 24 hours after their end.
-   * - 408: The body made no progress for 30 seconds.
-   * - 409: The bucket exists already or is not empty, the upload has ended, a limit of number is reached, or an idempotency key was used with another request.
-   * - 413: It would exceed the quota of the bucket or the tenant, or the object or the body is larger than may be.
-   * - 415: The bucket does not take this content type, or the body is not of one that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault, or stored content is damaged; the log has the cause under the request id.
-   * - 503: As many transfers run as may at once, or the store or authorization is away.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the scope, the authorization service denies the subject, or a signed link is invalid or expired.
+   * - 404: The upload, or its bucket, does not exist for this tenant. Uploads are deleted 24 hours after their end.
+   * - 408: No data of the body arrived for 30 seconds.
+   * - 409: The bucket already exists or is not empty, the upload has ended, a maximum number is reached, or an idempotency key was used with another request.
+   * - 413: The request would exceed the quota of the bucket or the tenant, or the object or the body is too large.
+   * - 415: The bucket does not allow this content type, or the operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred, or stored content is damaged; the log records the cause under the request id.
+   * - 503: The limit of simultaneous transfers is reached, or the database or the authorization service is unavailable.
    *
    * @example
    * ```ts
@@ -189,15 +207,19 @@ export interface Uploads {
    */
   readonly uploadPart: (
     request: {
-      /** How many bytes follow. A body of another size is refused. */
+      /** The number of bytes in the body. A body of another size is refused. */
       'Content-Length'?: T.TransferBytes | undefined;
       /**
-       * The checksums that the content must have: 1 to 3 of `sha256:<hex>`, `crc32c:<hex>` and `md5:<hex>`, separated by
-       * commas, each at most once; 64 bare digits are a `sha256`. All are verified.
+       * The expected checksums of the content: 1 to 3 of `sha256:<hex>`, `crc32c:<hex>` and
+       * `md5:<hex>`, separated by commas, each at most once; 64 bare digits are a `sha256`. All are
+       * verified.
        */
       'X-Store-Checksum'?: T.ExpectedChecksums | undefined;
+      /** A bucket, by its name or by its id. */
       bucket: T.BucketRef;
+      /** Id of an upload. */
       id: T.UploadId;
+      /** The number of a part, which is its position in the object. */
       partNum: T.PartNumber;
       body?: RawBody | undefined;
     },
@@ -208,7 +230,12 @@ export interface Uploads {
 /** The resource over a client of one's own. */
 export const uploadsOf = (client: Client): Uploads =>
   resource<Uploads>(client, 'storage.uploads', {
-    create: { verb: 'POST', path: '/store/v1/buckets/{bucket}/uploads', body: 'application/json' },
+    create: {
+      verb: 'POST',
+      path: '/store/v1/buckets/{bucket}/uploads',
+      body: 'application/json',
+      creates: true,
+    },
     list: {
       verb: 'GET',
       path: '/store/v1/buckets/{bucket}/uploads',
@@ -217,7 +244,7 @@ export const uploadsOf = (client: Client): Uploads =>
       cursor: 'cursor',
     },
     get: { verb: 'GET', path: '/store/v1/buckets/{bucket}/uploads/{id}' },
-    abort: { verb: 'DELETE', path: '/store/v1/buckets/{bucket}/uploads/{id}' },
+    abort: { verb: 'DELETE', path: '/store/v1/buckets/{bucket}/uploads/{id}', empty: [204] },
     complete: {
       verb: 'POST',
       path: '/store/v1/buckets/{bucket}/uploads/{id}/complete',

@@ -9,19 +9,21 @@ import type * as T from './types.ts';
 /** `plinth.sync.changes` */
 export interface Changes {
   /**
-   * Answers what has changed since a watermark. A page also ends at 4 MiB.
+   * Returns the changes since a watermark. A page also ends at 4 MiB.
+   *
+   * Needs the scope `sync:read`.
    *
    * `POST /pull`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope, or may not read a table that is named.
-   * - 410: Deletions that the node has not seen may have been forgotten, or the epoch is another: it pulls from zero, drops synced records that are not there any more, gives its own unacknowledged changes fresh clock readings and pushes them.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store or authorization is away.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the scope, or may not read a named table.
+   * - 410: Deletions that the node has not seen may have been forgotten, or the epoch has changed. The node must pull from zero, drop synced records that no longer exist, give its own unacknowledged changes fresh clock readings and push them.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database or the authorization service is unavailable.
    *
    * @example
    * ```ts
@@ -36,20 +38,22 @@ export interface Changes {
   ) => Answer<T.PullResponse, T.Error>;
 
   /**
-   * Merges changes of a node, all of them or none. Repeating a push is harmless.
+   * Merges changes of a node atomically. Repeating a push is harmless.
+   *
+   * Needs the scope `sync:write`.
    *
    * `POST /push`
    *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or a change is ahead of the server's clock; the message names it. Nothing of the push is kept.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope or may not write a table, the node id belongs to another subject, or a hook rejects a change. Nothing of the push is kept.
-   * - 409: The push would make more tables than a data set may have. Nothing of it is kept.
-   * - 410: Deletions that the node has not seen may have been forgotten, or the epoch is another: it pulls from zero, drops synced records that are not there any more, gives its own unacknowledged changes fresh clock readings and pushes them.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store or authorization is away, or as many pushes wait as may.
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or a change is ahead of the server's clock; the message names it. Nothing of the push is stored.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the scope or may not write a table, the node id belongs to another subject, or a hook rejects a change. Nothing of the push is stored.
+   * - 409: The push would exceed the maximum number of tables of a data set. Nothing of it is stored.
+   * - 410: Deletions that the node has not seen may have been forgotten, or the epoch has changed. The node must pull from zero, drop synced records that no longer exist, give its own unacknowledged changes fresh clock readings and push them.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database or the authorization service is unavailable, or too many pushes are waiting.
    *
    * @example
    * ```ts
@@ -64,19 +68,22 @@ export interface Changes {
   ) => Answer<T.PushResponse, T.Error>;
 
   /**
-   * Streams changes and presence as server-sent events: first what has arrived since, then everything as it arrives.
-   * A comment every 15 seconds of silence keeps the stream alive; after a break the reader opens it again 5 seconds later,
-   * with the `id` of its last event in `Last-Event-ID`.
+   * Streams changes and presence as server-sent events: first what has arrived since the watermark,
+   * then everything as it arrives. After 15 seconds of silence, a comment keeps the stream alive.
+   * After a disconnection, the client reopens the stream 5 seconds later, with the `id` of its last
+   * event in `Last-Event-ID`.
+   *
+   * Needs the scope `sync:read`.
    *
    * `GET /stream`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope, or may not read a table that is named.
-   * - 410: Deletions that the node has not seen may have been forgotten, or the epoch is another: it pulls from zero, drops synced records that are not there any more, gives its own unacknowledged changes fresh clock readings and pushes them.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store or authorization is away, or as many streams are open as may.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the scope, or may not read a named table.
+   * - 410: Deletions that the node has not seen may have been forgotten, or the epoch has changed. The node must pull from zero, drop synced records that no longer exist, give its own unacknowledged changes fresh clock readings and push them.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database or the authorization service is unavailable, or too many streams are open.
    *
    * @example
    * ```ts
@@ -87,15 +94,15 @@ export interface Changes {
     request?: {
       /** Only changes of these tables; of all tables when absent. */
       tables?: T.TableNames | undefined;
-      /** The watermark to begin after; from the beginning when absent. */
+      /** The watermark after which to begin; the beginning when absent. */
       since?: T.HlcTextOrNow | undefined;
       /** The node that reads. */
       node_id?: T.NodeId | undefined;
       /** Only presence on these topics; on all topics when absent. */
       topics?: T.Topics | undefined;
-      /** Whether to leave out what the node itself wrote. Needs `node_id`; without effect from the beginning. */
+      /** Whether to omit the node's own changes. Needs `node_id`; no effect from the beginning. */
       exclude_own?: boolean | undefined;
-      /** The `id` of the last event that was seen; it wins over `since`. */
+      /** The `id` of the last event received; it takes precedence over `since`. */
       'Last-Event-ID'?: T.HlcText | undefined;
     },
     options?: EventOptions,

@@ -12,11 +12,12 @@ export type * from './types.ts';
 export type { Info, Nodes, Presence, Changes, Records, Tables };
 
 /**
- * Keeps the same records on many devices and servers that are often offline: every node writes locally, pushes what it
- * changed, pulls what others changed, and all end in the same state, whatever the order, repetition or delay. Fields
- * are registers, counters or sets that merge without conflicts, ordered by hybrid logical clocks. The data set is that
- * of the caller's tenant and app. The members of pull, push and presence bodies and of clock readings are also
- * understood in other cases and with underscores; answers have the one spelling that is written here.
+ * Synchronizes records between many devices and servers that are often offline: every node writes
+ * locally, pushes its changes and pulls those of others, and all nodes reach the same state,
+ * regardless of order, repetition or delay. Fields are registers, counters or sets that merge
+ * without conflicts, ordered by hybrid logical clocks. The data set is that of the caller's tenant
+ * and app. The members of pull, push and presence bodies and of clock readings are also accepted in
+ * other cases and with underscores; responses use only the spelling given here.
  */
 export interface SyncService {
   readonly info: Info;

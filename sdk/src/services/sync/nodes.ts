@@ -11,14 +11,16 @@ export interface Nodes {
   /**
    * Lists the nodes of the data set, newest first.
    *
+   * Needs the scope `sync:admin`.
+   *
    * `GET /nodes`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store or authorization is away.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database or the authorization service is unavailable.
    *
    * @example
    * ```ts
@@ -27,26 +29,28 @@ export interface Nodes {
    */
   readonly list: (
     request?: {
-      /** Most nodes to answer. */
+      /** The maximum number of nodes to return. */
       limit?: number | undefined;
-      /** Where the page before ended: its `X-Next-Cursor`. */
+      /** The `X-Next-Cursor` of the previous page. */
       cursor?: T.Cursor | undefined;
     },
     options?: RequestOptions,
   ) => List<T.Node, T.Error>;
 
   /**
-   * Frees the id of a node, so that another subject can use it. Its changes stay.
+   * Frees the id of a node, so that another subject can use it. Its changes remain.
+   *
+   * Needs the scope `sync:admin`.
    *
    * `DELETE /nodes/{nodeId}`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope.
    * - 404: No subject has used the node id.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store or authorization is away.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database or the authorization service is unavailable.
    *
    * @example
    * ```ts
@@ -55,6 +59,7 @@ export interface Nodes {
    */
   readonly delete: (
     request: {
+      /** A replica: a device, a browser profile or a server. The first subject that uses an id owns it. */
       nodeId: T.NodeId;
     },
     options?: RequestOptions,
@@ -65,5 +70,5 @@ export interface Nodes {
 export const nodesOf = (client: Client): Nodes =>
   resource<Nodes>(client, 'sync.nodes', {
     list: { verb: 'GET', path: '/nodes', pages: 'cursor' },
-    delete: { verb: 'DELETE', path: '/nodes/{nodeId}' },
+    delete: { verb: 'DELETE', path: '/nodes/{nodeId}', empty: [204] },
   });

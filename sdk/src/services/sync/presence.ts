@@ -9,21 +9,22 @@ import type * as T from './types.ts';
 /** `plinth.sync.presence` */
 export interface Presence {
   /**
-   * Joins a topic, stays on it with other or the same data, or leaves it. Answers the event that readers of the stream
-   * see.
+   * Joins a topic, renews or changes the presence in it, or leaves it. Returns the event that readers of the stream receive.
+   *
+   * Needs the scope `sync:write`.
    *
    * `POST /presence`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
+   * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the scope or may not use the topic, or the node id belongs to another subject.
    * - 404: Presence is disabled.
-   * - 409: The topic has as many nodes, or the node as many topics, as may be.
-   * - 413: The body is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store or authorization is away.
+   * - 409: The topic has its maximum number of nodes, or the node its maximum number of topics.
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database or the authorization service is unavailable.
    *
    * @example
    * ```ts
@@ -38,17 +39,19 @@ export interface Presence {
   ) => Answer<T.PresenceEvent, T.Error>;
 
   /**
-   * Answers who is on a topic.
+   * Returns the nodes on a topic.
+   *
+   * Needs the scope `sync:read`.
    *
    * `GET /presence`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope.
    * - 404: Presence is disabled.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store or authorization is away.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database or the authorization service is unavailable.
    *
    * @example
    * ```ts
@@ -57,6 +60,7 @@ export interface Presence {
    */
   readonly get: (
     request: {
+      /** A topic of presence, such as an open document. */
       topic: T.Topic;
     },
     options?: RequestOptions,

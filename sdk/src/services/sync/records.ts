@@ -9,17 +9,19 @@ import type * as T from './types.ts';
 /** `plinth.sync.records` */
 export interface Records {
   /**
-   * Answers what a record is now. A deleted one is answered without fields until its deletion is forgotten.
+   * Returns the current state of a record. A deleted record is returned without fields until its deletion is forgotten.
+   *
+   * Needs the scope `sync:read`.
    *
    * `GET /records`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope, or may not read a table that is named.
-   * - 404: The record was never seen, or its deletion is forgotten.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store or authorization is away.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the scope, or may not read a named table.
+   * - 404: The record never existed, or its deletion has been forgotten.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database or the authorization service is unavailable.
    *
    * @example
    * ```ts
@@ -28,7 +30,9 @@ export interface Records {
    */
   readonly get: (
     request: {
+      /** A table. A data set has at most 256. */
       table: T.TableName;
+      /** The key of a record in its table. */
       pk: T.RecordKey;
     },
     options?: RequestOptions,

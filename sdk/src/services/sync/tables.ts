@@ -11,14 +11,16 @@ export interface Tables {
   /**
    * Lists the tables that the caller may read, by name.
    *
+   * Needs the scope `sync:read`.
+   *
    * `GET /tables`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The store or authorization is away.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database or the authorization service is unavailable.
    *
    * @example
    * ```ts

@@ -9,17 +9,19 @@ import type * as T from './types.ts';
 /** `plinth.webhooks.deliveries` */
 export interface Deliveries {
   /**
-   * Answers one delivery.
+   * Returns one delivery.
+   *
+   * Needs the scope `webhooks:read`.
    *
    * `GET /deliveries/{id}`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds, unknown or refused, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more events wait to be accepted than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the queue of events is full.
    *
    * @example
    * ```ts
@@ -28,6 +30,7 @@ export interface Deliveries {
    */
   readonly get: (
     request: {
+      /** Id of a delivery. */
       id: T.DeliveryId;
     },
     options?: RequestOptions,
@@ -36,15 +39,17 @@ export interface Deliveries {
   /**
    * Lists the attempts of a delivery, oldest first.
    *
+   * Needs the scope `webhooks:read`.
+   *
    * `GET /deliveries/{id}/attempts`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds, unknown or refused, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more events wait to be accepted than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the queue of events is full.
    *
    * @example
    * ```ts
@@ -53,6 +58,7 @@ export interface Deliveries {
    */
   readonly attempts: (
     request: {
+      /** Id of a delivery. */
       id: T.DeliveryId;
     },
     options?: RequestOptions,
@@ -61,15 +67,17 @@ export interface Deliveries {
   /**
    * Makes a pending delivery due now.
    *
+   * Needs the scope `webhooks:write`.
+   *
    * `POST /deliveries/{id}/retry`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds, unknown or refused, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more events wait to be accepted than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the queue of events is full.
    *
    * @example
    * ```ts
@@ -78,6 +86,7 @@ export interface Deliveries {
    */
   readonly retry: (
     request: {
+      /** Id of a delivery. */
       id: T.DeliveryId;
     },
     options?: RequestOptions,
@@ -86,15 +95,17 @@ export interface Deliveries {
   /**
    * Lists the deliveries to an endpoint, newest first.
    *
+   * Needs the scope `webhooks:read`.
+   *
    * `GET /endpoints/{id}/deliveries`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds, unknown or refused, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more events wait to be accepted than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the queue of events is full.
    *
    * @example
    * ```ts
@@ -103,12 +114,13 @@ export interface Deliveries {
    */
   readonly list: (
     request: {
+      /** Id of an endpoint. */
       id: T.EndpointId;
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Records to skip. For walks over whole lists a cursor is steadier and cheaper. */
+      /** The number of records to skip. To read a whole list, a cursor is more stable and cheaper. */
       offset?: number | undefined;
-      /** Where the page before ended: its `X-Next-Cursor`. Not together with `offset`. */
+      /** The `X-Next-Cursor` of the previous page. It cannot be combined with `offset`. */
       cursor?: T.Cursor | undefined;
       /** Only deliveries in this state. */
       state?: T.DeliveryState | undefined;

@@ -11,14 +11,16 @@ export interface Dlq {
   /**
    * Lists the dead letters of the tenant, newest failure first.
    *
+   * Needs the scope `webhooks:read`.
+   *
    * `GET /dlq`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds, unknown or refused, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more events wait to be accepted than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the queue of events is full.
    *
    * @example
    * ```ts
@@ -27,15 +29,15 @@ export interface Dlq {
    */
   readonly list: (
     request?: {
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Records to skip. For walks over whole lists a cursor is steadier and cheaper. */
+      /** The number of records to skip. To read a whole list, a cursor is more stable and cheaper. */
       offset?: number | undefined;
-      /** Where the page before ended: its `X-Next-Cursor`. Not together with `offset`. */
+      /** The `X-Next-Cursor` of the previous page. It cannot be combined with `offset`. */
       cursor?: T.Cursor | undefined;
-      /** Only records of this tenant. Another one than the caller's own may be named by the operator only. */
+      /** Only records of this tenant. Only the operator may name a tenant other than the caller's own. */
       tenant_id?: T.TenantId | undefined;
-      /** Only those of this endpoint. */
+      /** Only dead letters of this endpoint. */
       endpoint_id?: T.EndpointId | undefined;
     },
     options?: RequestOptions,
@@ -44,14 +46,16 @@ export interface Dlq {
   /**
    * Counts the dead letters of the tenant.
    *
+   * Needs the scope `webhooks:read`.
+   *
    * `GET /dlq/count`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds, unknown or refused, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more events wait to be accepted than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the queue of events is full.
    *
    * @example
    * ```ts
@@ -60,7 +64,7 @@ export interface Dlq {
    */
   readonly count: (
     request?: {
-      /** Only records of this tenant. Another one than the caller's own may be named by the operator only. */
+      /** Only records of this tenant. Only the operator may name a tenant other than the caller's own. */
       tenant_id?: T.TenantId | undefined;
     },
     options?: RequestOptions,
@@ -69,16 +73,18 @@ export interface Dlq {
   /**
    * Removes the dead letters of the tenant that are older than a threshold.
    *
+   * Needs the scope `webhooks:admin`.
+   *
    * `POST /dlq/purge`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds, unknown or refused, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 413: The body, or `data` in it, is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more events wait to be accepted than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 413: The body, or `data` in it, is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the queue of events is full.
    *
    * @example
    * ```ts
@@ -93,18 +99,21 @@ export interface Dlq {
   ) => Answer<T.DeadLetterPurgeResult, T.Error>;
 
   /**
-   * Replays several dead letters: those with the given ids, or the oldest 1000 that match a filter. Both or neither is a 400.
+   * Replays several dead letters: those with the given ids, or the oldest 1000 that match a filter.
+   * Sending both or neither is a 400.
+   *
+   * Needs the scope `webhooks:write`.
    *
    * `POST /dlq/replay`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds, unknown or refused, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 413: The body, or `data` in it, is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more events wait to be accepted than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 413: The body, or `data` in it, is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the queue of events is full.
    *
    * @example
    * ```ts
@@ -119,17 +128,19 @@ export interface Dlq {
   ) => Answer<T.ReplayResult, T.Error>;
 
   /**
-   * Answers one dead letter.
+   * Returns one dead letter.
+   *
+   * Needs the scope `webhooks:read`.
    *
    * `GET /dlq/{id}`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds, unknown or refused, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more events wait to be accepted than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the queue of events is full.
    *
    * @example
    * ```ts
@@ -138,23 +149,26 @@ export interface Dlq {
    */
   readonly get: (
     request: {
+      /** Id of a dead letter. */
       id: T.DeadLetterId;
     },
     options?: RequestOptions,
   ) => Answer<T.DeadLetter, T.Error>;
 
   /**
-   * Removes a dead letter. The failed delivery stays as history.
+   * Removes a dead letter. The failed delivery remains as history.
+   *
+   * Needs the scope `webhooks:write`.
    *
    * `DELETE /dlq/{id}`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds, unknown or refused, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more events wait to be accepted than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the queue of events is full.
    *
    * @example
    * ```ts
@@ -163,25 +177,29 @@ export interface Dlq {
    */
   readonly delete: (
     request: {
+      /** Id of a dead letter. */
       id: T.DeadLetterId;
     },
     options?: RequestOptions,
   ) => Answer<void, T.Error>;
 
   /**
-   * Replays a dead letter: a new delivery of the same event to the same endpoint, which takes the place of the entry. Of two
-   * replays at once one is answered 404. The delivery is held while the endpoint is disabled; one to a deleted endpoint is a 404.
+   * Replays a dead letter: a new delivery of the same event to the same endpoint replaces the
+   * entry. Of two simultaneous replays, one gets a 404. The delivery is held while the endpoint is
+   * disabled; a deleted endpoint is a 404.
+   *
+   * Needs the scope `webhooks:write`.
    *
    * `POST /dlq/{id}/replay`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds, unknown or refused, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 409: The tenant has as many endpoints as it may have, or the `Idempotency-Key` was used with another body or is in use.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more events wait to be accepted than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 409: The tenant has reached its limit of endpoints, or the `Idempotency-Key` was used with another body or is in use.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the queue of events is full.
    *
    * @example
    * ```ts
@@ -190,6 +208,7 @@ export interface Dlq {
    */
   readonly replay: (
     request: {
+      /** Id of a dead letter. */
       id: T.DeadLetterId;
     },
     options?: RequestOptions,
@@ -204,6 +223,6 @@ export const dlqOf = (client: Client): Dlq =>
     purge: { verb: 'POST', path: '/dlq/purge', body: 'application/json' },
     replayMany: { verb: 'POST', path: '/dlq/replay', body: 'application/json' },
     get: { verb: 'GET', path: '/dlq/{id}' },
-    delete: { verb: 'DELETE', path: '/dlq/{id}' },
-    replay: { verb: 'POST', path: '/dlq/{id}/replay' },
+    delete: { verb: 'DELETE', path: '/dlq/{id}', empty: [204] },
+    replay: { verb: 'POST', path: '/dlq/{id}/replay', creates: true },
   });

@@ -9,19 +9,21 @@ import type * as T from './types.ts';
 /** `plinth.webhooks.endpoints` */
 export interface Endpoints {
   /**
-   * Creates an endpoint. The answer shows its secret. A tenant has at most 1000.
+   * Creates an endpoint. The response shows its secret. A tenant has at most 1000 endpoints.
+   *
+   * Needs the scope `webhooks:write`.
    *
    * `POST /endpoints`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds, unknown or refused, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 409: The tenant has as many endpoints as it may have, or the `Idempotency-Key` was used with another body or is in use.
-   * - 413: The body, or `data` in it, is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more events wait to be accepted than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 409: The tenant has reached its limit of endpoints, or the `Idempotency-Key` was used with another body or is in use.
+   * - 413: The body, or `data` in it, is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the queue of events is full.
    *
    * @example
    * ```ts
@@ -38,14 +40,16 @@ export interface Endpoints {
   /**
    * Lists the endpoints of the tenant, newest first.
    *
+   * Needs the scope `webhooks:read`.
+   *
    * `GET /endpoints`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds, unknown or refused, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more events wait to be accepted than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the queue of events is full.
    *
    * @example
    * ```ts
@@ -54,32 +58,34 @@ export interface Endpoints {
    */
   readonly list: (
     request?: {
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Records to skip. For walks over whole lists a cursor is steadier and cheaper. */
+      /** The number of records to skip. To read a whole list, a cursor is more stable and cheaper. */
       offset?: number | undefined;
-      /** Where the page before ended: its `X-Next-Cursor`. Not together with `offset`. */
+      /** The `X-Next-Cursor` of the previous page. It cannot be combined with `offset`. */
       cursor?: T.Cursor | undefined;
-      /** Only records of this tenant. Another one than the caller's own may be named by the operator only. */
+      /** Only records of this tenant. Only the operator may name a tenant other than the caller's own. */
       tenant_id?: T.TenantId | undefined;
-      /** Only endpoints that are enabled, or that are not. */
+      /** Only endpoints that are enabled, or only those that are not. */
       enabled?: boolean | undefined;
     },
     options?: RequestOptions,
   ) => List<T.Endpoint, T.Error>;
 
   /**
-   * Answers one endpoint.
+   * Returns one endpoint.
+   *
+   * Needs the scope `webhooks:read`.
    *
    * `GET /endpoints/{id}`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds, unknown or refused, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more events wait to be accepted than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the queue of events is full.
    *
    * @example
    * ```ts
@@ -88,25 +94,28 @@ export interface Endpoints {
    */
   readonly get: (
     request: {
+      /** Id of an endpoint. */
       id: T.EndpointId;
     },
     options?: RequestOptions,
   ) => Answer<T.Endpoint, T.Error>;
 
   /**
-   * Changes an endpoint. What is already due goes to the new URL.
+   * Changes an endpoint. Deliveries that are already due go to the new URL.
+   *
+   * Needs the scope `webhooks:write`.
    *
    * `PUT /endpoints/{id}`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds, unknown or refused, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 413: The body, or `data` in it, is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more events wait to be accepted than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 413: The body, or `data` in it, is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the queue of events is full.
    *
    * @example
    * ```ts
@@ -115,6 +124,7 @@ export interface Endpoints {
    */
   readonly update: (
     request: {
+      /** Id of an endpoint. */
       id: T.EndpointId;
       body: T.EndpointUpdate;
     },
@@ -122,18 +132,19 @@ export interface Endpoints {
   ) => Answer<T.Endpoint, T.Error>;
 
   /**
-   * Deletes an endpoint. Its secrets are wiped and its pending deliveries cancelled; its dead letters stay until they are purged,
-   * but cannot be replayed.
+   * Deletes an endpoint. Its secrets are wiped and its pending deliveries cancelled; its dead letters stay until they are purged, but cannot be replayed.
+   *
+   * Needs the scope `webhooks:write`.
    *
    * `DELETE /endpoints/{id}`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds, unknown or refused, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more events wait to be accepted than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the queue of events is full.
    *
    * @example
    * ```ts
@@ -142,23 +153,26 @@ export interface Endpoints {
    */
   readonly delete: (
     request: {
+      /** Id of an endpoint. */
       id: T.EndpointId;
     },
     options?: RequestOptions,
   ) => Answer<void, T.Error>;
 
   /**
-   * Disables an endpoint. It receives no new events, and its pending deliveries are held. A disabled one stays as it is.
+   * Disables an endpoint. It receives no new events, and its pending deliveries are held. A disabled endpoint does not change.
+   *
+   * Needs the scope `webhooks:write`.
    *
    * `PATCH /endpoints/{id}/disable`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds, unknown or refused, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more events wait to be accepted than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the queue of events is full.
    *
    * @example
    * ```ts
@@ -167,23 +181,26 @@ export interface Endpoints {
    */
   readonly disable: (
     request: {
+      /** Id of an endpoint. */
       id: T.EndpointId;
     },
     options?: RequestOptions,
   ) => Answer<T.Endpoint, T.Error>;
 
   /**
-   * Enables an endpoint. Its health begins anew and the deliveries that were held go out. An enabled one stays as it is.
+   * Enables an endpoint. Its health is reset, and deliveries that were held are sent. An enabled endpoint does not change.
+   *
+   * Needs the scope `webhooks:write`.
    *
    * `PATCH /endpoints/{id}/enable`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds, unknown or refused, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more events wait to be accepted than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the queue of events is full.
    *
    * @example
    * ```ts
@@ -192,26 +209,28 @@ export interface Endpoints {
    */
   readonly enable: (
     request: {
+      /** Id of an endpoint. */
       id: T.EndpointId;
     },
     options?: RequestOptions,
   ) => Answer<T.Endpoint, T.Error>;
 
   /**
-   * Makes the deliveries that an endpoint missed: for up to 1000 events that match it and have no delivery to it that is not
-   * failed or cancelled. Repeated with `since` = `next_since` until that is null it covers the whole time.
+   * Creates the deliveries that an endpoint missed, for up to 1000 events. An event counts if it matches the endpoint and has no delivery to it other than failed or cancelled ones. To cover the whole period, repeat the request with `since` = `next_since` until that is null.
+   *
+   * Needs the scope `webhooks:write`.
    *
    * `POST /endpoints/{id}/recover`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds, unknown or refused, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 413: The body, or `data` in it, is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more events wait to be accepted than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 413: The body, or `data` in it, is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the queue of events is full.
    *
    * @example
    * ```ts
@@ -220,6 +239,7 @@ export interface Endpoints {
    */
   readonly recover: (
     request: {
+      /** Id of an endpoint. */
       id: T.EndpointId;
       body: T.RecoveryInput;
     },
@@ -227,20 +247,21 @@ export interface Endpoints {
   ) => Answer<T.Recovery, T.Error>;
 
   /**
-   * Gives an endpoint a new secret, which signs at once. The old one goes on signing beside it for the overlap; of old ones at
-   * most four do.
+   * Gives an endpoint a new secret, which signs at once. During the overlap, the old secret signs too; at most four old secrets do.
+   *
+   * Needs the scope `webhooks:write`.
    *
    * `POST /endpoints/{id}/rotate-secret`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds, unknown or refused, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 413: The body, or `data` in it, is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more events wait to be accepted than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 413: The body, or `data` in it, is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the queue of events is full.
    *
    * @example
    * ```ts
@@ -249,6 +270,7 @@ export interface Endpoints {
    */
   readonly rotateSecret: (
     request: {
+      /** Id of an endpoint. */
       id: T.EndpointId;
       body?: T.SecretRotation | undefined;
     },
@@ -256,17 +278,19 @@ export interface Endpoints {
   ) => Answer<T.RotatedSecret, T.Error>;
 
   /**
-   * Answers the secret of an endpoint.
+   * Returns the secret of an endpoint.
+   *
+   * Needs the scope `webhooks:write`.
    *
    * `GET /endpoints/{id}/secret`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds, unknown or refused, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more events wait to be accepted than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the queue of events is full.
    *
    * @example
    * ```ts
@@ -275,26 +299,29 @@ export interface Endpoints {
    */
   readonly secret: (
     request: {
+      /** Id of an endpoint. */
       id: T.EndpointId;
     },
     options?: RequestOptions,
   ) => Answer<T.EndpointSecret, T.Error>;
 
   /**
-   * Sends a test event to an endpoint, and to no other. It is attempted once and never becomes a dead letter.
+   * Sends a test event only to this endpoint. It is attempted once and never becomes a dead letter.
+   *
+   * Needs the scope `webhooks:write`.
    *
    * `POST /endpoints/{id}/test`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds, unknown or refused, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 409: The tenant has as many endpoints as it may have, or the `Idempotency-Key` was used with another body or is in use.
-   * - 413: The body, or `data` in it, is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more events wait to be accepted than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 409: The tenant has reached its limit of endpoints, or the `Idempotency-Key` was used with another body or is in use.
+   * - 413: The body, or `data` in it, is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the queue of events is full.
    *
    * @example
    * ```ts
@@ -303,6 +330,7 @@ export interface Endpoints {
    */
   readonly test: (
     request: {
+      /** Id of an endpoint. */
       id: T.EndpointId;
       body?: T.TestEvent | undefined;
     },
@@ -313,15 +341,15 @@ export interface Endpoints {
 /** The resource over a client of one's own. */
 export const endpointsOf = (client: Client): Endpoints =>
   resource<Endpoints>(client, 'webhooks.endpoints', {
-    create: { verb: 'POST', path: '/endpoints', body: 'application/json' },
+    create: { verb: 'POST', path: '/endpoints', body: 'application/json', creates: true },
     list: { verb: 'GET', path: '/endpoints', pages: 'cursor' },
     get: { verb: 'GET', path: '/endpoints/{id}' },
     update: { verb: 'PUT', path: '/endpoints/{id}', body: 'application/json' },
-    delete: { verb: 'DELETE', path: '/endpoints/{id}' },
+    delete: { verb: 'DELETE', path: '/endpoints/{id}', empty: [204] },
     disable: { verb: 'PATCH', path: '/endpoints/{id}/disable' },
     enable: { verb: 'PATCH', path: '/endpoints/{id}/enable' },
     recover: { verb: 'POST', path: '/endpoints/{id}/recover', body: 'application/json' },
     rotateSecret: { verb: 'POST', path: '/endpoints/{id}/rotate-secret', body: 'application/json' },
     secret: { verb: 'GET', path: '/endpoints/{id}/secret' },
-    test: { verb: 'POST', path: '/endpoints/{id}/test', body: 'application/json' },
+    test: { verb: 'POST', path: '/endpoints/{id}/test', body: 'application/json', creates: true },
   });

@@ -9,19 +9,21 @@ import type * as T from './types.ts';
 /** `plinth.webhooks.eventTypes` */
 export interface EventTypes {
   /**
-   * Registers an event type. An existing one of this name is replaced as a whole, and revived if it is deprecated.
+   * Registers an event type. An existing type with this name is replaced completely, and revived if it is deprecated.
+   *
+   * Needs the scope `webhooks:admin`.
    *
    * `POST /event-types`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds, unknown or refused, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 409: The tenant has as many endpoints as it may have, or the `Idempotency-Key` was used with another body or is in use.
-   * - 413: The body, or `data` in it, is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more events wait to be accepted than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 409: The tenant has reached its limit of endpoints, or the `Idempotency-Key` was used with another body or is in use.
+   * - 413: The body, or `data` in it, is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the queue of events is full.
    *
    * @example
    * ```ts
@@ -38,14 +40,16 @@ export interface EventTypes {
   /**
    * Lists the event types of the app, by name.
    *
+   * Needs the scope `webhooks:read`.
+   *
    * `GET /event-types`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds, unknown or refused, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more events wait to be accepted than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the queue of events is full.
    *
    * @example
    * ```ts
@@ -54,34 +58,36 @@ export interface EventTypes {
    */
   readonly list: (
     request?: {
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Records to skip. For walks over whole lists a cursor is steadier and cheaper. */
+      /** The number of records to skip. To read a whole list, a cursor is more stable and cheaper. */
       offset?: number | undefined;
-      /** Where the page before ended: its `X-Next-Cursor`. Not together with `offset`. */
+      /** The `X-Next-Cursor` of the previous page. It cannot be combined with `offset`. */
       cursor?: T.Cursor | undefined;
       /** Only event types of this group. */
       group?: T.EventTypeGroup | undefined;
-      /** Whether to answer deprecated ones too. */
+      /** Whether to include deprecated types. */
       include_deprecated?: boolean | undefined;
-      /** Whether to answer the types that the other services of the platform send as well. */
+      /** Whether to include the types that other services of the platform send. */
       include_platform?: boolean | undefined;
     },
     options?: RequestOptions,
   ) => List<T.EventType, T.Error>;
 
   /**
-   * Answers one event type, also a deprecated one.
+   * Returns one event type, also a deprecated one.
+   *
+   * Needs the scope `webhooks:read`.
    *
    * `GET /event-types/{name}`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds, unknown or refused, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more events wait to be accepted than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the queue of events is full.
    *
    * @example
    * ```ts
@@ -90,6 +96,7 @@ export interface EventTypes {
    */
   readonly get: (
     request: {
+      /** The name of an event type: 1 to 16 segments separated by dots. Names are case-sensitive. */
       name: T.EventTypeName;
     },
     options?: RequestOptions,
@@ -98,17 +105,19 @@ export interface EventTypes {
   /**
    * Changes an event type. A deprecated one is revived.
    *
+   * Needs the scope `webhooks:admin`.
+   *
    * `PUT /event-types/{name}`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds, unknown or refused, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 413: The body, or `data` in it, is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more events wait to be accepted than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 413: The body, or `data` in it, is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the queue of events is full.
    *
    * @example
    * ```ts
@@ -117,6 +126,7 @@ export interface EventTypes {
    */
   readonly update: (
     request: {
+      /** The name of an event type: 1 to 16 segments separated by dots. Names are case-sensitive. */
       name: T.EventTypeName;
       body: T.EventTypeUpdate;
     },
@@ -124,17 +134,19 @@ export interface EventTypes {
   ) => Answer<T.EventType, T.Error>;
 
   /**
-   * Deprecates an event type. New events of it are refused, accepted ones are delivered; it stays readable and can be revived.
+   * Deprecates an event type. New events of the type are refused, accepted ones are still delivered; the type remains readable and can be revived.
+   *
+   * Needs the scope `webhooks:admin`.
    *
    * `DELETE /event-types/{name}`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds, unknown or refused, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more events wait to be accepted than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the queue of events is full.
    *
    * @example
    * ```ts
@@ -143,6 +155,7 @@ export interface EventTypes {
    */
   readonly delete: (
     request: {
+      /** The name of an event type: 1 to 16 segments separated by dots. Names are case-sensitive. */
       name: T.EventTypeName;
     },
     options?: RequestOptions,
@@ -152,9 +165,9 @@ export interface EventTypes {
 /** The resource over a client of one's own. */
 export const eventTypesOf = (client: Client): EventTypes =>
   resource<EventTypes>(client, 'webhooks.eventTypes', {
-    create: { verb: 'POST', path: '/event-types', body: 'application/json' },
+    create: { verb: 'POST', path: '/event-types', body: 'application/json', creates: true },
     list: { verb: 'GET', path: '/event-types', pages: 'cursor' },
     get: { verb: 'GET', path: '/event-types/{name}' },
     update: { verb: 'PUT', path: '/event-types/{name}', body: 'application/json' },
-    delete: { verb: 'DELETE', path: '/event-types/{name}' },
+    delete: { verb: 'DELETE', path: '/event-types/{name}', empty: [204] },
   });

@@ -9,21 +9,22 @@ import type * as T from './types.ts';
 /** `plinth.webhooks.events` */
 export interface Events {
   /**
-   * Accepts an event and makes a delivery for every enabled endpoint that matches. Both are stored when the answer comes. A
-   * repeated `idempotency_key` answers the first event with 200. `data` has at most 256 KiB.
+   * Accepts an event and creates a delivery for every enabled endpoint that matches. Both are stored before the response is sent. A repeated `idempotency_key` returns the first event with status 200. `data` has at most 256 KiB.
+   *
+   * Needs the scope `webhooks:write`.
    *
    * `POST /events`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds, unknown or refused, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 409: The tenant has as many endpoints as it may have, or the `Idempotency-Key` was used with another body or is in use.
-   * - 413: The body, or `data` in it, is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more events wait to be accepted than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 409: The tenant has reached its limit of endpoints, or the `Idempotency-Key` was used with another body or is in use.
+   * - 413: The body, or `data` in it, is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the queue of events is full.
    *
    * @example
    * ```ts
@@ -40,14 +41,16 @@ export interface Events {
   /**
    * Lists the events of the tenant, newest first.
    *
+   * Needs the scope `webhooks:read`.
+   *
    * `GET /events`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds, unknown or refused, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more events wait to be accepted than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the queue of events is full.
    *
    * @example
    * ```ts
@@ -56,38 +59,39 @@ export interface Events {
    */
   readonly list: (
     request?: {
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Records to skip. For walks over whole lists a cursor is steadier and cheaper. */
+      /** The number of records to skip. To read a whole list, a cursor is more stable and cheaper. */
       offset?: number | undefined;
-      /** Where the page before ended: its `X-Next-Cursor`. Not together with `offset`. */
+      /** The `X-Next-Cursor` of the previous page. It cannot be combined with `offset`. */
       cursor?: T.Cursor | undefined;
-      /** Only records of this tenant. Another one than the caller's own may be named by the operator only. */
+      /** Only records of this tenant. Only the operator may name a tenant other than the caller's own. */
       tenant_id?: T.TenantId | undefined;
       /** Only events of this type. */
       type?: T.EventTypeName | undefined;
-      /** Only events that were accepted at this moment or later. */
+      /** Only events accepted at or after this time. */
       from?: T.Timestamp | undefined;
-      /** Only events that were accepted before this moment. */
+      /** Only events accepted before this time. */
       to?: T.Timestamp | undefined;
     },
     options?: RequestOptions,
   ) => List<T.Event, T.Error>;
 
   /**
-   * Accepts several events, each by itself. One that is refused does not keep the others from being accepted; only a body that is
-   * malformed is refused as a whole.
+   * Accepts several events individually. A refused event does not prevent the others from being accepted; only a malformed body is refused as a whole.
+   *
+   * Needs the scope `webhooks:write`.
    *
    * `POST /events/batch`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds, unknown or refused, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 413: The body, or `data` in it, is larger than the operation takes.
-   * - 415: The body is not of a content type that the operation reads.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more events wait to be accepted than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 413: The body, or `data` in it, is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the queue of events is full.
    *
    * @example
    * ```ts
@@ -102,17 +106,19 @@ export interface Events {
   ) => Answer<T.EventBatchResult, T.Error>;
 
   /**
-   * Answers one event. Events are kept for 30 days by default.
+   * Returns one event. Events are kept for 30 days by default.
+   *
+   * Needs the scope `webhooks:read`.
    *
    * `GET /events/{id}`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds, unknown or refused, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more events wait to be accepted than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the queue of events is full.
    *
    * @example
    * ```ts
@@ -121,6 +127,7 @@ export interface Events {
    */
   readonly get: (
     request: {
+      /** Id of an event; receivers see it as `webhook-id`. */
       id: T.EventId;
     },
     options?: RequestOptions,
@@ -129,15 +136,17 @@ export interface Events {
   /**
    * Lists the deliveries of an event, newest first.
    *
+   * Needs the scope `webhooks:read`.
+   *
    * `GET /events/{id}/deliveries`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds, unknown or refused, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 404: What the path or the body names does not exist for this tenant.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more events wait to be accepted than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the queue of events is full.
    *
    * @example
    * ```ts
@@ -146,12 +155,13 @@ export interface Events {
    */
   readonly deliveries: (
     request: {
+      /** Id of an event; receivers see it as `webhook-id`. */
       id: T.EventId;
-      /** Most records to answer. */
+      /** The maximum number of records to return. */
       limit?: number | undefined;
-      /** Records to skip. For walks over whole lists a cursor is steadier and cheaper. */
+      /** The number of records to skip. To read a whole list, a cursor is more stable and cheaper. */
       offset?: number | undefined;
-      /** Where the page before ended: its `X-Next-Cursor`. Not together with `offset`. */
+      /** The `X-Next-Cursor` of the previous page. It cannot be combined with `offset`. */
       cursor?: T.Cursor | undefined;
     },
     options?: RequestOptions,
@@ -161,7 +171,7 @@ export interface Events {
 /** The resource over a client of one's own. */
 export const eventsOf = (client: Client): Events =>
   resource<Events>(client, 'webhooks.events', {
-    create: { verb: 'POST', path: '/events', body: 'application/json' },
+    create: { verb: 'POST', path: '/events', body: 'application/json', creates: true },
     list: { verb: 'GET', path: '/events', pages: 'cursor' },
     createBatch: { verb: 'POST', path: '/events/batch', body: 'application/json' },
     get: { verb: 'GET', path: '/events/{id}' },

@@ -12,11 +12,12 @@ export type * from './types.ts';
 export type { Deliveries, Dlq, Endpoints, EventTypes, Events, Stats };
 
 /**
- * Takes an event once and hands it, signed, to every endpoint that subscribed to it, until the endpoint has taken it or its
- * attempts are used up. Delivery is at least once: the header `webhook-id` is the same in every attempt, so that a receiver
- * can make it exactly once. What could not be delivered is kept as a dead letter and can be replayed.
- * Records belong to the caller's tenant and app. The operator, who holds `webhooks:admin` in the operator's tenant, reads and
- * writes those of all tenants of the app and may name one wherever there is a `tenant_id`.
+ * Accepts an event once and delivers it, signed, to every endpoint that subscribes to it, until the
+ * endpoint accepts it or no attempts are left. Delivery is at least once: the header `webhook-id`
+ * is the same in every attempt, so that a receiver can process the event exactly once. Failed
+ * deliveries are kept as dead letters and can be replayed. Records belong to the caller's tenant
+ * and app. The operator, who holds `webhooks:admin` in the operator's tenant, reads and writes the
+ * records of all tenants of the app and may name one wherever there is a `tenant_id`.
  */
 export interface WebhooksService {
   readonly deliveries: Deliveries;

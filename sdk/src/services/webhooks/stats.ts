@@ -11,14 +11,16 @@ export interface Stats {
   /**
    * Counts the events, deliveries, dead letters and endpoints of the tenant; for the operator those of all tenants of the app.
    *
+   * Needs the scope `webhooks:read`.
+   *
    * `GET /stats`
    *
-   * - 400: Something in the request is missing, malformed, out of its bounds, unknown or refused, or the state does not allow it; the message names it.
-   * - 401: No credentials, or credentials that are not valid.
-   * - 403: The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
-   * - 429: The API key that the request carries has used up its rate.
-   * - 500: Something failed that is not the caller's fault; the log has the cause under the request id.
-   * - 503: The database is away, or more events wait to be accepted than may.
+   * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the queue of events is full.
    *
    * @example
    * ```ts
@@ -27,7 +29,7 @@ export interface Stats {
    */
   readonly get: (
     request?: {
-      /** Only records of this tenant. Another one than the caller's own may be named by the operator only. */
+      /** Only records of this tenant. Only the operator may name a tenant other than the caller's own. */
       tenant_id?: T.TenantId | undefined;
     },
     options?: RequestOptions,

@@ -31,15 +31,15 @@ export interface components {
              * @description Its number in the delivery, from 1; sent as `plinth-attempt`.
              */
             attempt: number;
-            /** @description Where it went. */
+            /** @description The address to which it was sent. */
             url: components["schemas"]["EndpointUrl"];
-            /** @description How it ended. */
+            /** @description The outcome. */
             outcome: components["schemas"]["AttemptOutcome"];
-            /** @description The status of the answer; null without one. */
+            /** @description The status of the response; null if there was none. */
             status_code: components["schemas"]["HttpStatus"] | null;
-            /** @description Why it failed; null when it did not. */
+            /** @description Why it failed; null if it succeeded. */
             error: components["schemas"]["AttemptError"] | null;
-            /** @description What the endpoint answered; null without an answer. */
+            /** @description The endpoint's response; null if there was none. */
             response: components["schemas"]["ResponseExcerpt"] | null;
             /** @description How long it took. */
             latency_ms: components["schemas"]["Milliseconds"];
@@ -48,14 +48,14 @@ export interface components {
         };
         /**
          * Format: int32
-         * @description How many attempts were made whose outcome is known.
+         * @description The number of attempts with a known outcome.
          * @example 1
          */
         AttemptCount: number;
         /**
-         * @description Why an attempt failed: `http <status>` for an answer, else `timeout`, `connection refused`, `connection reset`,
-         *     `connection timeout`, `host not found`, `dns failure`, `tls: <reason>`, `invalid response`, `address not allowed`,
-         *     `secret unreadable` or `expired`.
+         * @description Why an attempt failed: `http <status>` for a response, otherwise `timeout`, `connection refused`,
+         *     `connection reset`, `connection timeout`, `host not found`, `dns failure`, `tls: <reason>`,
+         *     `invalid response`, `address not allowed`, `secret unreadable` or `expired`.
          * @example http 503
          */
         AttemptError: string;
@@ -67,46 +67,50 @@ export interface components {
         /** @description The attempts of a delivery. */
         AttemptList: components["schemas"]["Attempt"][];
         /**
-         * @description How an attempt ended.
+         * @description The outcome of an attempt.
          * @enum {string}
          */
         AttemptOutcome: "delivered" | "retry" | "failed";
         /**
-         * @description Something in the request is missing, malformed, out of its bounds, unknown or refused, or the state does not allow it; the message names it.
+         * @description A part of the request is missing, malformed, out of its bounds, unknown or refused, or the
+         *     current state does not allow the request; the message names it.
          * @example {
          *       "error": "expand: unknown"
          *     }
          */
         BadRequest: {
-            /** @description What went wrong; for a bad field `<field>: <what is wrong>`. */
+            /** @description The error message; for a bad field `<field>: <what is wrong>`. */
             error: string;
         };
         /**
-         * @description The tenant has as many endpoints as it may have, or the `Idempotency-Key` was used with another body or is in use.
+         * @description The tenant has reached its limit of endpoints, or the `Idempotency-Key` was used with another
+         *     body or is in use.
          * @example {
          *       "error": "idempotency key was used with another body"
          *     }
          */
         Conflict: {
-            /** @description What went wrong; for a bad field `<field>: <what is wrong>`. */
+            /** @description The error message; for a bad field `<field>: <what is wrong>`. */
             error: string;
         };
         /**
          * Format: int64
-         * @description A number of things.
+         * @description A count.
          * @example 1200
          */
         Count: number;
         /**
-         * @description A place in a list, handed out in `X-Next-Cursor` and opaque to clients.
+         * @description A position in a list, returned in `X-Next-Cursor` and opaque to clients.
          * @example eyJpZCI6InJvbGVfMDFtN3c0bjVlMGY3ZHJla3hqNTB5NTF3amcifQ
          */
         Cursor: string;
         /**
-         * @description Headers that are sent with every attempt, replaced whole. Names are 1 to 64 characters of RFC 9110's tokens and unique whatever
-         *     their case. Refused are `host`, `content-*`, `transfer-encoding`, `connection`, `keep-alive`, `te`, `trailer`, `upgrade`,
-         *     `expect`, `date`, `user-agent`, `via`, `proxy-*`, `webhook-*` and `plinth-*`. Values of `authorization`, of `cookie` and of
-         *     names with `key`, `token`, `secret` or `password` in them are answered as `********`; sent back, that keeps the stored value.
+         * @description Headers that are sent with every attempt; an update replaces them completely. Names are 1 to 64
+         *     characters of RFC 9110's tokens and unique regardless of case. The headers `host`, `content-*`,
+         *     `transfer-encoding`, `connection`, `keep-alive`, `te`, `trailer`, `upgrade`, `expect`, `date`,
+         *     `user-agent`, `via`, `proxy-*`, `webhook-*` and `plinth-*` are refused. Values of
+         *     `authorization`, of `cookie` and of names with `key`, `token`, `secret` or `password` in them are
+         *     returned as `********`; sending that back keeps the stored value.
          * @example {
          *       "x-region": "eu"
          *     }
@@ -115,7 +119,7 @@ export interface components {
             [key: string]: components["schemas"]["HeaderValue"];
         };
         /**
-         * @description A delivery that failed for good, kept for replay.
+         * @description A delivery that failed permanently, kept for replay.
          * @example {
          *       "id": "dlq_01h456c9k2f5tvsknk084sn0aa",
          *       "delivery_id": "del_01h455vb4qex5vsknk084sn02r",
@@ -142,35 +146,35 @@ export interface components {
             delivery_id: components["schemas"]["DeliveryId"];
             /** @description The event. */
             event_id: components["schemas"]["EventId"];
-            /** @description The endpoint; it may be deleted. */
+            /** @description The endpoint, which may have been deleted. */
             endpoint_id: components["schemas"]["EndpointId"];
             /** @description The type of the event. */
             event_type: components["schemas"]["EventTypeName"];
             /** @description The tenant it belongs to. */
             tenant_id: components["schemas"]["TenantId"];
-            /** @description Where the last attempt went. */
+            /** @description The address of the last attempt. */
             url: components["schemas"]["EndpointUrl"];
             /** @description The data of the event. */
             payload: components["schemas"]["EventData"];
             /** @description Why the delivery failed. */
             error: components["schemas"]["AttemptError"];
-            /** @description Attempts that were made. */
+            /** @description The number of attempts. */
             attempt_count: components["schemas"]["AttemptCount"];
-            /** @description The status of the last answer; null when the last attempt had none. */
+            /** @description The status of the last response; null if the last attempt had none. */
             last_status_code: components["schemas"]["HttpStatus"] | null;
             /** @description When the delivery failed. */
             failed_at: components["schemas"]["Timestamp"];
-            /** @description When the entry was made. */
+            /** @description When the entry was created. */
             created_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description How many dead letters there are.
+         * @description The number of dead letters.
          * @example {
          *       "count": 2
          *     }
          */
         DeadLetterCount: {
-            /** @description Their number. */
+            /** @description The number of them. */
             count: components["schemas"]["Count"];
         };
         /**
@@ -181,7 +185,7 @@ export interface components {
         /** @description A page of dead letters. */
         DeadLetterList: components["schemas"]["DeadLetter"][];
         /**
-         * @description Which dead letters to remove.
+         * @description The dead letters to remove.
          * @example {
          *       "older_than": "720h",
          *       "endpoint_id": "ep_01h455vb4pex5vsknk084sn02q"
@@ -189,21 +193,21 @@ export interface components {
          */
         DeadLetterPurge: {
             /**
-             * @description Only those that failed longer ago than this; `0s` for all.
+             * @description Only dead letters that failed longer ago than this; `0s` for all.
              * @default 720h
              */
             older_than?: components["schemas"]["Duration"] | undefined;
-            /** @description Only those of this endpoint. */
+            /** @description Only dead letters of this endpoint. */
             endpoint_id?: components["schemas"]["EndpointId"] | undefined;
         };
         /**
-         * @description How many dead letters were removed.
+         * @description The number of dead letters removed.
          * @example {
          *       "purged": 14
          *     }
          */
         DeadLetterPurgeResult: {
-            /** @description Their number. */
+            /** @description The number of them. */
             purged: components["schemas"]["Count"];
         };
         /**
@@ -239,33 +243,33 @@ export interface components {
             endpoint_id: components["schemas"]["EndpointId"];
             /** @description The type of the event; sent as `plinth-event-type`. */
             event_type: components["schemas"]["EventTypeName"];
-            /** @description How far it is. */
+            /** @description The current state. */
             state: components["schemas"]["DeliveryState"];
-            /** @description Attempts whose outcome is known. */
+            /** @description The number of attempts with a known outcome. */
             attempt_count: components["schemas"]["AttemptCount"];
-            /** @description Most attempts, as the endpoint had it when the delivery was made. */
+            /** @description The maximum number of attempts, copied from the endpoint when the delivery was created. */
             max_attempts: components["schemas"]["MaxAttempts"];
             /** @description When the next attempt is due; null unless it is `pending`. */
             next_attempt_at: components["schemas"]["Timestamp"] | null;
-            /** @description The status of the last answer; null when the last attempt had none. */
+            /** @description The status of the last response; null if the last attempt had none. */
             last_status_code: components["schemas"]["HttpStatus"] | null;
-            /** @description Why the last attempt failed; null when it did not. */
+            /** @description Why the last attempt failed; null if it succeeded. */
             last_error: components["schemas"]["AttemptError"] | null;
-            /** @description What the endpoint last answered; null without an answer. */
+            /** @description The endpoint's last response; null if there was none. */
             last_response: components["schemas"]["ResponseExcerpt"] | null;
             /** @description How long the last attempt took; null before the first. */
             last_latency_ms: components["schemas"]["Milliseconds"] | null;
-            /** @description The failed delivery that it repeats; null when it is no replay. */
+            /** @description The failed delivery that it repeats; null if it is not a replay. */
             replay_of: components["schemas"]["DeliveryId"] | null;
-            /** @description When it came to its end; null before. */
+            /** @description When it ended; null until then. */
             completed_at: components["schemas"]["Timestamp"] | null;
             /** @description When it was made. */
             created_at: components["schemas"]["Timestamp"];
-            /** @description When it last changed. */
+            /** @description When it was last changed. */
             updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description Numbers of deliveries by state; every state is there.
+         * @description The number of deliveries by state; every state is present.
          * @example {
          *       "pending": 4,
          *       "delivering": 1,
@@ -275,15 +279,15 @@ export interface components {
          *     }
          */
         DeliveryCounts: {
-            /** @description Waiting for an attempt. */
+            /** @description Deliveries waiting for an attempt. */
             pending: components["schemas"]["Count"];
-            /** @description With an attempt in flight. */
+            /** @description Deliveries with an attempt in flight. */
             delivering: components["schemas"]["Count"];
-            /** @description Taken by the endpoint. */
+            /** @description Deliveries that the endpoint accepted. */
             delivered: components["schemas"]["Count"];
-            /** @description Failed for good. */
+            /** @description Deliveries that failed permanently. */
             failed: components["schemas"]["Count"];
-            /** @description Cancelled with their endpoint. */
+            /** @description Deliveries cancelled with their endpoint. */
             cancelled: components["schemas"]["Count"];
         };
         /**
@@ -294,12 +298,12 @@ export interface components {
         /** @description A page of deliveries. */
         DeliveryList: components["schemas"]["Delivery"][];
         /**
-         * @description How far a delivery is.
+         * @description The state of a delivery.
          * @enum {string}
          */
         DeliveryState: "pending" | "delivering" | "delivered" | "failed" | "cancelled";
         /**
-         * @description A text for people that says more than the name.
+         * @description A description for people.
          * @example Reads and writes documents
          */
         Description: string;
@@ -314,7 +318,7 @@ export interface components {
          */
         Duration: string;
         /**
-         * @description A URL of a tenant, and which events are sent to it and how.
+         * @description A URL of a tenant, with the events that are sent to it and the settings for sending.
          * @example {
          *       "id": "ep_01h455vb4pex5vsknk084sn02q",
          *       "tenant_id": "acme",
@@ -352,41 +356,47 @@ export interface components {
         Endpoint: {
             /** @description Its id. */
             readonly id: components["schemas"]["EndpointId"];
-            /** @description The tenant whose events it receives; the caller's own when absent, and fixed. */
+            /** @description The tenant whose events it receives; defaults to the caller's own, and is immutable. */
             tenant_id: components["schemas"]["TenantId"];
             /** @description The app whose events it receives. */
             readonly app_id: components["schemas"]["AppId"];
-            /** @description Where deliveries are sent; kept as the URL standard writes it. It must not lead into a private network. */
+            /**
+             * @description The address of deliveries; stored in the normal form of the URL standard. It must not lead into
+             *     a private network.
+             */
             url: components["schemas"]["EndpointUrl"];
-            /** @description What it is for. */
+            /** @description Its purpose. */
             description: components["schemas"]["Description"];
-            /** @description What it subscribes to; types need not be registered yet, duplicates are removed. One event comes once, however many match. */
+            /**
+             * @description The event types that it subscribes to; types need not be registered yet, and duplicates are
+             *     removed. An event is delivered once, however many patterns match.
+             */
             event_types: components["schemas"]["EventTypePattern"][];
-            /** @description Headers of its own. */
+            /** @description Its custom headers. */
             headers: components["schemas"]["CustomHeaders"];
             /**
              * Format: int32
-             * @description Most attempts a second, retries included; 0 for no limit.
+             * @description The maximum number of attempts a second, retries included; 0 for no limit.
              */
             rate_limit: number;
-            /** @description Free data of the tenant's own. */
+            /** @description Free-form data that the tenant defines. */
             metadata: components["schemas"]["Metadata"];
-            /** @description Whether it receives anything. It is fixed after creation and changed by enabling and disabling. */
+            /** @description Whether it receives events. After creation, it is changed only by enabling and disabling. */
             enabled: boolean;
             /** @description Why it is disabled; null while it is enabled. */
             readonly disabled_reason: components["schemas"]["DisabledReason"] | null;
-            /** @description What the body of a delivery is. */
+            /** @description The format of the body of a delivery. */
             payload_format: components["schemas"]["PayloadFormat"];
             /**
              * Format: int32
-             * @description Most attempts in flight at once.
+             * @description The maximum number of attempts in flight at once.
              */
             max_concurrency: number;
-            /** @description How long an attempt waits for the answer, from `1s` to `30s`. */
+            /** @description How long an attempt waits for a response, from `1s` to `30s`. */
             timeout: components["schemas"]["Duration"];
             /** @description How many times a delivery is attempted before it fails; ten attempts span about three days. */
             max_attempts: components["schemas"]["MaxAttempts"];
-            /** @description How it is doing. */
+            /** @description Its health. */
             readonly health: components["schemas"]["EndpointHealth"];
             /** @description When it was created. */
             readonly created_at: components["schemas"]["Timestamp"];
@@ -394,7 +404,7 @@ export interface components {
             readonly updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description What is sent to create: Endpoint. Read-only members are accepted and ignored; `null` means absent.
+         * @description A request to create an endpoint. Read-only members are accepted and ignored; `null` means absent.
          * @example {
          *       "tenant_id": "acme",
          *       "url": "https://hooks.acme.example/plinth",
@@ -418,51 +428,57 @@ export interface components {
          *     }
          */
         EndpointCreate: {
-            /** @description The tenant whose events it receives; the caller's own when absent, and fixed. */
+            /** @description The tenant whose events it receives; defaults to the caller's own, and is immutable. */
             tenant_id?: components["schemas"]["TenantId"] | undefined;
-            /** @description Where deliveries are sent; kept as the URL standard writes it. It must not lead into a private network. */
+            /**
+             * @description The address of deliveries; stored in the normal form of the URL standard. It must not lead into
+             *     a private network.
+             */
             url: components["schemas"]["EndpointUrl"];
             /**
-             * @description What it is for.
+             * @description Its purpose.
              * @default
              */
             description?: components["schemas"]["Description"] | undefined;
-            /** @description What it subscribes to; types need not be registered yet, duplicates are removed. One event comes once, however many match. */
+            /**
+             * @description The event types that it subscribes to; types need not be registered yet, and duplicates are
+             *     removed. An event is delivered once, however many patterns match.
+             */
             event_types: components["schemas"]["EventTypePattern"][];
             /**
-             * @description Headers of its own.
+             * @description Its custom headers.
              * @default {}
              */
             headers?: components["schemas"]["CustomHeaders"] | undefined;
             /**
              * Format: int32
-             * @description Most attempts a second, retries included; 0 for no limit.
+             * @description The maximum number of attempts a second, retries included; 0 for no limit.
              * @default 0
              */
             rate_limit?: number | undefined;
             /**
-             * @description Free data of the tenant's own.
+             * @description Free-form data that the tenant defines.
              * @default {}
              */
             metadata?: components["schemas"]["Metadata"] | undefined;
             /**
-             * @description Whether it receives anything. It is fixed after creation and changed by enabling and disabling.
+             * @description Whether it receives events. After creation, it is changed only by enabling and disabling.
              * @default true
              */
             enabled?: boolean | undefined;
             /**
-             * @description What the body of a delivery is.
+             * @description The format of the body of a delivery.
              * @default standard
              */
             payload_format?: components["schemas"]["PayloadFormat"] | undefined;
             /**
              * Format: int32
-             * @description Most attempts in flight at once.
+             * @description The maximum number of attempts in flight at once.
              * @default 20
              */
             max_concurrency?: number | undefined;
             /**
-             * @description How long an attempt waits for the answer, from `1s` to `30s`.
+             * @description How long an attempt waits for a response, from `1s` to `30s`.
              * @default 15s
              */
             timeout?: components["schemas"]["Duration"] | undefined;
@@ -471,11 +487,11 @@ export interface components {
              * @default 10
              */
             max_attempts?: components["schemas"]["MaxAttempts"] | undefined;
-            /** @description With which deliveries are signed; made by the server when absent. */
+            /** @description The secret that signs deliveries; the server generates one when absent. */
             secret?: components["schemas"]["Secret"] | undefined;
         };
         /**
-         * @description How an endpoint is doing, and since when.
+         * @description The health of an endpoint, with times.
          * @example {
          *       "state": "healthy",
          *       "consecutive_failures": 0,
@@ -485,16 +501,16 @@ export interface components {
          *     }
          */
         EndpointHealth: {
-            /** @description How it is doing. */
+            /** @description The health. */
             state: components["schemas"]["HealthState"];
             /**
              * Format: int32
-             * @description Attempts that failed since the last one that succeeded.
+             * @description The number of failed attempts since the last success.
              */
             consecutive_failures: number;
-            /** @description When the first of them failed; null without. */
+            /** @description When the first of them failed; null if there are none. */
             failing_since: components["schemas"]["Timestamp"] | null;
-            /** @description Until when nothing is attempted; null unless it is `throttled` or `open`. */
+            /** @description When attempts resume; null unless it is `throttled` or `open`. */
             retry_at: components["schemas"]["Timestamp"] | null;
             /** @description When an attempt last succeeded; null before the first. */
             last_success_at: components["schemas"]["Timestamp"] | null;
@@ -513,7 +529,7 @@ export interface components {
          *     }
          */
         EndpointSecret: {
-            /** @description With which deliveries are signed. */
+            /** @description The secret that signs deliveries. */
             secret: components["schemas"]["Secret"];
         };
         /**
@@ -539,34 +555,40 @@ export interface components {
          *     }
          */
         EndpointUpdate: {
-            /** @description Where deliveries are sent; kept as the URL standard writes it. It must not lead into a private network. */
+            /**
+             * @description The address of deliveries; stored in the normal form of the URL standard. It must not lead into
+             *     a private network.
+             */
             url?: components["schemas"]["EndpointUrl"] | undefined;
-            /** @description What it is for. */
+            /** @description Its purpose. */
             description?: (components["schemas"]["Description"] | null) | undefined;
-            /** @description What it subscribes to; types need not be registered yet, duplicates are removed. One event comes once, however many match. */
+            /**
+             * @description The event types that it subscribes to; types need not be registered yet, and duplicates are
+             *     removed. An event is delivered once, however many patterns match.
+             */
             event_types?: components["schemas"]["EventTypePattern"][] | undefined;
-            /** @description Headers of its own. */
+            /** @description Its custom headers. */
             headers?: (components["schemas"]["CustomHeaders"] | null) | undefined;
-            /** @description Most attempts a second, retries included; 0 for no limit. */
+            /** @description The maximum number of attempts a second, retries included; 0 for no limit. */
             rate_limit?: (number | null) | undefined;
-            /** @description Free data of the tenant's own. */
+            /** @description Free-form data that the tenant defines. */
             metadata?: (components["schemas"]["Metadata"] | null) | undefined;
-            /** @description What the body of a delivery is. */
+            /** @description The format of the body of a delivery. */
             payload_format?: (components["schemas"]["PayloadFormat"] | null) | undefined;
-            /** @description Most attempts in flight at once. */
+            /** @description The maximum number of attempts in flight at once. */
             max_concurrency?: (number | null) | undefined;
-            /** @description How long an attempt waits for the answer, from `1s` to `30s`. */
+            /** @description How long an attempt waits for a response, from `1s` to `30s`. */
             timeout?: (components["schemas"]["Duration"] | null) | undefined;
             /** @description How many times a delivery is attempted before it fails; ten attempts span about three days. */
             max_attempts?: (components["schemas"]["MaxAttempts"] | null) | undefined;
         };
         /**
-         * @description Where deliveries are sent: an absolute `https` URL without user information and fragment.
+         * @description The address of deliveries: an absolute `https` URL without user information or fragment.
          * @example https://hooks.acme.example/plinth
          */
         EndpointUrl: string;
         /**
-         * @description Something that happened to a tenant. It is accepted together with its deliveries and never changed.
+         * @description An event of a tenant. It is accepted together with its deliveries and never changed.
          * @example {
          *       "id": "evt_01m7w4n5e0ex5vsknk084sn02q",
          *       "type": "invoice.paid",
@@ -590,20 +612,24 @@ export interface components {
             tenant_id: components["schemas"]["TenantId"];
             /** @description The app whose endpoints receive it. */
             readonly app_id: components["schemas"]["AppId"];
-            /** @description What it says; it satisfies the schema of its type. */
+            /** @description Its data, which satisfies the schema of its type. */
             data: components["schemas"]["EventData"];
-            /** @description The sender's name for it, unique in the tenant and app; a repeat answers the first event, whatever else it says. */
+            /**
+             * @description The sender's key, unique in the tenant and app; a repeat returns the first event, regardless of
+             *     its other members.
+             */
             idempotency_key: components["schemas"]["IdempotencyKey"] | null;
             /**
              * Format: int32
-             * @description Deliveries that were made when it was accepted: one for each enabled endpoint with a pattern that matches.
+             * @description The number of deliveries created when it was accepted: one for each enabled endpoint with a
+             *     matching pattern.
              */
             readonly delivery_count: number;
             /** @description When it was accepted. */
             readonly created_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description Several events, each accepted or refused by itself.
+         * @description Several events, each accepted or refused individually.
          * @example {
          *       "events": [
          *         {
@@ -628,7 +654,7 @@ export interface components {
             events: components["schemas"]["EventInput"][];
         };
         /**
-         * @description What became of one event of a batch: the status that it would have been answered alone.
+         * @description The outcome of one event of a batch: the status that it would have had in a single request.
          * @example {
          *       "status": 201,
          *       "event": {
@@ -649,17 +675,17 @@ export interface components {
          */
         EventBatchItem: {
             /**
-             * @description 201 for a new event, 200 for a repeated `idempotency_key`, else why it was refused.
+             * @description 201 for a new event, 200 for a repeated `idempotency_key`, otherwise the status of the refusal.
              * @enum {number}
              */
             status: 200 | 201 | 400 | 404 | 413;
             /** @description The event; null when it was refused. */
             event: components["schemas"]["Event"] | null;
-            /** @description Why it was refused; null when it was not. */
+            /** @description Why it was refused; null if it was accepted. */
             error: string | null;
         };
         /**
-         * @description What became of a batch.
+         * @description The outcome of a batch.
          * @example {
          *       "results": [
          *         {
@@ -688,11 +714,12 @@ export interface components {
          *     }
          */
         EventBatchResult: {
-            /** @description What became of each event, in the order in which they were sent. */
+            /** @description The outcome of each event, in the order of the request. */
             results: components["schemas"]["EventBatchItem"][];
         };
         /**
-         * @description What an event says, as its type describes it: at most 256 KiB serialised, 64 levels deep. The order of keys is kept.
+         * @description The data of an event, as its type defines it: at most 256 KiB serialised, 64 levels deep. The
+         *     order of keys is preserved.
          * @example {
          *       "invoice_id": "inv_01khgbwb6gfcvt5fwr9s2r6n64",
          *       "amount": 4900
@@ -707,7 +734,7 @@ export interface components {
          */
         EventId: string;
         /**
-         * @description What is sent to create: Event. Read-only members are accepted and ignored; `null` means absent.
+         * @description A request to create an event. Read-only members are accepted and ignored; `null` means absent.
          * @example {
          *       "type": "invoice.paid",
          *       "tenant_id": "acme",
@@ -724,12 +751,13 @@ export interface components {
             /** @description The tenant whose endpoints receive it; the caller's own when absent. */
             tenant_id?: components["schemas"]["TenantId"] | undefined;
             /**
-             * @description What it says; it satisfies the schema of its type.
+             * @description Its data, which satisfies the schema of its type.
              * @default {}
              */
             data?: components["schemas"]["EventData"] | undefined;
             /**
-             * @description The sender's name for it, unique in the tenant and app; a repeat answers the first event, whatever else it says.
+             * @description The sender's key, unique in the tenant and app; a repeat returns the first event, regardless of
+             *     its other members.
              * @default null
              */
             idempotency_key?: (components["schemas"]["IdempotencyKey"] | null) | undefined;
@@ -737,7 +765,7 @@ export interface components {
         /** @description A page of events. */
         EventList: components["schemas"]["Event"][];
         /**
-         * @description A kind of event in the app's catalogue. It belongs to the app and not to a tenant.
+         * @description A kind of event in the app's catalogue. It belongs to the app, not to a tenant.
          * @example {
          *       "name": "invoice.paid",
          *       "description": "An invoice was paid in full.",
@@ -771,21 +799,21 @@ export interface components {
          *     }
          */
         EventType: {
-            /** @description Its name, unique in the app and fixed. */
+            /** @description Its name, unique in the app and immutable. */
             name: components["schemas"]["EventTypeName"];
-            /** @description When such an event happens. */
+            /** @description When events of this type happen. */
             description: components["schemas"]["Description"];
-            /** @description What it is grouped with; the first segment of the name, at most 64 characters of it, when absent. */
+            /** @description Its group; defaults to the first segment of the name, at most 64 characters of it. */
             group: components["schemas"]["EventTypeGroup"];
             /** @description The version of the schema; today's date in UTC when absent. */
             version: components["schemas"]["EventTypeVersion"];
-            /** @description What `data` of such events has to be; anything when null. */
+            /** @description The schema for `data`; null allows anything. */
             schema: components["schemas"]["PayloadSchema"] | null;
-            /** @description What `data` of such an event looks like, at most 16 KiB; it satisfies `schema`. */
+            /** @description An example of `data`, at most 16 KiB; it satisfies `schema`. */
             example: components["schemas"]["EventData"] | null;
             /** @description Whether events of this type are refused. */
             readonly deprecated: boolean;
-            /** @description Since when events of this type are refused. */
+            /** @description When the type was deprecated; since then its events are refused. */
             readonly deprecated_at: components["schemas"]["Timestamp"] | null;
             /** @description When it was created. */
             readonly created_at: components["schemas"]["Timestamp"];
@@ -823,43 +851,43 @@ export interface components {
          *     }
          */
         EventTypeCreate: {
-            /** @description Its name, unique in the app and fixed. */
+            /** @description Its name, unique in the app and immutable. */
             name: components["schemas"]["EventTypeName"];
             /**
-             * @description When such an event happens.
+             * @description When events of this type happen.
              * @default
              */
             description?: components["schemas"]["Description"] | undefined;
-            /** @description What it is grouped with; the first segment of the name, at most 64 characters of it, when absent. */
+            /** @description Its group; defaults to the first segment of the name, at most 64 characters of it. */
             group?: components["schemas"]["EventTypeGroup"] | undefined;
             /** @description The version of the schema; today's date in UTC when absent. */
             version?: components["schemas"]["EventTypeVersion"] | undefined;
             /**
-             * @description What `data` of such events has to be; anything when null.
+             * @description The schema for `data`; null allows anything.
              * @default null
              */
             schema?: (components["schemas"]["PayloadSchema"] | null) | undefined;
             /**
-             * @description What `data` of such an event looks like, at most 16 KiB; it satisfies `schema`.
+             * @description An example of `data`, at most 16 KiB; it satisfies `schema`.
              * @default null
              */
             example?: (components["schemas"]["EventData"] | null) | undefined;
         };
         /**
-         * @description What event types a name is grouped with.
+         * @description The group of an event type.
          * @example invoice
          */
         EventTypeGroup: string;
         /** @description A page of event types. */
         EventTypeList: components["schemas"]["EventType"][];
         /**
-         * @description The name of an event type: 1 to 16 segments with dots between them. Upper and lower case differ.
+         * @description The name of an event type: 1 to 16 segments separated by dots. Names are case-sensitive.
          * @example invoice.paid
          */
         EventTypeName: string;
         /**
-         * @description What an endpoint subscribes to: the name of a type, a name followed by `.*` for every type whose name begins with it and a
-         *     dot, or `*` alone for all.
+         * @description A subscription pattern: the name of a type; a name followed by `.*` for every type whose name
+         *     begins with it and a dot; or `*` for all types.
          * @example invoice.*
          */
         EventTypePattern: string;
@@ -893,30 +921,31 @@ export interface components {
          *     }
          */
         EventTypeUpdate: {
-            /** @description When such an event happens. */
+            /** @description When events of this type happen. */
             description?: (components["schemas"]["Description"] | null) | undefined;
-            /** @description What it is grouped with; the first segment of the name, at most 64 characters of it, when absent. */
+            /** @description Its group; defaults to the first segment of the name, at most 64 characters of it. */
             group?: components["schemas"]["EventTypeGroup"] | undefined;
             /** @description The version of the schema; today's date in UTC when absent. */
             version?: components["schemas"]["EventTypeVersion"] | undefined;
-            /** @description What `data` of such events has to be; anything when null. */
+            /** @description The schema for `data`; null allows anything. */
             schema?: (components["schemas"]["PayloadSchema"] | null) | undefined;
-            /** @description What `data` of such an event looks like, at most 16 KiB; it satisfies `schema`. */
+            /** @description An example of `data`, at most 16 KiB; it satisfies `schema`. */
             example?: (components["schemas"]["EventData"] | null) | undefined;
         };
         /**
-         * @description A label for people, such as a date: kept and shown, not interpreted.
+         * @description A label for people, such as a date: it is stored and shown, but not interpreted.
          * @example 2026-11-20
          */
         EventTypeVersion: string;
         /**
-         * @description The credentials lack the scope that the operation needs, or name a tenant that is not theirs.
+         * @description The credentials lack the required scope, or the request names a tenant that they do not belong
+         *     to.
          * @example {
          *       "error": "missing scope for this operation"
          *     }
          */
         Forbidden: {
-            /** @description What went wrong; for a bad field `<field>: <what is wrong>`. */
+            /** @description The error message; for a bad field `<field>: <what is wrong>`. */
             error: string;
         };
         /**
@@ -925,29 +954,30 @@ export interface components {
          */
         HeaderValue: string;
         /**
-         * @description How an endpoint is doing.
+         * @description The health of an endpoint.
          * @enum {string}
          */
         HealthState: "healthy" | "failing" | "throttled" | "open";
         /**
          * Format: int32
-         * @description The status of an HTTP answer.
+         * @description The status of an HTTP response.
          * @example 503
          */
         HttpStatus: number;
         /**
-         * @description A name that the sender gives an event, so that sending it again makes no second one. It is kept for 30 days by default.
+         * @description A key that the sender gives an event, so that sending it again creates no second event. It is
+         *     kept for 30 days by default.
          * @example inv-4711-paid
          */
         IdempotencyKey: string;
         /**
-         * @description Something failed that is not the caller's fault; the log has the cause under the request id.
+         * @description An internal error occurred; the log records its cause under the request id.
          * @example {
          *       "error": "internal error"
          *     }
          */
         InternalError: {
-            /** @description What went wrong; for a bad field `<field>: <what is wrong>`. */
+            /** @description The error message; for a bad field `<field>: <what is wrong>`. */
             error: string;
         };
         /**
@@ -990,57 +1020,64 @@ export interface components {
         IssuedEndpoint: {
             /** @description Its id. */
             readonly id: components["schemas"]["EndpointId"];
-            /** @description The tenant whose events it receives; the caller's own when absent, and fixed. */
+            /** @description The tenant whose events it receives; defaults to the caller's own, and is immutable. */
             tenant_id: components["schemas"]["TenantId"];
             /** @description The app whose events it receives. */
             readonly app_id: components["schemas"]["AppId"];
-            /** @description Where deliveries are sent; kept as the URL standard writes it. It must not lead into a private network. */
+            /**
+             * @description The address of deliveries; stored in the normal form of the URL standard. It must not lead into
+             *     a private network.
+             */
             url: components["schemas"]["EndpointUrl"];
-            /** @description What it is for. */
+            /** @description Its purpose. */
             description: components["schemas"]["Description"];
-            /** @description What it subscribes to; types need not be registered yet, duplicates are removed. One event comes once, however many match. */
+            /**
+             * @description The event types that it subscribes to; types need not be registered yet, and duplicates are
+             *     removed. An event is delivered once, however many patterns match.
+             */
             event_types: components["schemas"]["EventTypePattern"][];
-            /** @description Headers of its own. */
+            /** @description Its custom headers. */
             headers: components["schemas"]["CustomHeaders"];
             /**
              * Format: int32
-             * @description Most attempts a second, retries included; 0 for no limit.
+             * @description The maximum number of attempts a second, retries included; 0 for no limit.
              */
             rate_limit: number;
-            /** @description Free data of the tenant's own. */
+            /** @description Free-form data that the tenant defines. */
             metadata: components["schemas"]["Metadata"];
-            /** @description Whether it receives anything. It is fixed after creation and changed by enabling and disabling. */
+            /** @description Whether it receives events. After creation, it is changed only by enabling and disabling. */
             enabled: boolean;
             /** @description Why it is disabled; null while it is enabled. */
             readonly disabled_reason: components["schemas"]["DisabledReason"] | null;
-            /** @description What the body of a delivery is. */
+            /** @description The format of the body of a delivery. */
             payload_format: components["schemas"]["PayloadFormat"];
             /**
              * Format: int32
-             * @description Most attempts in flight at once.
+             * @description The maximum number of attempts in flight at once.
              */
             max_concurrency: number;
-            /** @description How long an attempt waits for the answer, from `1s` to `30s`. */
+            /** @description How long an attempt waits for a response, from `1s` to `30s`. */
             timeout: components["schemas"]["Duration"];
             /** @description How many times a delivery is attempted before it fails; ten attempts span about three days. */
             max_attempts: components["schemas"]["MaxAttempts"];
-            /** @description How it is doing. */
+            /** @description Its health. */
             readonly health: components["schemas"]["EndpointHealth"];
             /** @description When it was created. */
             readonly created_at: components["schemas"]["Timestamp"];
             /** @description When it was last changed. */
             readonly updated_at: components["schemas"]["Timestamp"];
-            /** @description With which deliveries are signed. */
+            /** @description The secret that signs deliveries. */
             secret: components["schemas"]["Secret"];
         };
         /**
          * Format: int32
-         * @description How many times a delivery may be attempted.
+         * @description The maximum number of attempts of a delivery.
          * @example 10
          */
         MaxAttempts: number;
         /**
-         * @description An open JSON object of the tenant's own: at most 50 keys of 1 to 64 characters, 5 levels deep, 8 KiB serialised; replaced whole.
+         * @description Free-form JSON data that the tenant defines: at most 50 keys of 1 to 64 characters, 5 levels
+         *     deep, 8 KiB serialised; an update replaces it completely.
          * @example {
          *       "team": "finance"
          *     }
@@ -1055,24 +1092,25 @@ export interface components {
          */
         Milliseconds: number;
         /**
-         * @description What the path or the body names does not exist for this tenant.
+         * @description A resource named in the path or the body does not exist in this tenant.
          * @example {
          *       "error": "endpoint not found"
          *     }
          */
         NotFound: {
-            /** @description What went wrong; for a bad field `<field>: <what is wrong>`. */
+            /** @description The error message; for a bad field `<field>: <what is wrong>`. */
             error: string;
         };
         /**
-         * @description What the body of a delivery is.
+         * @description The format of the body of a delivery.
          * @enum {string}
          */
         PayloadFormat: "standard" | "data" | "cloudevents";
         /**
-         * @description A JSON Schema object of 2020-12, or of draft-07 if its `$schema` says so: at most 64 KiB, 32 levels deep, 1000 subschemas.
-         *     Refused are references out of the document, cycles of references, `$dynamicRef`, `uniqueItems` without `maxItems` up to 500
-         *     beside it, and regular expressions over 512 characters or outside RE2. `format` annotates and does not validate.
+         * @description A JSON Schema object of 2020-12, or of draft-07 if its `$schema` says so: at most 64 KiB, 32
+         *     levels deep, 1000 subschemas. References to other documents, cyclic references, `$dynamicRef`,
+         *     `uniqueItems` without `maxItems` of at most 500, and regular expressions over 512 characters or
+         *     outside RE2 are refused. `format` is an annotation and is not validated.
          * @example {
          *       "type": "object",
          *       "required": [
@@ -1095,17 +1133,17 @@ export interface components {
             [key: string]: unknown;
         };
         /**
-         * @description The API key that the request carries has used up its rate.
+         * @description The API key of the request has exceeded its rate limit.
          * @example {
          *       "error": "rate limit of the key exceeded"
          *     }
          */
         RateLimited: {
-            /** @description What went wrong; for a bad field `<field>: <what is wrong>`. */
+            /** @description The error message; for a bad field `<field>: <what is wrong>`. */
             error: string;
         };
         /**
-         * @description What was recovered.
+         * @description The result of a recovery.
          * @example {
          *       "recovered": 212,
          *       "next_since": null
@@ -1114,27 +1152,27 @@ export interface components {
         Recovery: {
             /**
              * Format: int32
-             * @description Deliveries that were made.
+             * @description The number of deliveries created.
              */
             recovered: number;
-            /** @description From where to go on; null when nothing is left. */
+            /** @description The start of the next request; null when nothing is left. */
             next_since: components["schemas"]["Timestamp"] | null;
         };
         /**
-         * @description Whose events an endpoint may have missed: those accepted from `since` on and before `until`.
+         * @description The period of missed events: those accepted from `since` on and before `until`.
          * @example {
          *       "since": "2026-11-19T00:00:00.000Z",
          *       "until": "2026-11-20T00:00:00.000Z"
          *     }
          */
         RecoveryInput: {
-            /** @description The first moment. */
+            /** @description The start of the period, inclusive. */
             since: components["schemas"]["Timestamp"];
-            /** @description The moment after the last one; now when absent. */
+            /** @description The end of the period, exclusive; defaults to now. */
             until?: components["schemas"]["Timestamp"] | undefined;
         };
         /**
-         * @description Which dead letters to replay: `ids`, or at least one of the other members.
+         * @description The dead letters to replay: `ids`, or at least one of the other members.
          * @example {
          *       "ids": [
          *         "dlq_01h456c9k2f5tvsknk084sn0aa",
@@ -1143,19 +1181,19 @@ export interface components {
          *     }
          */
         ReplayInput: {
-            /** @description Those with these ids. */
+            /** @description Only dead letters with these ids. */
             ids?: components["schemas"]["DeadLetterId"][] | undefined;
-            /** @description Those of this endpoint. */
+            /** @description Only dead letters of this endpoint. */
             endpoint_id?: components["schemas"]["EndpointId"] | undefined;
-            /** @description Those of events of this type. */
+            /** @description Only dead letters of events of this type. */
             event_type?: components["schemas"]["EventTypeName"] | undefined;
-            /** @description Those that failed at this moment or later. */
+            /** @description Only dead letters that failed at or after this time. */
             from?: components["schemas"]["Timestamp"] | undefined;
-            /** @description Those that failed before this moment. */
+            /** @description Only dead letters that failed before this time. */
             to?: components["schemas"]["Timestamp"] | undefined;
         };
         /**
-         * @description What was replayed.
+         * @description The result of a replay.
          * @example {
          *       "replayed": 1,
          *       "deliveries": [
@@ -1170,18 +1208,18 @@ export interface components {
         ReplayResult: {
             /**
              * Format: int32
-             * @description Dead letters that were replayed.
+             * @description The number of dead letters replayed.
              */
             replayed: number;
             /** @description The new deliveries. */
             deliveries: components["schemas"]["DeliveryId"][];
             /** @description Dead letters that do not exist, or whose endpoint is deleted. */
             not_found: components["schemas"]["DeadLetterId"][];
-            /** @description Dead letters that match the filter and are still there; 0 for `ids`. */
+            /** @description The number of dead letters that still match the filter; 0 for `ids`. */
             remaining: components["schemas"]["Count"];
         };
         /**
-         * @description The first 1024 bytes of a receiver's answer, as text.
+         * @description The first 1024 bytes of a receiver's response, as text.
          * @example upstream unavailable
          */
         ResponseExcerpt: string;
@@ -1193,33 +1231,34 @@ export interface components {
          *     }
          */
         RotatedSecret: {
-            /** @description With which deliveries are signed from now on. */
+            /** @description The secret that signs deliveries from now on. */
             secret: components["schemas"]["Secret"];
-            /** @description Until when the old one signs beside it; null when it does no more. */
+            /** @description When the old secret stops signing; null if it no longer signs. */
             previous_valid_until: components["schemas"]["Timestamp"] | null;
         };
         /**
-         * @description With which deliveries are signed (Standard Webhooks): `whsec_` and the key of 24 to 64 bytes in base64.
+         * @description The secret that signs deliveries (Standard Webhooks): `whsec_` and the key of 24 to 64 bytes in
+         *     base64.
          * @example whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=
          */
         Secret: string;
         /**
-         * @description How to rotate the secret of an endpoint.
+         * @description A request to rotate the secret of an endpoint.
          * @example {
          *       "overlap": "24h"
          *     }
          */
         SecretRotation: {
-            /** @description The new secret; made by the server when absent. */
+            /** @description The new secret; the server generates one when absent. */
             secret?: components["schemas"]["Secret"] | undefined;
             /**
-             * @description How long the old one goes on signing, from `0s` to `168h`; `0s` ends all old ones now.
+             * @description How long the old secret keeps signing, from `0s` to `168h`; `0s` ends all old secrets now.
              * @default 24h
              */
             overlap?: components["schemas"]["Duration"] | undefined;
         };
         /**
-         * @description Numbers of what is kept.
+         * @description The number of stored records.
          * @example {
          *       "events": 1200,
          *       "deliveries": 1830,
@@ -1237,19 +1276,19 @@ export interface components {
          *     }
          */
         Statistics: {
-            /** @description Events that are kept. */
+            /** @description The number of stored events. */
             events: components["schemas"]["Count"];
-            /** @description Deliveries that are kept. */
+            /** @description The number of stored deliveries. */
             deliveries: components["schemas"]["Count"];
-            /** @description Dead letters. */
+            /** @description The number of dead letters. */
             dlq: components["schemas"]["Count"];
-            /** @description Endpoints that are not deleted. */
+            /** @description The number of endpoints that are not deleted. */
             endpoints: components["schemas"]["Count"];
-            /** @description The deliveries by state. */
+            /** @description The number of deliveries by state. */
             deliveries_by_state: components["schemas"]["DeliveryCounts"];
-            /** @description Endpoints that are enabled. */
+            /** @description The number of enabled endpoints. */
             endpoints_enabled: components["schemas"]["Count"];
-            /** @description Endpoints whose health is `open`. */
+            /** @description The number of endpoints whose health is `open`. */
             endpoints_open: components["schemas"]["Count"];
         };
         /**
@@ -1258,7 +1297,7 @@ export interface components {
          */
         TenantId: string;
         /**
-         * @description What to send as a test.
+         * @description The test event to send.
          * @example {
          *       "event_type": "invoice.paid",
          *       "data": {
@@ -1273,58 +1312,59 @@ export interface components {
              * @default webhook.test
              */
             event_type?: components["schemas"]["EventTypeName"] | undefined;
-            /** @description What it says; the example of its type, or nothing, when absent. */
+            /** @description Its data; defaults to the example of its type, or to nothing. */
             data?: components["schemas"]["EventData"] | undefined;
         };
         /**
          * Format: date-time
-         * @description A moment, RFC 3339; answers are in UTC with milliseconds.
+         * @description An RFC 3339 timestamp between 0001-01-01T00:00:00Z and 9999-12-31T23:59:59.999Z. Responses use
+         *     UTC with milliseconds; a leap second counts as the following second.
          * @example 2026-11-20T09:30:00.000Z
          */
         Timestamp: string;
         /**
-         * @description The body, or `data` in it, is larger than the operation takes.
+         * @description The body, or `data` in it, is larger than the operation accepts.
          * @example {
          *       "error": "body: larger than 1048576 bytes"
          *     }
          */
         TooLarge: {
-            /** @description What went wrong; for a bad field `<field>: <what is wrong>`. */
+            /** @description The error message; for a bad field `<field>: <what is wrong>`. */
             error: string;
         };
         /**
-         * @description No credentials, or credentials that are not valid.
+         * @description Credentials are missing or not valid.
          * @example {
          *       "error": "credentials are missing or invalid"
          *     }
          */
         Unauthorized: {
-            /** @description What went wrong; for a bad field `<field>: <what is wrong>`. */
+            /** @description The error message; for a bad field `<field>: <what is wrong>`. */
             error: string;
         };
         /**
-         * @description The database is away, or more events wait to be accepted than may.
+         * @description The database is unavailable, or the queue of events is full.
          * @example {
          *       "error": "store unavailable"
          *     }
          */
         Unavailable: {
-            /** @description What went wrong; for a bad field `<field>: <what is wrong>`. */
+            /** @description The error message; for a bad field `<field>: <what is wrong>`. */
             error: string;
         };
         /**
-         * @description The body is not of a content type that the operation reads.
+         * @description The operation does not accept the content type of the body.
          * @example {
          *       "error": "content-type: must be application/json"
          *     }
          */
         UnsupportedMediaType: {
-            /** @description What went wrong; for a bad field `<field>: <what is wrong>`. */
+            /** @description The error message; for a bad field `<field>: <what is wrong>`. */
             error: string;
         };
         /** @description The error envelope of the service. */
         Error: {
-            /** @description What went wrong; for a bad field `<field>: <what is wrong>`. */
+            /** @description The error message; for a bad field `<field>: <what is wrong>`. */
             error: string;
         };
     };

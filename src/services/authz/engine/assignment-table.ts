@@ -3,11 +3,11 @@ import { FactTable } from './fact-table.ts';
 import type { Nodes } from './nodes.ts';
 
 /**
- * Assignments by (subject, scope). The index holds one row a pair, the head of the pair's list, which is ordered by id:
- * the order in which roles are considered.
+ * Assignments by (subject, scope). The index holds one row per pair: the head of the pair's list. The list is ordered by id,
+ * which is the order in which roles are considered.
  */
 export class AssignmentTable extends FactTable {
-  /** The role id, as a number of the strings. */
+  /** The role id, as a number in `Strings`. */
   role: Int32Array = new Int32Array(1_024);
   readonly #nodes: Nodes;
 
@@ -16,7 +16,7 @@ export class AssignmentTable extends FactTable {
     this.#nodes = nodes;
   }
 
-  /** Adds an assignment. Returns whether it replaced one of the same subject, scope and role (expired, or itself). */
+  /** Adds an assignment. Returns whether it replaced one with the same subject, scope and role (an expired one, or the same one). */
   put(subject: number, scope: number, role: number, id: string, expires: number): boolean {
     const twin = this.#twin(subject, scope, role);
     if (twin >= 0) this.delete(twin);
@@ -58,7 +58,7 @@ export class AssignmentTable extends FactTable {
     return -1;
   }
 
-  /** From the end: ids grow with time, so a new one nearly always goes there. */
+  /** Searches from the end: ids grow with time, so a new row nearly always belongs there. */
   #linkInOrder(row: number, head: number): void {
     if (head < 0) {
       this.byRight.alone(row);

@@ -1,10 +1,10 @@
-/** Texts in which the order of UTF-16 units may not be the order of code points. */
-const HIGH = /[\ud800-\uffff]/;
+/** Texts for which the order of UTF-16 units may differ from the order of code points. */
+const highCharacters = /[\ud800-\uffff]/;
 
-/** Compares by code points, the order of `collate "C"` in the database; UTF-16 puts U+E000–U+FFFF behind the rest. */
+/** Compares by code points, as `collate "C"` does in the database. UTF-16 orders U+E000–U+FFFF after all other characters. */
 export function compareCodePoints(a: string, b: string): number {
   if (a === b) return 0;
-  if (!HIGH.test(a) || !HIGH.test(b)) return a < b ? -1 : 1;
+  if (!highCharacters.test(a) || !highCharacters.test(b)) return a < b ? -1 : 1;
   const length = Math.min(a.length, b.length);
   for (let at = 0; at < length; at++) {
     const [x, y] = [a.charCodeAt(at), b.charCodeAt(at)];
@@ -13,12 +13,12 @@ export function compareCodePoints(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** Surrogates stand for the code points above all others. */
+/** Surrogates stand for code points above all others. */
 const rank = (unit: number) => (unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit);
 
-/** Distinct texts greater than `after` in code-point order. */
+/** Returns the distinct texts greater than `after`, in code-point order. */
 export function inOrder(texts: Iterable<string>, after: string | undefined): string[] {
   const distinct = [...new Set(texts)];
   const rest = after === undefined ? distinct : distinct.filter((text) => compareCodePoints(text, after) > 0);
-  return rest.some((text) => HIGH.test(text)) ? rest.sort(compareCodePoints) : rest.sort();
+  return rest.some((text) => highCharacters.test(text)) ? rest.sort(compareCodePoints) : rest.sort();
 }

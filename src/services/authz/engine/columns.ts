@@ -1,9 +1,9 @@
 /**
- * The pieces that the fact tables are made of. A fact is a row number into typed arrays, not an object: no header, no
- * pointers for the garbage collector to follow, ~60 bytes a row. Indexes within a table's own bounds are asserted (`!`).
+ * The building blocks of the fact tables. A fact is a row number into typed arrays, not an object: it has no header and no
+ * pointers for the garbage collector to follow, and takes ~60 bytes. Indexes within a table's own bounds are asserted (`!`).
  */
 
-/** A copy of half as much again: less slack than doubling where millions of facts are held. */
+/** Returns a copy that is half as large again: less slack than doubling when millions of facts are held. */
 export function grown<T extends Int32Array | Uint32Array | Uint8Array | Float64Array>(
   array: T,
   make: (n: number) => T,
@@ -50,7 +50,7 @@ export abstract class HashIndex {
     slots[hole] = -1;
   }
 
-  /** Puts another row of the same key in a row's place. */
+  /** Replaces a row with another row of the same key. */
   protected substitute(row: number, replacement: number): void {
     this.slots[this.slotOf(row)] = replacement;
   }
@@ -75,7 +75,7 @@ export abstract class HashIndex {
   }
 }
 
-/** Circular doubly linked lists of rows; the heads (-1: empty) live in a column of whoever owns the lists. */
+/** Circular doubly linked lists of rows. The owner of the lists keeps their heads (-1: empty) in a column. */
 export class Links {
   next = new Int32Array(1_024);
   prev = new Int32Array(1_024);
@@ -103,7 +103,7 @@ export class Links {
     this.prev[row] = row;
   }
 
-  /** Links a row in before another; before the head means at the end. */
+  /** Links a row in before another. Before the head means at the end. */
   before(other: number, row: number): void {
     const last = this.prev[other]!;
     this.next[last] = row;
@@ -117,7 +117,7 @@ export class Links {
     if (heads[at] === row) heads[at] = next;
   }
 
-  /** Takes a row out; returns the row after it, or -1 when it was the only one. */
+  /** Unlinks a row. Returns the row after it, or -1 when it was the only one. */
   cut(row: number): number {
     const [next, prev] = [this.next[row]!, this.prev[row]!];
     this.next[prev] = next;

@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import { checkConditions, compileCondition } from './conditions.ts';
-import { check, NOW } from './testing.ts';
+import { situationOf } from './fields.ts';
+import { check, testNow } from './testing.ts';
 import type { Attributes, CheckInput, Condition } from './types.ts';
 
 const holds = (condition: Condition, context: Attributes, parts: Partial<CheckInput> = {}) =>
-  compileCondition(condition)({
-    input: check('user:u-1 read document:d-1', { context, ...parts }),
-    now: NOW,
-  });
+  compileCondition(condition)(
+    situationOf({ input: check('user:u-1 read document:d-1', { context, ...parts }), now: testNow }),
+  );
 
-/** Holds for a match; false for another value, a missing field and a wrong type, unless the operator is a negation. */
-const OPERATORS: [operator: string, value: unknown, match: unknown, other: unknown, wrongType: unknown][] = [
+/** Each operator holds for a match. It is false for another value, a missing field and a wrong type, unless it is a negation. */
+const operators: [operator: string, value: unknown, match: unknown, other: unknown, wrongType: unknown][] = [
   ['eq', { a: [1, null] }, { a: [1, null] }, { a: [1] }, 'text'],
   ['eq', 1, 1, 2, '1'],
   ['in', ['a', 'b', { c: 1 }], 'b', 'c', 7],
@@ -31,6 +31,7 @@ const OPERATORS: [operator: string, value: unknown, match: unknown, other: unkno
   ['ip_in_cidr', '::ffff:10.0.0.0/104', '10.255.0.1', '11.0.0.1', ''],
   ['ip_in_cidr', '2001:db8::/32', '2001:db8:1::', '2001:db9::', '2001:db8::/32'],
   ['ip_in_cidr', '192.0.2.1', '192.0.2.1', '192.0.2.2', {}],
+  ['ip_in_cidr', '::/0', '2001:db8::1', '192.0.2.1', 'fe80::1%eth0'],
   ['ip_not_in_cidr', '10.0.0.0/8', '11.0.0.1', '10.0.0.1', 'eleven'],
   ['time_after', '18:00', '18:00:01', '18:00', 1_800],
   ['time_after', '2026-11-20T10:00Z', '2026-11-20T11:00:00.001+01:00', '2026-11-20T11:00:00+01:00', '12:00'],
@@ -49,7 +50,7 @@ const OPERATORS: [operator: string, value: unknown, match: unknown, other: unkno
 ];
 
 describe('operators', () => {
-  test.each(OPERATORS)(
+  test.each(operators)(
     '%s %j: %j holds, %j and %j do not, nor does a missing field',
     (operator, value, match, other, wrong) => {
       const condition: Condition = { field: 'x', operator, value };
@@ -218,4 +219,44 @@ test('a regex of nested quantifiers over 4,096 characters ends, and is false for
   expect(holds(nested, { x: `${'a'.repeat(4_095)}!` })).toBe(false);
   expect(holds(nested, { x: 'a'.repeat(4_096) })).toBe(true);
   expect(holds(nested, { x: 'a'.repeat(4_097) })).toBe(false);
+});
+
+describe('what is too long to be judged is unknown', () => {
+  const judged = (condition: Condition, context: Attributes) => {
+    const situation = situationOf({ input: check('user:u-1 read document:d-1', { context }), now: testNow });
+    return [compileCondition(condition)(situation), situation.isTooLong];
+  };
+  const regex = (value: string): Condition => ({ field: 'x', operator: 'regex', value });
+
+  test.each([
+    ['a short text', regex('[a-d].{400}x'), { x: 'abc' }, [false, false]],
+    ['a text too long for its expression', regex('[a-d].{400}x'), { x: 'a'.repeat(400) }, [false, true]],
+    ['a text too long for any', regex('^a+$'), { x: 'a'.repeat(4_097) }, [false, true]],
+    [
+      'an array that fits',
+      { field: 'x', operator: 'in', value: { field: 'y' } },
+      { x: 1, y: [1, 2] },
+      [true, false],
+    ],
+    [
+      'an array of an attribute that is too long',
+      { field: 'x', operator: 'in', value: { field: 'y' } },
+      { x: 1, y: Array.from({ length: 1_001 }, () => 1) },
+      [false, true],
+    ],
+  ])('%s', (_name, condition, context, expected) => {
+    expect(judged(condition, context)).toEqual(expected);
+  });
+});
+
+test('values are equal whatever the order of their members, and not for what they look like', () => {
+  const same = (a: unknown, b: unknown) => holds({ field: 'x', operator: 'eq', value: a }, { x: b });
+  expect(same({ a: 1, b: [{ c: 2, d: null }] }, { b: [{ d: null, c: 2 }], a: 1 })).toBe(true);
+  expect(same({ a: 1 }, { a: '1' })).toBe(false);
+  expect(same([1, [2]], [[1], 2])).toBe(false);
+  expect(same(['a,b'], ['a', 'b'])).toBe(false);
+  expect(same({ a: 0 }, { a: -0 })).toBe(true);
+  expect(same(JSON.parse('{"__proto__":1}'), JSON.parse('{"__proto__":1}'))).toBe(true);
+  expect(same(JSON.parse('{"__proto__":1}'), {})).toBe(false);
+  expect(same([null], [Infinity])).toBe(false);
 });

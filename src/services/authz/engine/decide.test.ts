@@ -6,25 +6,25 @@ import {
   decideAllWith,
   emptyStore,
   fullModel,
-  NOW,
-  OPTIONS,
+  testNow,
+  testOptions,
   partialModel,
 } from './testing.ts';
 import { permission, policy, role, tuple } from './testing.ts';
 import type { Store } from './testing.ts';
 
-const RBAC: Partial<Store> = {
+const rbac: Partial<Store> = {
   roles: [role('editor', 'viewer'), role('viewer')],
   permissions: [permission('document:read')],
   role_permissions: [{ role_id: 'viewer', permission_id: 'perm_document:read' }],
   assignments: [assignment('user:a', 'editor')],
 };
-const REBAC: Partial<Store> = { tuples: [tuple('document:1#read@user:a')] };
-const ALLOW = [policy('yes', { priority: -100 })];
-const DENY = [policy('no', { effect: 'deny', priority: 1_000_000 })];
-const DENIED_BY_POLICY = [false, 'abac', 'denied by policy "no"'];
-const BY_ROLE = [true, 'rbac', 'role "editor" (inherited from "viewer") grants "document:read"'];
-const BY_RELATION = [true, 'rebac', 'relation "document:1#read" includes user "a"'];
+const rebac: Partial<Store> = { tuples: [tuple('document:1#read@user:a')] };
+const allow = [policy('yes', { priority: -100 })];
+const deny = [policy('no', { effect: 'deny', priority: 1_000_000 })];
+const deniedByPolicy = [false, 'abac', 'denied by policy "no"'];
+const byRole = [true, 'rbac', 'role "editor" (inherited from "viewer") grants "document:read"'];
+const byRelation = [true, 'rebac', 'relation "document:1#read" includes user "a"'];
 
 describe('the decision table: explicit deny, role, relation, allow policy, deny by default', () => {
   test.each([
@@ -33,20 +33,20 @@ describe('the decision table: explicit deny, role, relation, allow policy, deny 
       {},
       [false, undefined, 'user "a" has no role, relation or policy that grants "document:read"'],
     ],
-    ['a deny policy', { policies: DENY }, DENIED_BY_POLICY],
-    ['an allow policy', { policies: ALLOW }, [true, 'abac', 'allowed by policy "yes"']],
-    ['a role', RBAC, BY_ROLE],
-    ['a relation', REBAC, BY_RELATION],
-    ['role and relation', { ...RBAC, ...REBAC }, BY_ROLE],
-    ['role and allow policy', { ...RBAC, policies: ALLOW }, BY_ROLE],
-    ['role and deny policy', { ...RBAC, policies: DENY }, DENIED_BY_POLICY],
-    ['relation and allow policy', { ...REBAC, policies: ALLOW }, BY_RELATION],
-    ['relation and deny policy', { ...REBAC, policies: DENY }, DENIED_BY_POLICY],
-    ['allow and deny policy', { policies: [...ALLOW, ...DENY] }, DENIED_BY_POLICY],
-    ['role, relation and allow policy', { ...RBAC, ...REBAC, policies: ALLOW }, BY_ROLE],
-    ['everything', { ...RBAC, ...REBAC, policies: [...ALLOW, ...DENY] }, DENIED_BY_POLICY],
+    ['a deny policy', { policies: deny }, deniedByPolicy],
+    ['an allow policy', { policies: allow }, [true, 'abac', 'allowed by policy "yes"']],
+    ['a role', rbac, byRole],
+    ['a relation', rebac, byRelation],
+    ['role and relation', { ...rbac, ...rebac }, byRole],
+    ['role and allow policy', { ...rbac, policies: allow }, byRole],
+    ['role and deny policy', { ...rbac, policies: deny }, deniedByPolicy],
+    ['relation and allow policy', { ...rebac, policies: allow }, byRelation],
+    ['relation and deny policy', { ...rebac, policies: deny }, deniedByPolicy],
+    ['allow and deny policy', { policies: [...allow, ...deny] }, deniedByPolicy],
+    ['role, relation and allow policy', { ...rbac, ...rebac, policies: allow }, byRole],
+    ['everything', { ...rbac, ...rebac, policies: [...allow, ...deny] }, deniedByPolicy],
   ])('%s', (_name, parts, [allowed, source, reason]) => {
-    const answer = decide(fullModel(emptyStore(parts)), check('user:a read document:1'), OPTIONS).answer;
+    const answer = decide(fullModel(emptyStore(parts)), check('user:a read document:1'), testOptions).answer;
     expect(answer).toMatchObject({ allowed, reason, decision: allowed ? 'allow' : 'deny' });
     expect(answer?.sources).toEqual(source === undefined ? [] : [source]);
     expect(answer?.matched_by?.source).toBe(source);
@@ -54,14 +54,14 @@ describe('the decision table: explicit deny, role, relation, allow policy, deny 
 });
 
 test('a relation is no answer to a type-level question', () => {
-  const model = fullModel(emptyStore(REBAC));
-  expect(decide(model, check('user:a read document'), OPTIONS).answer?.allowed).toBe(false);
+  const model = fullModel(emptyStore(rebac));
+  expect(decide(model, check('user:a read document'), testOptions).answer?.allowed).toBe(false);
 });
 
 test('the deny policy that is reported is the first by priority, then by id', () => {
   const deny = (name: string, priority: number) => policy(name, { effect: 'deny', priority });
   const model = fullModel(emptyStore({ policies: [deny('c', 0), deny('b', 5), deny('a', 0)] }));
-  expect(decide(model, check('user:a read document:1'), OPTIONS).answer?.matched_by).toEqual({
+  expect(decide(model, check('user:a read document:1'), testOptions).answer?.matched_by).toEqual({
     source: 'abac',
     rule_id: 'pol_a',
     detail: 'policy "a"',
@@ -70,14 +70,14 @@ test('the deny policy that is reported is the first by priority, then by id', ()
 
 test('an inactive policy is none', () => {
   const model = fullModel(emptyStore({ policies: [{ ...policy('no'), is_active: false }] }));
-  expect(decide(model, check('user:a read document:1'), OPTIONS).answer?.allowed).toBe(false);
+  expect(decide(model, check('user:a read document:1'), testOptions).answer?.allowed).toBe(false);
   model.apply([{ revision: 2, entity: 'policy', op: 'put', body: [policy('no')] }]);
-  expect(decide(model, check('user:a read document:1'), OPTIONS).answer?.allowed).toBe(true);
+  expect(decide(model, check('user:a read document:1'), testOptions).answer?.allowed).toBe(true);
 });
 
 test('a reason is cut to 512 characters, never in the middle of one', () => {
   const input = { ...check('user:a read document:1'), subject_id: `x${'😀'.repeat(511)}` };
-  const reason = decide(fullModel(emptyStore()), input, OPTIONS).answer?.reason ?? '';
+  const reason = decide(fullModel(emptyStore()), input, testOptions).answer?.reason ?? '';
   expect(reason.length).toBeLessThanOrEqual(512);
   expect(reason.isWellFormed()).toBe(true);
 });
@@ -90,7 +90,7 @@ test('a batch answers in order and reads each level of all its checks at once', 
   const store = emptyStore({ tuples });
   const model = partialModel(store);
   const inputs = Array.from({ length: 60 }, (_, n) => check(`user:u${n} viewer file:${n}`));
-  const first = decideBatch(model, inputs, OPTIONS).missing ?? [];
+  const first = decideBatch(model, inputs, testOptions).missing ?? [];
   expect(first.filter(({ slice }) => slice === 'U')).toHaveLength(60);
   expect(new Set(first.map((key) => JSON.stringify(key))).size).toBe(first.length);
   const answers = decideAllWith(model, store, inputs);
@@ -98,9 +98,9 @@ test('a batch answers in order and reads each level of all its checks at once', 
 });
 
 test('expiry is judged by the time that is given', () => {
-  const at = new Date(NOW + 5).toISOString();
-  const model = fullModel(emptyStore({ ...RBAC, assignments: [assignment('user:a', 'editor', null, at)] }));
+  const at = new Date(testNow + 5).toISOString();
+  const model = fullModel(emptyStore({ ...rbac, assignments: [assignment('user:a', 'editor', null, at)] }));
   const allowed = (now: number) =>
-    decide(model, check('user:a read document'), { ...OPTIONS, now }).answer?.allowed;
-  expect([NOW + 4, NOW + 5, NOW + 6].map(allowed)).toEqual([true, false, false]);
+    decide(model, check('user:a read document'), { ...testOptions, now }).answer?.allowed;
+  expect([testNow + 4, testNow + 5, testNow + 6].map(allowed)).toEqual([true, false, false]);
 });

@@ -3,47 +3,131 @@ import type { Model } from './model.ts';
 import { cut, Question, Request } from './question.ts';
 import { decideByRoles } from './rbac.ts';
 import { evaluate } from './rebac.ts';
-import type { CheckInput, DecideOptions, Decision, Outcome } from './types.ts';
+import type { CheckInput, DecideOptions, Decision, Outcome, Work } from './types.ts';
 import { TRUE } from './visits.ts';
 
-/** How many times the visits of one check a whole batch may make. */
-const BATCH_VISITS = 4;
+/** Cost, in units of `Request.spend`, of a check apart from its policies and relations. */
+const checkWork = 500;
+/** A whole batch may make this many times the visits of one check. */
+const batchVisits = 4;
 
-/** Decides one check, or says which slices it needs first. */
-export function decide(model: Model, input: CheckInput, { now, limits }: DecideOptions): Outcome<Decision> {
-  const request = new Request(now, limits, limits.visits);
-  const outcome = answer(new Question(model, input, request));
+/** Decides one check, or returns the slices it needs first. A check that takes longer than a time slice is returned as work. */
+export function begin(
+  model: Model,
+  input: CheckInput,
+  options: DecideOptions,
+): Outcome<Decision> | Work<Decision> {
+  const request = new Request(options.now, options.limits, options.limits.visits, options.pace);
+  const question = new Question(model, input, request);
+  const outcome = answer(question);
+  if (outcome === null) return goOn(question);
   return request.missingCount > 0 ? { missing: request.missing() } : outcome;
 }
 
-/** Decides many checks at one revision, in their order, or says which slices they all need first. */
-export function decideBatch(
+function* goOn(question: Question): Work<Decision> {
+  const { request } = question;
+  const outcome = yield* paused(question);
+  return request.missingCount > 0 ? { missing: request.missing() } : outcome;
+}
+
+/** Decides many checks at one revision, in their order, or returns the slices they all need first. */
+export function* beginBatch(
   model: Model,
   inputs: readonly CheckInput[],
-  { now, limits }: DecideOptions,
-): Outcome<Decision[]> {
-  const request = new Request(now, limits, limits.visits * BATCH_VISITS);
-  const answers = inputs.map((input) => answer(new Question(model, input, request)).answer);
+  { now, limits, pace }: DecideOptions,
+): Work<Decision[]> {
+  const request = new Request(now, limits, limits.visits * batchVisits, pace);
+  const answers: Decision[] = [];
+  for (const input of inputs) {
+    request.spend(checkWork);
+    answers.push((yield* answerInSlices(new Question(model, input, request))).answer);
+  }
   return request.missingCount > 0 ? { missing: request.missing() } : { answer: answers };
 }
 
+/** Returns the answer to a question, and pauses whenever it is another task's turn to run. */
+export function* answerInSlices(
+  question: Question,
+): Generator<undefined, { readonly answer: Decision }, undefined> {
+  if (question.request.isPauseDue) {
+    yield;
+    question.resume();
+  }
+  return answer(question) ?? (yield* paused(question));
+}
+
+function* paused(question: Question): Generator<undefined, { readonly answer: Decision }, undefined> {
+  for (;;) {
+    yield;
+    question.resume();
+    const outcome = answer(question);
+    if (outcome !== null) return outcome;
+  }
+}
+
+/** Runs work to its end without a pause. */
+export function finish<Answer>(work: Work<Answer>): Outcome<Answer> {
+  for (;;) {
+    const step = work.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** Decides one check without pausing. */
+export function decide(model: Model, input: CheckInput, options: DecideOptions): Outcome<Decision> {
+  const outcome = begin(model, input, { ...options, pace: undefined });
+  return 'next' in outcome ? finish(outcome) : outcome;
+}
+
+/** Decides many checks without pausing. */
+export function decideBatch(
+  model: Model,
+  inputs: readonly CheckInput[],
+  options: DecideOptions,
+): Outcome<Decision[]> {
+  return finish(beginBatch(model, inputs, { ...options, pace: undefined }));
+}
+
 /**
- * The order of a decision: a deny policy, else a role, else a relation, else an allow policy, else deny. A model that
- * lacks a slice is passed over so that the slices of the later ones are asked for in the same round; the answer then
- * does not count, since it could name another source than a model that has all slices.
+ * The order of a decision: a deny policy, else a role, else a relation, else an allow policy, else deny. Evaluation continues
+ * past a model that lacks a slice, so that all slices are requested in the same round. That answer is discarded, since it could
+ * name another source than a model that has all slices. Returns null when it is another task's turn to run; the next call
+ * continues where this one stopped.
  */
-export function answer(question: Question): { readonly answer: Decision } {
+export function answer(question: Question): { readonly answer: Decision } | null {
   const { model, input } = question;
   const { grants, policies } = model.derived(input.resource_type, input.action);
-  const deny = policies.deny.policies.length === 0 ? undefined : firstPolicy(question, policies.deny);
-  if (deny !== undefined) return deny.outcome;
-  const byRole = decideByRoles(question, grants);
-  if (byRole !== undefined) return question.limit === undefined ? byRole : limitReached(question);
-  const byRelation = question.resourceId === '' ? undefined : decideByRelations(question);
-  if (byRelation !== undefined) return byRelation;
+  if (question.request.isOver) {
+    question.limit = 'time';
+    return limitReached(question);
+  }
+  if (question.stage === 'denials') {
+    const deny = policies.deny.policies.length === 0 ? undefined : firstPolicy(question, policies.deny);
+    if (deny === null) return null;
+    if (deny !== undefined) return deny.outcome;
+    const byRole = decideByRoles(question, grants);
+    if (byRole !== undefined) return question.limit === undefined ? byRole : limitReached(question);
+    const byRelation = question.resourceId === '' ? undefined : decideByRelations(question);
+    if (byRelation !== undefined) return byRelation;
+    question.stage = 'allowances';
+  }
   const allow = policies.allow.policies.length === 0 ? undefined : firstPolicy(question, policies.allow);
+  if (allow === null) return null;
   if (question.limit !== undefined) return limitReached(question);
   return allow?.outcome ?? { answer: denied(question) };
+}
+
+/** Returns the answer to a question that may not pause. */
+export function answerNow(question: Question): { readonly answer: Decision } {
+  question.request.isSteady = true;
+  question.request.isPauseDue = false;
+  try {
+    const outcome = answer(question);
+    if (outcome === null) throw new Error('a question that may not pause was paused');
+    return outcome;
+  } finally {
+    question.request.isSteady = false;
+  }
 }
 
 function decideByRelations(question: Question): { readonly answer: Decision } | undefined {
@@ -69,14 +153,14 @@ export function allowedByRelation({ input, resourceId }: Question, tupleId: stri
   };
 }
 
-/** A check that met a limit is denied: what it would have found is not known, and nothing may be allowed by a guess. */
+/** Denies a check that reached a limit: its true result is unknown, and nothing may be allowed by a guess. */
 export function limitReached({ limit }: Question): { readonly answer: Decision } {
   return {
     answer: {
       allowed: false,
       decision: 'deny',
       reason: `evaluation limit reached: ${limit ?? 'visits'}`,
-      sources: ['rebac'],
+      sources: limit === 'time' || limit === 'condition' ? ['abac'] : ['rebac'],
       matched_by: null,
     },
   };

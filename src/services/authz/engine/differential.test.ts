@@ -3,7 +3,15 @@ import { expect, test } from 'vitest';
 import { decide } from './decide.ts';
 import { judge } from './oracle.ts';
 import { randomCheck, randomStore } from './random-store.ts';
-import { decideAllWith, decideWith, fullModel, NOW, OPTIONS, partialModel, randomFrom } from './testing.ts';
+import {
+  decideAllWith,
+  decideWith,
+  fullModel,
+  testNow,
+  testOptions,
+  partialModel,
+  randomFrom,
+} from './testing.ts';
 
 test('10,000 random stores are decided as a naive fixpoint evaluator decides them', () => {
   const seen = new Set<string>();
@@ -14,8 +22,8 @@ test('10,000 random stores are decided as a naive fixpoint evaluator decides the
       const model = fullModel(store);
       for (let round = 0; round < 4; round++) {
         const input = randomCheck(random);
-        const { allowed, sources } = decide(model, input, OPTIONS).answer ?? {};
-        const wanted = judge(store, input, NOW);
+        const { allowed, sources } = decide(model, input, testOptions).answer ?? {};
+        const wanted = judge(store, input, testNow);
         seen.add(`${wanted.allowed} ${wanted.source}`);
         expect({ allowed, sources }).toEqual({
           allowed: wanted.allowed,
@@ -47,4 +55,33 @@ test('a partial model answers as a full one, also with every slice evicted betwe
     }),
     { numRuns: 1_500 },
   );
+}, 60_000);
+
+test('the limit of depth counts the nesting of a derivation, so detours and cycles that a search takes cost nothing', () => {
+  const seen = { definite: 0, limited: 0 };
+  fc.assert(
+    fc.property(fc.integer(), (seed) => {
+      const random = randomFrom(seed);
+      const store = randomStore(random);
+      store.policies = [];
+      const model = fullModel(store);
+      const partial = partialModel(store);
+      const input = { ...randomCheck(random), resource_id: '1' };
+      const depth = 4 + random(8);
+      const options = { ...testOptions, limits: { ...testOptions.limits, depth } };
+      const answer = decide(model, input, options).answer!;
+      const wanted = judge(store, input, testNow);
+      if (answer.reason === 'evaluation limit reached: depth') {
+        // No node of these worlds is further than this from another one: with this depth everything is decided.
+        expect(depth).toBeLessThan(11);
+        seen.limited++;
+      } else {
+        expect(answer.allowed).toBe(wanted.allowed);
+        seen.definite++;
+      }
+      expect(decideWith(partial, store, input, options).allowed).toBe(answer.allowed);
+    }),
+    { numRuns: 6_000 },
+  );
+  expect(seen.limited).toBeGreaterThan(10);
 }, 60_000);

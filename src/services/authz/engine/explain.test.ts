@@ -9,8 +9,8 @@ import {
   decideWith,
   emptyStore,
   fullModel,
-  NOW,
-  OPTIONS,
+  testNow,
+  testOptions,
   partialModel,
 } from './testing.ts';
 import { permission, policy, randomFrom, resolve, role, tuple } from './testing.ts';
@@ -18,9 +18,9 @@ import type { Store } from './testing.ts';
 import type { CheckInput, Explanation, Hint } from './types.ts';
 
 const explainWith = (store: Store, input: CheckInput, model = fullModel(store)): Explanation =>
-  resolve(model, store, () => explain(model, input, OPTIONS));
+  resolve(model, store, () => explain(model, input, testOptions));
 
-/** The store after what a hint asks for was done. */
+/** Returns the store after the change that a hint suggests. */
 function applied(store: Store, input: CheckInput, hint: Hint): Store {
   const subject = `${input.subject_kind}:${input.subject_id}`;
   if (hint.kind === 'role') {
@@ -38,7 +38,7 @@ function applied(store: Store, input: CheckInput, hint: Hint): Store {
 }
 
 const isNotExpired = (fact: { expires_at: string | null }) =>
-  fact.expires_at === null || Date.parse(fact.expires_at) > NOW;
+  fact.expires_at === null || Date.parse(fact.expires_at) > testNow;
 
 test('an explanation has the verdict of the check, a valid proof, and hints that work, in both modes', () => {
   const kinds = new Set<string>();
@@ -57,7 +57,7 @@ test('an explanation has the verdict of the check, a valid proof, and hints that
       const withoutOthers = { ...proven, policies: [], assignments: [], roles: [] };
       const provesAlone = !store.resource_types.some((type) => JSON.stringify(type).includes(' - '));
       if (path.length > 0 && provesAlone)
-        expect(judge(withoutOthers, input, NOW)).toEqual({ allowed: true, source: 'rebac' });
+        expect(judge(withoutOthers, input, testNow)).toEqual({ allowed: true, source: 'rebac' });
       expect(path.length > 0).toBe(
         steps.some(({ source, result }) => source === 'rebac' && result === 'allow'),
       );
@@ -67,7 +67,7 @@ test('an explanation has the verdict of the check, a valid proof, and hints that
       for (const hint of missing) {
         kinds.add(hint.kind);
         if (denying) expect(hint.id).toBe(decision.matched_by?.rule_id);
-        else expect(judge(applied(store, input, hint), input, NOW).allowed).toBe(true);
+        else expect(judge(applied(store, input, hint), input, testNow).allowed).toBe(true);
       }
     }),
     { numRuns: 1_000 },
@@ -141,7 +141,7 @@ describe('what an explanation says', () => {
   });
 
   test('trying the hints leaves the facts as they were', () => {
-    const expired = new Date(NOW).toISOString();
+    const expired = new Date(testNow).toISOString();
     const store = emptyStore({
       roles: [role('reader')],
       permissions: [permission('file:viewer')],
@@ -156,7 +156,7 @@ describe('what an explanation says', () => {
     expect([model.factCount, model.facts.bytes]).toEqual(before);
     expect(decideWith(model, store, check('user:a viewer file:1')).allowed).toBe(false);
     expect(
-      decideWith(model, store, check('user:a viewer file:1'), { ...OPTIONS, now: NOW - 1 }).matched_by
+      decideWith(model, store, check('user:a viewer file:1'), { ...testOptions, now: testNow - 1 }).matched_by
         ?.rule_id,
     ).toBe('perm_file:viewer');
   });

@@ -4,7 +4,7 @@ import type { Expression } from './expression.ts';
 import { checkResourceType } from './type-graph.ts';
 import type { ResourceTypeRule } from './types.ts';
 
-/** An expression in prefix form. */
+/** Formats an expression in prefix form. */
 function prefix(expression: Expression): string {
   switch (expression.op) {
     case 'this':

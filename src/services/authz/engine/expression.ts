@@ -12,14 +12,14 @@ export type Expression =
   | { readonly op: 'arrow'; readonly relation: string; readonly name: string; readonly at: number }
   | { readonly op: 'union' | 'intersection' | 'exclusion'; readonly terms: readonly Expression[] };
 
-const MAX_LENGTH = 1_000;
-const MAX_TERMS = 64;
-const MAX_NESTING = 16;
-const NAME = /[A-Za-z_](?:[A-Za-z0-9_-]{0,62}[A-Za-z0-9_])?/y;
-const OPERATORS = { '+': 'union', '&': 'intersection', '-': 'exclusion' } as const;
-const THIS: Expression = { op: 'this' };
+const mostCharacters = 1_000;
+const mostTerms = 64;
+const deepestNesting = 16;
+const namePattern = /[A-Za-z_](?:[A-Za-z0-9_-]{0,62}[A-Za-z0-9_])?/y;
+const operators = { '+': 'union', '&': 'intersection', '-': 'exclusion' } as const;
+const ownTuples: Expression = { op: 'this' };
 
-/** Parses an expression; throws `Invalid('<field>: <problem> at <position>')`, positions counting from 1. */
+/** Parses an expression. @throws Invalid('<field>: <problem> at <position>'), with positions counted from 1 */
 export function parseExpression(text: string, field: string): Expression {
   return new Parser(text, field).parse();
 }
@@ -36,7 +36,7 @@ class Parser {
   }
 
   parse(): Expression {
-    if (this.#text.length > MAX_LENGTH) throw Invalid(`${this.#field}: longer than ${MAX_LENGTH}`);
+    if (this.#text.length > mostCharacters) throw Invalid(`${this.#field}: longer than ${mostCharacters}`);
     const expression = this.#expression(0);
     if (this.#at < this.#text.length) this.#fail(`unexpected "${this.#text[this.#at]}"`);
     return expression;
@@ -57,7 +57,7 @@ class Parser {
       this.#at++;
       terms.push(this.#term(nesting));
     }
-    return operator === '' ? first : { op: OPERATORS[operator as keyof typeof OPERATORS], terms };
+    return operator === '' ? first : { op: operators[operator as keyof typeof operators], terms };
   }
 
   #term(nesting: number): Expression {
@@ -65,9 +65,9 @@ class Parser {
     if (this.#text[this.#at] === '(') return this.#parenthesis(nesting);
     const at = this.#at;
     const name = this.#name();
-    if (++this.#terms > MAX_TERMS) this.#fail(`more than ${MAX_TERMS} terms`, at);
+    if (++this.#terms > mostTerms) this.#fail(`more than ${mostTerms} terms`, at);
     this.#spaces();
-    if (!this.#text.startsWith('->', this.#at)) return name === 'this' ? THIS : { op: 'name', name, at };
+    if (!this.#text.startsWith('->', this.#at)) return name === 'this' ? ownTuples : { op: 'name', name, at };
     if (name === 'this') this.#fail('"->" needs a relation on its left', at);
     this.#at += 2;
     this.#spaces();
@@ -75,7 +75,7 @@ class Parser {
   }
 
   #parenthesis(nesting: number): Expression {
-    if (nesting === MAX_NESTING) this.#fail(`nested deeper than ${MAX_NESTING}`);
+    if (nesting === deepestNesting) this.#fail(`nested deeper than ${deepestNesting}`);
     this.#at++;
     const inner = this.#expression(nesting + 1);
     this.#spaces();
@@ -85,8 +85,8 @@ class Parser {
   }
 
   #name(): string {
-    NAME.lastIndex = this.#at;
-    const name = NAME.exec(this.#text)?.[0];
+    namePattern.lastIndex = this.#at;
+    const name = namePattern.exec(this.#text)?.[0];
     if (name === undefined) this.#fail('expected a name');
     this.#at += name.length;
     return name;

@@ -1,11 +1,11 @@
 import { grown, HashIndex, int32, Links, mix } from './columns.ts';
 import { PackedIds } from './packed-ids.ts';
 
-/** What tuples and assignments have in common: a pair of nodes, an expiry, a record id, two lists that thread the rows. */
+/** What tuples and assignments have in common: a pair of nodes, an expiry, a record id, and two lists that link the rows. */
 export abstract class FactTable extends HashIndex {
-  /** Object set of a tuple, subject of an assignment. */
+  /** The object set of a tuple, or the subject of an assignment. */
   left: Int32Array = new Int32Array(1_024);
-  /** Subject of a tuple, scope of an assignment. */
+  /** The subject of a tuple, or the scope of an assignment. */
   right: Int32Array = new Int32Array(1_024);
   /** Milliseconds since the epoch; `Infinity` for never. */
   expires: Float64Array = new Float64Array(1_024);
@@ -14,7 +14,7 @@ export abstract class FactTable extends HashIndex {
   /** Tuples: the rows that share `right`. Assignments: the rows that share the pair. */
   readonly byRight = new Links();
   readonly ids: PackedIds;
-  /** One more than the highest row ever used; freed ones in between have left -1. */
+  /** One more than the highest row ever used. Freed rows below it have -1 in `left`. */
   length = 0;
   live = 0;
   readonly #free: number[] = [];
@@ -24,7 +24,7 @@ export abstract class FactTable extends HashIndex {
     this.ids = new PackedIds(prefix);
   }
 
-  /** A row of the pair, or -1. */
+  /** Returns a row of the pair, or -1. */
   find(left: number, right: number): number {
     const { slots, mask } = this;
     for (let slot = mix(left, right, 0) & mask; ; slot = (slot + 1) & mask) {
@@ -62,5 +62,5 @@ export abstract class FactTable extends HashIndex {
   }
 }
 
-/** `expires_at` as it is compared with `now`. */
+/** Converts `expires_at` for comparison with `now`. */
 export const expiryOf = (text: string | null) => (text === null ? Infinity : Date.parse(text));

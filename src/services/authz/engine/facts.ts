@@ -5,9 +5,9 @@ import { Strings } from './strings.ts';
 import { TupleTable } from './tuple-table.ts';
 import type { AssignmentFact, TupleFact, TupleKey } from './types.ts';
 
-/** Bytes of a node and of a row with their shares of the indexes and of the slack that growth leaves. */
-const NODE_BYTES = 64;
-const ROW_BYTES = 84;
+/** Bytes of a node and of a row, including their share of the indexes and of the slack from growth. */
+const bytesPerNode = 64;
+const bytesPerRow = 84;
 
 /** The facts of a tenant that this process holds: all of them (full mode) or those of the known slices (partial). */
 export class Facts {
@@ -15,14 +15,14 @@ export class Facts {
   readonly nodes = new Nodes(this.strings);
   readonly tuples = new TupleTable(this.nodes);
   readonly assignments = new AssignmentTable(this.nodes);
-  /** Numbers of the texts that have a meaning of their own; held for good. */
+  /** Numbers of the texts with a special meaning, which are never released. */
   readonly none = this.strings.hold('');
   readonly any = this.strings.hold('*');
-  /** The scope of an assignment for everything. */
+  /** The scope of an assignment that applies to everything. */
   readonly everything = this.nodes.hold('', '', '');
 
   get bytes(): number {
-    return this.strings.bytes + this.nodes.live * NODE_BYTES + this.count * ROW_BYTES;
+    return this.strings.bytes + this.nodes.live * bytesPerNode + this.count * bytesPerRow;
   }
 
   get count(): number {
@@ -87,7 +87,7 @@ export class Facts {
     this.strings.release(role);
   }
 
-  /** Rows of a subject's assignments, also expired ones, as they were at the call. */
+  /** Returns the rows of a subject's assignments at the time of the call, including expired ones. */
   assignmentsOf(subject: number): number[] {
     return rowsOf(this.nodes.grants, subject, this.assignments.byLeft.next);
   }
@@ -96,7 +96,7 @@ export class Facts {
   membersOf = (object: number) => rowsOf(this.nodes.members, object, this.tuples.byLeft.next);
   containersOf = (subject: number) => rowsOf(this.nodes.containers, subject, this.tuples.byRight.next);
 
-  /** The six members of a tuple. */
+  /** Returns the six members of a tuple's key. */
   keyOf(row: number): TupleKey {
     const { nodes } = this;
     const [object, subject] = [this.tuples.left[row] ?? -1, this.tuples.right[row] ?? -1];
@@ -110,12 +110,12 @@ export class Facts {
     };
   }
 
-  /** `document:readme#viewer@group:eng#member`. */
+  /** Formats a tuple as `document:readme#viewer@group:eng#member`. */
   tupleText(row: number): string {
     return `${this.nodes.text(this.tuples.left[row] ?? -1)}@${this.nodes.text(this.tuples.right[row] ?? -1)}`;
   }
 
-  /** Removes what expired before `now` from memory: the sweep in the database raises no revision and logs no change. */
+  /** Removes facts that expired before `now` from memory: the database sweep raises no revision and logs no change. */
   dropExpired(now: number): void {
     const { tuples, assignments } = this;
     for (let row = 0; row < tuples.length; row++) {

@@ -9,31 +9,31 @@ import {
   Visits,
 } from './visits.ts';
 
-/** `TRUE`, `FALSE`, or `UNKNOWN`: a slice is missing or a limit was met. */
+/** `TRUE`, `FALSE`, or `UNKNOWN` when a slice is missing or a limit was reached. */
 export type Value = typeof TRUE | typeof FALSE | typeof UNKNOWN;
 
-/** Relies on no node of the current path. */
-export const NOTHING = 0x7fffffff;
+/** The value relies on no node of the current path. */
+export const reliesOnNothing = 0x7fffffff;
 
 /**
- * The least fixpoint of a depth-first evaluation. A node met again on its own path counts as false there. A false (or
- * unknown) that relied on that is provisional until the node it relied on is decided: kept when that is false, forgotten
- * when it is true. A depth stands for the node that is active at it.
+ * The least fixpoint of a depth-first evaluation. A node met again on its own path counts as false there. A false or unknown
+ * value that relied on such a node is provisional until the node is decided: it is kept when the node is false, and forgotten
+ * when it is true. A depth stands for the node that is active at that depth.
  */
 export class Fixpoint {
   readonly visits: Visits;
-  /** Smallest depth that the values since the enclosing node began relied on. */
-  low = NOTHING;
-  /** Whether the active node of a depth was relied on. */
+  /** The smallest depth that values have relied on since the enclosing node began. */
+  low = reliesOnNothing;
+  /** Whether any value relied on the active node at a depth. */
   readonly #relied: boolean[] = [];
-  /** Entries whose value is provisional, oldest first. */
+  /** Entries with a provisional value, oldest first. */
   readonly #pending: number[] = [];
 
   constructor(visits: Visits) {
     this.visits = visits;
   }
 
-  /** How many values are provisional: what `finish` needs to know of the time when a node began. */
+  /** The number of provisional values when a node begins, which `finish` needs. */
   get mark(): number {
     return this.#pending.length;
   }
@@ -42,10 +42,10 @@ export class Fixpoint {
     this.visits.state[entry] = ACTIVE;
     this.visits.depth[entry] = depth;
     this.#relied[depth] = false;
-    this.low = NOTHING;
+    this.low = reliesOnNothing;
   }
 
-  /** The value of a node met before, undefined when it has to be found (again). */
+  /** Returns the value of a node met before, or undefined when it has to be evaluated (again). */
   met(entry: number, depth: number): Value | undefined {
     const visits = this.visits;
     switch (visits.state[entry]) {
@@ -54,7 +54,7 @@ export class Fixpoint {
       case FALSE:
         return FALSE;
       case UNKNOWN:
-        // A limit met deeper down may not be met from here.
+        // A limit reached further down may not be reached from here.
         return depth < visits.depth[entry]! ? undefined : UNKNOWN;
       case ACTIVE:
         this.#relied[visits.depth[entry]!] = true;
@@ -75,7 +75,7 @@ export class Fixpoint {
     if (depth < this.low) this.low = depth;
   }
 
-  /** Ends a node: `mark` and `outer` are the mark and the low from before it began, `proof` the row that made it true. */
+  /** Ends a node. `mark` and `outer` are the values of `mark` and `low` before it began; `proof` is the row that made it true. */
   finish(entry: number, value: Value, depth: number, mark: number, outer: number, proof: number): Value {
     const visits = this.visits;
     const low = this.low;
@@ -104,7 +104,7 @@ export class Fixpoint {
     return value;
   }
 
-  /** A node that relies on nothing outside was not true: what relied on it, and on nothing further out, is decided. */
+  /** The node relies on nothing outside and was not true, so the values that relied on it, and on nothing further out, are decided. */
   #settle(mark: number, depth: number): void {
     const visits = this.visits;
     let kept = mark;
@@ -115,7 +115,7 @@ export class Fixpoint {
       } else if (visits.state[pending] === PROVISIONAL_FALSE) {
         visits.state[pending] = FALSE;
       } else {
-        // At which depth it was met is not kept: forgotten, it is found again wherever that can help.
+        // The depth at which it met the limit is not stored: once forgotten, it is evaluated again wherever that can help.
         visits.state[pending] = NEW;
       }
     }

@@ -1,23 +1,25 @@
 import { matchesByFacts } from './abac.ts';
-import { answer } from './decide.ts';
+import { answerNow } from './decide.ts';
 import { coversResource } from './policy-index.ts';
 import type { PolicyList } from './policy-index.ts';
-import { matchesLiterally } from './policies.ts';
 import type { CompiledPolicy } from './policies.ts';
 import { cut, Question } from './question.ts';
 import type { Rewrite } from './schema.ts';
 import { supposeRole, supposeTuple } from './suppose.ts';
 import type { Hint } from './types.ts';
 
-const MAX_HINTS = 5;
-const MAX_ROLES = 3;
-/** Roles and relations that are tried; each try is a check. */
-const MAX_TRIES = 20;
+const mostHints = 5;
+const mostRoles = 3;
+/** Maximum number of roles and relations to try. Each try is a check. */
+const mostTries = 20;
 
-/** What would have to change for a denied check to be allowed. Every role and relation named has been tried. */
-export function hintsFor(question: Question, deny: CompiledPolicy | undefined): Hint[] {
-  const hints = deny === undefined ? grantsFor(question) : denyHints(deny);
-  return hints.slice(0, MAX_HINTS);
+/** Returns the changes that would make a denied check allowed. Every role and relation in a hint has been tried. */
+export function* hintsFor(
+  question: Question,
+  deny: CompiledPolicy | undefined,
+): Generator<undefined, Hint[], undefined> {
+  const hints = deny === undefined ? yield* grantsFor(question) : denyHints(deny);
+  return hints.slice(0, mostHints);
 }
 
 function denyHints({ rule }: CompiledPolicy): Hint[] {
@@ -31,13 +33,15 @@ function denyHints({ rule }: CompiledPolicy): Hint[] {
   ];
 }
 
-function grantsFor(question: Question): Hint[] {
+function* grantsFor(question: Question): Generator<undefined, Hint[], undefined> {
   const { allow } = question.model.derived(question.input.resource_type, question.input.action).policies;
-  return [...roleHints(question), ...relationHints(question), ...conditionHints(question, allow)];
+  const roles = yield* roleHints(question);
+  const relations = yield* relationHints(question);
+  return [...roles, ...relations, ...(yield* conditionHints(question, allow))];
 }
 
-/** The roles with the fewest permissions first: nobody should be told to become an administrator. */
-function roleHints(question: Question): Hint[] {
+/** Tries the roles with the fewest permissions first: no hint should suggest making someone an administrator. */
+function* roleHints(question: Question): Generator<undefined, Hint[], undefined> {
   const { model, input } = question;
   const weight = new Map<string, number>();
   const granting = model.derived(input.resource_type, input.action).grants.roles();
@@ -50,38 +54,42 @@ function roleHints(question: Question): Hint[] {
   }
   const weightOf = (id: string) => weight.get(id) ?? 0;
   granting.sort((a, b) => weightOf(a.rule.id) - weightOf(b.rule.id) || (a.rule.id < b.rule.id ? -1 : 1));
-  return granting
-    .slice(0, MAX_TRIES)
-    .filter(({ rule }) => supposeRole(model, input, rule.id, () => isAllowed(question)))
-    .slice(0, MAX_ROLES)
-    .map(({ rule }) => ({ kind: 'role', id: rule.id, detail: rule.slug }));
+  const hints: Hint[] = [];
+  for (const { rule } of granting.slice(0, mostTries)) {
+    yield* question.request.breathe();
+    if (!supposeRole(model, input, rule.id, () => isAllowed(question))) continue;
+    hints.push({ kind: 'role', id: rule.id, detail: rule.slug });
+    if (hints.length === mostRoles) break;
+  }
+  return hints;
 }
 
-function relationHints(question: Question): Hint[] {
+function* relationHints(question: Question): Generator<undefined, Hint[], undefined> {
   const { model, input, resourceId } = question;
   if (resourceId === '') return [];
-  return grantingRelations(question)
-    .slice(0, MAX_TRIES)
-    .map((relation) => ({
+  const hints: Hint[] = [];
+  for (const relation of grantingRelations(question).slice(0, mostTries)) {
+    yield* question.request.breathe();
+    const key = {
       object_type: input.resource_type,
       object_id: resourceId,
       relation,
       subject_type: input.subject_kind,
       subject_id: input.subject_id,
       subject_relation: '',
-    }))
-    .filter((key) => supposeTuple(model, key, () => isAllowed(question)))
-    .map((key) => {
-      const object = `${key.object_type}:${key.object_id}#${key.relation}`;
-      return {
-        kind: 'relation',
-        id: cut(object),
-        detail: cut(`${object}@${key.subject_type}:${key.subject_id}`),
-      };
+    };
+    if (!supposeTuple(model, key, () => isAllowed(question))) continue;
+    const object = `${key.object_type}:${key.object_id}#${key.relation}`;
+    hints.push({
+      kind: 'relation',
+      id: cut(object),
+      detail: cut(`${object}@${key.subject_type}:${key.subject_id}`),
     });
+  }
+  return hints;
 }
 
-/** Relations of the resource's own type that the action is made of and that admit the subject as a plain one. */
+/** Returns the relations of the resource's own type from which the action is derived and that admit the subject as a plain one. */
 function grantingRelations({ model, input, subjectType }: Question): string[] {
   const { strings } = model.facts;
   const type = model.schema.type(strings.find(input.resource_type));
@@ -103,29 +111,29 @@ function grantingRelations({ model, input, subjectType }: Question): string[] {
   return [...found].map((name) => strings.text(name));
 }
 
-/** Allow policies that cover the question in all but their conditions. */
-function conditionHints(question: Question, list: PolicyList): Hint[] {
-  const { input, now } = question;
+/** Hints from allow policies that cover the question except for their conditions. */
+function* conditionHints(question: Question, list: PolicyList): Generator<undefined, Hint[], undefined> {
+  const { request } = question;
   const hints: Hint[] = [];
   for (const indexed of list.policies) {
     const { policy } = indexed;
-    if (!coversResource(indexed, question.resourceId)) continue;
-    if (!matchesLiterally(policy, input.subject_kind, input.subject_id) && !matchesByFacts(question, policy))
-      continue;
-    const failing = failingConditions(policy, question, now);
-    const fields = failing.map((at) => `conditions[${at}]: ${policy.rule.conditions[at]?.field ?? ''}`);
-    if (failing.length > 0)
-      hints.push({ kind: 'condition', id: policy.rule.id, detail: cut(fields.join(', ')) });
-    if (hints.length === MAX_HINTS) break;
+    const verdict = request.verdicts?.get(policy);
+    if (verdict === undefined || !coversResource(indexed, question.resourceId)) continue;
+    if (verdict.failing.length === 0) continue;
+    if (!verdict.literally) {
+      yield* request.breathe();
+      question.resume();
+      if (!matchesByFacts(question, policy)) continue;
+    }
+    const fields = verdict.failing.map(
+      (at) => `conditions[${at}]: ${policy.rule.conditions[at]?.field ?? ''}`,
+    );
+    hints.push({ kind: 'condition', id: policy.rule.id, detail: cut(fields.join(', ')) });
+    if (hints.length === mostHints) break;
   }
   return hints;
 }
 
-/** Indexes of the conditions that do not hold. */
-export function failingConditions(policy: CompiledPolicy, { input }: Question, now: number): number[] {
-  return policy.conditions.flatMap((holds, index) => (holds({ input, now }) ? [] : [index]));
-}
-
 function isAllowed({ model, input, request }: Question): boolean {
-  return answer(new Question(model, input, request)).answer.allowed;
+  return answerNow(new Question(model, input, request)).answer.allowed;
 }

@@ -16,26 +16,26 @@ export type ListSubjectsInput = Omit<ListObjectsInput, 'subject_id'> & {
 };
 
 export interface ListOptions extends DecideOptions {
-  /** Ids on a page, 1-1,000. */
+  /** Ids per page, 1-1,000. */
   readonly limit: number;
   /** The last id that the previous page examined (`position` of its result), or undefined at the start. */
   readonly after?: string | undefined;
   /** `PLINTH_AUTHZ_LIST_BUDGET` in milliseconds. */
   readonly budget: number;
-  /** Monotonic milliseconds, for the budget and the pauses; `performance.now` outside tests. */
+  /** Returns monotonic milliseconds for the budget and the pauses. This is `performance.now` outside tests. */
   readonly clock: () => number;
-  /** Nodes after which the walk is given up for a scan of the known ids; 100,000 unless a test lowers it. */
+  /** Nodes after which the walk is abandoned for a scan of the known ids: 100,000 unless a test lowers it. */
   readonly walk?: number;
 }
 
 /**
  * What a listing yields before its result. The caller resumes with `next(…)`:
  * - `missing`: fetch the slices and `addSlices` them as for a check, then `next()`;
- * - `known`: `next({ ids, done })` with up to `count` distinct ids greater than `after`, in code-point order, that occur
- *   with type `type` in tuples (as object or subject) or assignments (as subject or scope), read at the model's revision
- *   or later; `done` when none follow. Asked in partial mode only;
+ * - `known`: `next({ ids, done })` with up to `count` distinct ids greater than `after`, in code-point order, that occur with
+ *   type `type` in tuples (as object or subject) or assignments (as subject or scope), read at the model's revision or later;
+ *   `done` when none follow. Requested in partial mode only;
  * - `pause`: ~10 ms have passed; return to the event loop (`setImmediate`), then `next()`.
- * The model may change while the listing is suspended: it notices and ends the page with what one revision answered.
+ * The model may change while the listing is suspended: the listing notices and ends the page with results of one revision.
  */
 export type ListingStep =
   | { readonly need: 'missing'; readonly slices: readonly SliceKey[] }
@@ -54,10 +54,12 @@ export interface KnownIds {
 
 export interface ListingPage {
   readonly ids: readonly string[];
-  /** Every id of the type is allowed, known or not. */
+  /** Whether every id of the type is allowed, known or not. */
   readonly all: boolean;
+  /** Whether every id of the type that is not known is allowed. */
+  readonly others: boolean;
   readonly complete: boolean;
-  /** What the cursor must carry as `after`; `''` when complete. */
+  /** The value that the cursor must carry as `after`; `''` when complete. */
   readonly position: string;
   /** The revision at which every id of the page was allowed. */
   readonly revision: number;

@@ -1,13 +1,13 @@
 import { objectCandidates, subjectCandidates } from './candidates.ts';
 import type { Candidates } from './candidates.ts';
-import { inOrder } from './code-points.ts';
-import { answer } from './decide.ts';
+import { compareCodePoints, inOrder } from './code-points.ts';
+import { answerInSlices } from './decide.ts';
 import { idsInPolicies, knownIds } from './known-ids.ts';
 import type { Model } from './model.ts';
 import { Moved, Pacing } from './pacing.ts';
 import type { Suspension } from './pacing.ts';
 import { Question, Request } from './question.ts';
-import { firstInOrder } from './selection.ts';
+import { firstInOrder, inOrderInSlices } from './selection.ts';
 import type {
   CheckInput,
   Listing,
@@ -18,13 +18,13 @@ import type {
 } from './types.ts';
 
 /** Candidates examined together in partial mode, so that their missing slices are read in one statement. */
-const CHUNK = 64;
-/** Known ids asked for at once. */
-const KNOWN_PAGE = 500;
-/** Times that a page starts anew because the model moved on before it examined anything. */
-const RESTARTS = 3;
+const candidatesPerChunk = 64;
+/** Known ids requested at once. */
+const knownIdsPerPage = 500;
+/** How many times a page restarts because the model moved on before the page examined anything. */
+const mostRestarts = 3;
 
-/** The resources of a type that a subject may act on, a page of them. */
+/** Returns a page of the resources of a type that a subject may act on. */
 export function listObjects(model: Model, input: ListObjectsInput, options: ListOptions): Listing {
   return list(model, options, {
     type: input.resource_type,
@@ -34,7 +34,7 @@ export function listObjects(model: Model, input: ListObjectsInput, options: List
   });
 }
 
-/** The subjects of a kind that may act on a resource, a page of them. */
+/** Returns a page of the subjects of a kind that may act on a resource. */
 export function listSubjects(model: Model, input: ListSubjectsInput, options: ListOptions): Listing {
   return list(model, options, {
     type: input.subject_kind,
@@ -44,7 +44,7 @@ export function listSubjects(model: Model, input: ListSubjectsInput, options: Li
   });
 }
 
-/** What is listed, and how one id of it is checked. */
+/** What to list, and how to check one id of it. */
 interface Search {
   readonly type: string;
   readonly asSubject: boolean;
@@ -53,19 +53,20 @@ interface Search {
 }
 
 /**
- * A page: candidates in code-point order behind `after`, each verified by the evaluator. All of a page is of one
- * revision: when the model moves on after something was examined the page ends there, before that it starts anew. If it
- * keeps moving, the known ids are scanned, which loses nothing by being read over several revisions.
+ * Lists one page: candidates in code-point order after `after`, each verified by the evaluator. A page belongs to one revision:
+ * when the model moves on, the page ends if it has examined anything, and restarts otherwise. If the model keeps moving, the
+ * listing scans the known ids, which loses nothing by being read over several revisions.
  */
 function* list(model: Model, options: ListOptions, search: Search): Listing {
   const pacing = new Pacing(model, options);
   const page = new Page(model, options, search, pacing);
   for (let restarts = 0; ; restarts++) {
     try {
-      pacing.steady = restarts < RESTARTS;
-      const { all, ids } = yield* search.candidates(pacing);
+      pacing.steady = restarts < mostRestarts;
+      const { all, others, ids } = yield* search.candidates(pacing);
       page.allAt = all ? pacing.revision : undefined;
-      yield* page.fill(restarts < RESTARTS ? ids : undefined);
+      page.othersAt = others ? pacing.revision : undefined;
+      yield* page.fill(restarts < mostRestarts ? ids : undefined);
       return page.result();
     } catch (error) {
       if (!(error instanceof Moved)) throw error;
@@ -76,8 +77,10 @@ function* list(model: Model, options: ListOptions, search: Search): Listing {
 }
 
 class Page {
-  /** The revision at which everything was found to be allowed; it says nothing of a later one. */
+  /** The revision at which everything was found to be allowed. It does not apply to a later revision. */
   allAt: number | undefined;
+  /** The same for everything that is not known. */
+  othersAt: number | undefined;
   examined = false;
   readonly #ids: string[] = [];
   /** The last id examined. */
@@ -100,13 +103,14 @@ class Page {
     return {
       ids: this.#ids,
       all: this.allAt === this.#pacing.revision,
+      others: this.othersAt === this.#pacing.revision,
       complete: this.#complete,
       position: this.#complete ? '' : (this.#position ?? ''),
       revision: this.#pacing.revision,
     };
   }
 
-  /** Examines the candidates, or without any the known ids, until the page is full, its time is over, or none is left. */
+  /** Examines the candidates, or the known ids when there are no candidates, until the page is full, time runs out, or none is left. */
   *fill(candidates: ReadonlySet<string> | undefined): Suspension<void> {
     const { type, asSubject } = this.#search;
     if (candidates === undefined && this.#model.slices !== null) return yield* this.#scan(type, asSubject);
@@ -120,18 +124,21 @@ class Page {
     }
   }
 
-  /** Partial mode: the known ids page by page from the database. */
+  /** Partial mode: reads the known ids page by page from the database. */
   *#scan(type: string, asSubject: boolean): Suspension<void> {
-    const inPolicies = inOrder(idsInPolicies(this.#model, type, asSubject), this.#position);
-    for (;;) {
+    const named = yield* idsInPolicies(this.#model, type, asSubject, this.#pacing);
+    const inPolicies = yield* inOrderInSlices(named, this.#position, this.#pacing);
+    for (let at = 0; ;) {
       const after = this.#position;
-      const known = yield* this.#pacing.suspend({ need: 'known', type, after, count: KNOWN_PAGE });
+      const known = yield* this.#pacing.suspend({ need: 'known', type, after, count: knownIdsPerPage });
       if (known === undefined) throw new Error('a listing in partial mode needs the known ids');
-      const last = known.ids.at(-1);
-      const ordered = inOrder([...known.ids, ...inPolicies], after);
-      const upTo = known.done || last === undefined ? ordered.length : ordered.indexOf(last) + 1;
-      const ended = yield* this.#examine(ordered.slice(0, upTo));
-      this.#complete = ended && (known.done || last === undefined);
+      const last = known.done ? undefined : known.ids.at(-1);
+      const from = at;
+      while (at < inPolicies.length && (last === undefined || compareCodePoints(inPolicies[at]!, last) <= 0))
+        at++;
+      const ordered = inOrder([...known.ids, ...inPolicies.slice(from, at)], after);
+      const ended = yield* this.#examine(ordered);
+      this.#complete = ended && last === undefined;
       if (this.#complete || !ended || this.#isFull || this.#pacing.isOver) return;
     }
   }
@@ -140,15 +147,17 @@ class Page {
     return this.#ids.length === this.#options.limit;
   }
 
-  /** Whether it came to the end of the candidates. */
+  /** Returns whether it reached the end of the candidates. */
   *#examine(candidates: readonly string[]): Suspension<boolean> {
     for (let at = 0; at < candidates.length;) {
       yield* this.#pacing.pause();
-      const request = new Request(this.#options.now, this.#options.limits, Number.MAX_SAFE_INTEGER);
+      const { now, limits } = this.#options;
+      const request = new Request(now, limits, Number.MAX_SAFE_INTEGER, this.#pacing.pace());
       const verdicts: boolean[] = [];
-      const chunk = this.#model.slices === null ? 1 : CHUNK;
+      const chunk = this.#model.slices === null ? 1 : candidatesPerChunk;
       for (const id of candidates.slice(at, at + chunk)) {
-        verdicts.push(answer(new Question(this.#model, this.#search.check(id), request)).answer.allowed);
+        const question = new Question(this.#model, this.#search.check(id), request);
+        verdicts.push((yield* this.#pacing.through(answerInSlices(question))).answer.allowed);
         if (this.#pacing.isPauseDue) break;
       }
       if (request.missingCount > 0) {
@@ -159,7 +168,7 @@ class Page {
         const id = candidates[at++] ?? '';
         if (allowed) this.#ids.push(id);
         this.#position = id;
-        // From the first id examined on, a page is of one revision.
+        // From the first examined id on, a page belongs to one revision.
         this.examined = this.#pacing.steady = true;
         if (this.#isFull) return at === candidates.length;
       }

@@ -1,16 +1,18 @@
 /**
- * A bounded cache under pairs of texts that callers choose. Two generations: what is asked for again is carried into
- * the new one, the old one is dropped as a whole; a hit in the new one writes nothing.
+ * A bounded cache whose keys are pairs of texts chosen by callers. It keeps two generations: an entry that is read again moves
+ * to the new one, and the old one is dropped as a whole. A hit in the new generation writes nothing.
  */
 export class Memo<Value> {
   readonly #half: number;
+  readonly #weigh: (value: Value) => number;
   #young = new Map<string, Map<string, Value>>();
   #old = new Map<string, Map<string, Value>>();
   #count = 0;
 
-  /** Holds at most `limit` values. */
-  constructor(limit = 4_096) {
+  /** Holds values with a total weight of at most `limit`. */
+  constructor(limit = 4_096, weigh: (value: Value) => number = () => 1) {
     this.#half = limit >> 1;
+    this.#weigh = weigh;
   }
 
   get(first: string, second: string): Value | undefined {
@@ -22,14 +24,15 @@ export class Memo<Value> {
   }
 
   set(first: string, second: string, value: Value): void {
-    if (this.#count >= this.#half) {
+    const weight = this.#weigh(value);
+    if (this.#count > 0 && this.#count + weight > this.#half) {
       this.#old = this.#young;
       this.#young = new Map();
       this.#count = 0;
     }
     let inner = this.#young.get(first);
     if (inner === undefined) this.#young.set(first, (inner = new Map<string, Value>()));
-    if (!inner.has(second)) this.#count++;
+    if (!inner.has(second)) this.#count += weight;
     inner.set(second, value);
   }
 
@@ -39,7 +42,7 @@ export class Memo<Value> {
     this.#count = 0;
   }
 
-  /** Values held; never more than the limit. */
+  /** Number of values held, never more than the limit. */
   get size(): number {
     let size = 0;
     for (const generation of [this.#young, this.#old])

@@ -11,8 +11,8 @@ import {
   decideWith,
   emptyStore,
   fullModel,
-  NOW,
-  OPTIONS,
+  testNow,
+  testOptions,
   partialModel,
 } from './testing.ts';
 import { randomFrom, readSlice, tuple } from './testing.ts';
@@ -25,7 +25,7 @@ const keyOf = ({
   ...key
 }: object & { id: string; expires_at: string | null }) => JSON.stringify(key);
 
-/** One random write to the facts: the store afterwards, and its change. */
+/** Makes one random write to the facts. Changes the store and returns the change. */
 function write(store: Store, random: (n: number) => number, revision: number): Change {
   const other = randomStore(random);
   if (random(3) === 0 && store.assignments.length > 0) {
@@ -86,7 +86,7 @@ describe('a fetch of slices', () => {
   const row = tuple('file:1#viewer@user:a');
   const put: Change = { revision: 2, entity: 'relation', op: 'put', body: [row] };
   const del: Change = { revision: 3, entity: 'relation', op: 'del', body: [row] };
-  const allowed = (model: Model) => decide(model, check('user:a viewer file:1'), OPTIONS).answer?.allowed;
+  const allowed = (model: Model) => decide(model, check('user:a viewer file:1'), testOptions).answer?.allowed;
   const usersets = { ...readSlice(emptyStore(), { ...key, slice: 'U' }) };
 
   test('a change that arrives while it is under way is applied to what it brings', () => {
@@ -186,14 +186,14 @@ describe('memory', () => {
   });
 
   test('expired facts can be dropped', () => {
-    const expired = new Date(NOW).toISOString();
+    const expired = new Date(testNow).toISOString();
     const model = fullModel(
       emptyStore({
         tuples: [tuple('file:1#viewer@user:a', expired), tuple('file:1#viewer@user:b')],
         assignments: [assignment('user:a', 'r', null, expired)],
       }),
     );
-    model.dropExpired(NOW);
+    model.dropExpired(testNow);
     expect(model.factCount).toBe(1);
   });
 

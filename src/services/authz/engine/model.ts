@@ -8,23 +8,28 @@ import { Schema } from './schema.ts';
 import { Slices } from './slices.ts';
 import type { AssignmentFact, Change, FetchedSlice, Rules, TupleFact } from './types.ts';
 
-/** What the rules derive for one type and action. */
+/** The indexes derived from the rules for one type and action. */
 interface Derived {
   readonly grants: Grants;
   readonly policies: PolicyIndex;
 }
 
-/** A fetch of slices under way: the model remembers the changes it applies until the last of them ends. */
+/** A fetch of slices in progress: the model remembers the changes it applies until the last fetch ends. */
 export interface Fetch {
-  /** The model's revision when it began: the snapshot is never older. */
+  /** The model's revision when the fetch began. The snapshot is never older. */
   readonly from: number;
 }
 
-/** Bytes of a rule with its derived forms: a coarse mean, there are at most some ten thousands of them. */
-const RULE_BYTES = 600;
-const DERIVED_BYTES = 2_000;
+/** Bytes of a rule with its derived forms: a rough average, since there are at most some tens of thousands of rules. */
+const bytesPerRule = 600;
+const bytesPerDerivedRule = 2_000;
 
-/** A tenant's rules and facts as of one revision. How to drive it is said in `types.ts`. */
+/** Policies that an index holds before it counts as more than one. */
+const policiesPerUnit = 16;
+const weightOf = ({ policies: { deny, allow } }: Derived) =>
+  1 + Math.floor((deny.policies.length + allow.policies.length) / policiesPerUnit);
+
+/** A tenant's rules and facts at one revision. `types.ts` explains how to drive it. */
 export class Model {
   readonly mode: 'full' | 'partial';
   readonly facts = new Facts();
@@ -33,7 +38,7 @@ export class Model {
   readonly schema = new Schema(this.facts.strings);
   /** Null in full mode, where every slice is known. */
   readonly slices: Slices | null;
-  readonly #derived = new Memo<Derived>();
+  readonly #derived = new Memo<Derived>(4_096, weightOf);
   readonly #fetches = new Set<Fetch>();
   #replay: Change[] = [];
   #revision = 0;
@@ -52,7 +57,7 @@ export class Model {
     return this.#factBytes + this.#ruleBytes;
   }
 
-  /** Facts held; in full mode all of the tenant's. */
+  /** Number of facts held. In full mode these are all facts of the tenant. */
   get factCount(): number {
     return this.facts.count;
   }
@@ -74,12 +79,12 @@ export class Model {
     for (const assignment of assignments) this.facts.putAssignment(assignment);
   }
 
-  /** Ends the load: what was added is the state at a revision. */
+  /** Ends the load: the added records are the state at this revision. */
   loaded(revision: number): void {
     this.#revision = revision;
   }
 
-  /** Applies changes in the order of the log; those at or below the model's revision are already in it. */
+  /** Applies changes in the order of the log. The model already contains those at or below its revision. */
   apply(changes: readonly Change[]): void {
     let revision = this.#revision;
     for (const change of changes) {
@@ -91,7 +96,7 @@ export class Model {
     this.#revision = revision;
   }
 
-  /** Moves to a revision up to which every change has been applied. */
+  /** Moves to a revision once every change up to it has been applied. */
   advance(revision: number): void {
     this.#revision = Math.max(this.#revision, revision);
   }
@@ -102,14 +107,14 @@ export class Model {
     return fetch;
   }
 
-  /** Ends a fetch that brought nothing; nothing happens when it has ended already. */
+  /** Ends a fetch that returned nothing. Does nothing when the fetch has already ended. */
   endFetch(fetch: Fetch): void {
     this.#fetches.delete(fetch);
     if (this.#fetches.size === 0) this.#replay = [];
   }
 
   /**
-   * Adds slices read in one snapshot and brings them up to the model's revision, which must not be behind the snapshot's.
+   * Adds slices read in one snapshot and brings them up to the model's revision, which must not be older than the snapshot's.
    * Ends the fetch.
    */
   addSlices(fetch: Fetch, slices: readonly FetchedSlice[], snapshotRevision: number): void {
@@ -124,7 +129,7 @@ export class Model {
     this.endFetch(fetch);
   }
 
-  /** Partial mode: forgets the least recently used slices until the model is within `bytes`, or none is left. */
+  /** Partial mode: forgets the least recently used slices until the model fits in `bytes` or none is left. */
   evict(bytes: number): void {
     if (this.slices === null) return;
     const forFacts = bytes - this.#ruleBytes;
@@ -145,7 +150,7 @@ export class Model {
     return this.slices === null || this.slices.isMemberKnown(object, subject);
   }
 
-  /** The grants and policies for a type and an action, derived when first asked for. */
+  /** Returns the grants and policies for a type and an action, derived on first use. */
   derived(type: string, action: string): Derived {
     let derived = this.#derived.get(type, action);
     if (derived === undefined) {
@@ -155,7 +160,7 @@ export class Model {
     return derived;
   }
 
-  /** Entries of the derived indexes; bounded whatever callers ask. */
+  /** Number of entries in the derived indexes, which is bounded whatever callers ask. */
   get derivedCount(): number {
     return this.#derived.size;
   }
@@ -166,7 +171,7 @@ export class Model {
 
   get #ruleBytes(): number {
     const rules = this.roles.size + this.policies.size + this.schema.size;
-    return rules * RULE_BYTES + this.#derived.size * DERIVED_BYTES;
+    return rules * bytesPerRule + this.#derived.size * bytesPerDerivedRule;
   }
 
   #applyOne(change: Change): void {

@@ -2,27 +2,27 @@ import { grown, HashIndex, int32, mix } from './columns.ts';
 import type { Strings } from './strings.ts';
 
 /**
- * The nodes of the relation graph: an object set `type:id#relation`, or with the relation `''` a plain subject or
- * resource `type:id` (id `*`: the wildcard). Subjects and scopes of assignments are plain nodes too. A node lives as
- * long as a fact or a known slice holds it.
+ * The nodes of the relation graph. A node is an object set `type:id#relation`, or with the relation `''` a plain subject or
+ * resource `type:id` (id `*`: the wildcard). Subjects and scopes of assignments are plain nodes too. A node lives as long as a
+ * fact or a known slice holds it.
  */
 export class Nodes extends HashIndex {
   type: Int32Array = new Int32Array(1_024);
   relation: Int32Array = new Int32Array(1_024);
   id: Int32Array = new Int32Array(1_024);
-  /** Heads of the lists of tuples whose object is the node: userset and wildcard subjects, plain subjects. */
+  /** Heads of the lists of tuples whose object is the node: one for userset and wildcard subjects, one for plain subjects. */
   usersets: Int32Array = new Int32Array(1_024).fill(-1);
   members: Int32Array = new Int32Array(1_024).fill(-1);
   /** Head of the list of tuples whose subject is the node. */
   containers: Int32Array = new Int32Array(1_024).fill(-1);
   /** Head of the list of assignments whose subject is the node. */
   grants: Int32Array = new Int32Array(1_024).fill(-1);
-  /** Slices of the node that are known (partial mode): bits of `slices.ts`; the high half of a byte is their use. */
+  /** Known slices of the node (partial mode), as bits of `slices.ts`. The high half of each byte records their use. */
   known: Uint8Array = new Uint8Array(1_024);
   #holders: Int32Array = new Int32Array(1_024);
   readonly #free: number[] = [];
   readonly #strings: Strings;
-  /** One more than the highest node number ever used; freed ones in between have type -1. */
+  /** One more than the highest node number ever used. Freed nodes below it have type -1. */
   length = 0;
   live = 0;
 
@@ -31,7 +31,7 @@ export class Nodes extends HashIndex {
     this.#strings = strings;
   }
 
-  /** The node, or -1 when no fact and no slice is about it. A part that is unknown itself is given as -1. */
+  /** Returns the node, or -1 when no fact or slice refers to it. A part that is itself unknown is passed as -1. */
   find(type: number, relation: number, id: number): number {
     const { slots, mask } = this;
     for (let slot = mix(type, relation, id) & mask; ; slot = (slot + 1) & mask) {
@@ -45,14 +45,14 @@ export class Nodes extends HashIndex {
     return this.find(this.#strings.find(type), this.#strings.find(relation), this.#strings.find(id));
   }
 
-  /** The node, held once more: pair with `release`. */
+  /** Returns the node with one more holder. Pair each call with `release`. */
   hold(type: string, relation: string, id: string): number {
     const strings = this.#strings;
     const typeNumber = strings.internName(type);
     const relationNumber = strings.internName(relation);
     const idNumber = strings.intern(id);
     let node = this.find(typeNumber, relationNumber, idNumber);
-    // A node that is there holds its texts already.
+    // An existing node already holds its texts.
     if (node < 0) node = this.#create(typeNumber, relationNumber, idNumber);
     this.#holders[node]!++;
     return node;
@@ -73,7 +73,7 @@ export class Nodes extends HashIndex {
     this.live--;
   }
 
-  /** `type:id#relation`, or `type:id`. */
+  /** Formats a node as `type:id#relation` or `type:id`. */
   text(node: number): string {
     const text = `${this.typeOf(node)}:${this.idOf(node)}`;
     const relation = this.relationOf(node);

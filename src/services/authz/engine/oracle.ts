@@ -4,8 +4,8 @@ import type { Store } from './testing.ts';
 import type { CheckInput, PolicyRule, Source, TupleFact } from './types.ts';
 
 /**
- * The page's rules written down once more, as simply as possible and without a thought for speed: relations as a naive
- * bottom-up fixpoint over all objects, stratum by stratum; roles and policies as loops. The tests' second opinion.
+ * A second implementation of the page's rules, written as plainly as possible without regard for speed: relations as a naive
+ * bottom-up fixpoint over all objects, stratum by stratum; roles and policies as loops. The tests use it as a second opinion.
  */
 export function judge(
   store: Store,
@@ -74,7 +74,7 @@ function grantedByRole(store: Store, input: CheckInput, now: number): boolean {
   });
 }
 
-/** Of the subject forms `*`, `kind:pattern`, `pattern`, `role:slug`, `type:id#relation`; conditions: `eq` on the context. */
+/** Supports the subject forms `*`, `kind:pattern`, `pattern`, `role:slug` and `type:id#relation`, and `eq` conditions on the context. */
 function policyApplies(store: Store, policy: PolicyRule, input: CheckInput, now: number): boolean {
   const touches = policy.resources.some((resource) => {
     const [type = '', ...rest] = resource.split(':');
@@ -106,7 +106,7 @@ interface Name {
   readonly subjects: readonly string[] | null;
 }
 
-/** Every `[type, id, name]` that the subject is in. */
+/** Returns every `[type, id, name]` that contains the subject. */
 export function members(store: Store, { subject_kind, subject_id }: CheckInput, now: number): Set<string> {
   const types = new Map(
     store.resource_types.map((type) => [
@@ -150,7 +150,7 @@ export function members(store: Store, { subject_kind, subject_id }: CheckInput, 
   return known;
 }
 
-/** A name lies above everything it excludes; names of undefined types lie at the bottom. */
+/** Assigns levels: a name lies above everything it excludes, and names of undefined types lie at the bottom. */
 function stratify(types: Map<string, Map<string, Name>>) {
   const levels = new Map<string, number>();
   const of = (type: string, name: string) => levels.get(`${type}#${name}`) ?? 0;
@@ -185,7 +185,9 @@ function levelOf(
     case 'arrow':
       return Math.max(
         0,
-        ...(names.get(expression.relation)?.subjects ?? []).map((form) => of(form, expression.name)),
+        ...(names.get(expression.relation)?.subjects ?? []).map((form) =>
+          of(form.split('#')[0] ?? '', expression.name),
+        ),
       );
     default:
       return Math.max(
@@ -230,8 +232,8 @@ function holds(
         return known.has(nodeText(type, id, expression.name));
       case 'arrow':
         return of(expression.relation)
-          .filter((row) => row.subject_relation === '' && row.subject_id !== '*')
-          .filter((row) => types.get(type)?.get(expression.relation)?.subjects?.includes(row.subject_type))
+          .filter((row) => row.subject_id !== '*')
+          .filter((row) => types.get(type)?.get(expression.relation)?.subjects?.includes(formOf(row)))
           .some((row) => known.has(nodeText(row.subject_type, row.subject_id, expression.name)));
       case 'union':
         return expression.terms.some(value);

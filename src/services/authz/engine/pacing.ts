@@ -1,23 +1,26 @@
 import type { Model } from './model.ts';
-import type { KnownIds, ListingStep, ListOptions } from './types.ts';
+import type { KnownIds, ListingStep, ListOptions, Pace } from './types.ts';
 
-/** Milliseconds after which a listing lets others have the event loop. */
-const PAUSE = 10;
+/** Milliseconds after which a listing returns to the event loop. */
+const pauseAfterMs = 10;
+
+/** Milliseconds that one check of a listing may take. */
+const longestCheckMs = 1_000;
 
 /** Thrown inside a listing when the model has moved on while it was suspended. */
 export class Moved extends Error {}
 
 export type Suspension<Result> = Generator<ListingStep, Result, KnownIds | undefined>;
 
-/** Where a listing may be suspended, and what it must look at when it goes on. */
+/** Decides where a listing may be suspended, and checks the model when the listing continues. */
 export class Pacing {
   readonly #model: Model;
   readonly #clock: () => number;
   readonly #end: number;
   #pausedAt: number;
-  /** The revision that the listing's answers are of. */
+  /** The revision to which the listing's results belong. */
   revision: number;
-  /** Whether the listing must not go on when the model has moved; false while it reads what may span revisions. */
+  /** Whether the listing must stop when the model has moved on. False while it reads data that may span revisions. */
   steady = true;
 
   constructor(model: Model, { clock, budget }: ListOptions) {
@@ -33,15 +36,41 @@ export class Pacing {
   }
 
   get isPauseDue(): boolean {
-    return this.#clock() - this.#pausedAt >= PAUSE;
+    return this.#clock() - this.#pausedAt >= pauseAfterMs;
   }
 
-  /** Yields if it is time to; throws `Moved` if the model changed meanwhile. */
+  /** Returns the pace for checks that begin now: they pause when the listing has to. */
+  pace(): Pace {
+    const clock = this.#clock;
+    const isPauseDue = () => this.isPauseDue;
+    // Most checks end before anything reads the clock.
+    let end: number | undefined;
+    return {
+      get isPauseDue() {
+        end ??= clock() + longestCheckMs;
+        return isPauseDue();
+      },
+      get isOver() {
+        return clock() >= (end ?? Infinity);
+      },
+    };
+  }
+
+  /** Runs work that pauses by itself. */
+  *through<Result>(work: Generator<undefined, Result, undefined>): Suspension<Result> {
+    for (;;) {
+      const step = work.next();
+      if (step.done === true) return step.value;
+      yield* this.suspend({ need: 'pause' });
+    }
+  }
+
+  /** Yields when a pause is due. @throws Moved if the model changed meanwhile */
   *pause(): Suspension<void> {
     if (this.isPauseDue) yield* this.suspend({ need: 'pause' });
   }
 
-  /** Yields a need and returns what the caller answers; throws `Moved` if the model changed meanwhile. */
+  /** Yields a need and returns the caller's answer. @throws Moved if the model changed meanwhile */
   *suspend(step: ListingStep): Suspension<KnownIds | undefined> {
     const answer = yield step;
     this.#pausedAt = this.#clock();

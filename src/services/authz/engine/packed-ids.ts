@@ -1,15 +1,15 @@
 import { grown } from './columns.ts';
 
-const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
-const NO_DIGIT = 255;
+const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
+const noDigit = 255;
 /** The value of a digit by its character code. */
-const DIGITS = new Uint8Array(128).fill(NO_DIGIT);
-for (let value = 0; value < ALPHABET.length; value++) DIGITS[ALPHABET.charCodeAt(value)] = value;
-const SUFFIX = 26;
+const digits = new Uint8Array(128).fill(noDigit);
+for (let value = 0; value < alphabet.length; value++) digits[alphabet.charCodeAt(value)] = value;
+const suffixLength = 26;
 
 /**
- * The record ids of a table by row: the 128 bits of a TypeID in four words instead of a 30-character string. An id of
- * any other form is kept as it is.
+ * The record ids of a table by row: the 128 bits of a TypeID in four words instead of a 30-character string. An id in any other
+ * form is kept as a string.
  */
 export class PackedIds {
   #words: Uint32Array = new Uint32Array(4_096);
@@ -47,7 +47,7 @@ export class PackedIds {
 
   #pack(row: number, id: string): boolean {
     const start = this.#prefix.length;
-    if (id.length !== start + SUFFIX || !id.startsWith(this.#prefix) || id.charCodeAt(start) > 0x37)
+    if (id.length !== start + suffixLength || !id.startsWith(this.#prefix) || id.charCodeAt(start) > 0x37)
       return false;
     const words = this.#words;
     let place = row * 4;
@@ -55,8 +55,8 @@ export class PackedIds {
     // The first of the 26 digits holds three bits: 128 in all.
     let filled = -2;
     for (let at = start; at < id.length; at++) {
-      const digit = DIGITS[id.charCodeAt(at)] ?? NO_DIGIT;
-      if (digit === NO_DIGIT) return false;
+      const digit = digits[id.charCodeAt(at)] ?? noDigit;
+      if (digit === noDigit) return false;
       filled += 5;
       if (filled < 32) {
         word = (word << 5) | digit;
@@ -73,8 +73,8 @@ export class PackedIds {
     const words = this.#words;
     let [a, b, c, d] = [words[row * 4]!, words[row * 4 + 1]!, words[row * 4 + 2]!, words[row * 4 + 3]!];
     let suffix = '';
-    for (let digit = 0; digit < SUFFIX; digit++) {
-      suffix = ALPHABET[d & 31]! + suffix;
+    for (let digit = 0; digit < suffixLength; digit++) {
+      suffix = alphabet[d & 31]! + suffix;
       d = (d >>> 5) | (c << 27);
       c = (c >>> 5) | (b << 27);
       b = (b >>> 5) | (a << 27);

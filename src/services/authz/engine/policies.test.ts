@@ -3,13 +3,13 @@ import { describe, expect, test } from 'vitest';
 import { decide } from './decide.ts';
 import { checkPattern, matches } from './pattern.ts';
 import { checkPolicy, parseSubject } from './policies.ts';
-import { assignment, check, emptyStore, fullModel, OPTIONS, policy, role, tuple } from './testing.ts';
+import { assignment, check, emptyStore, fullModel, testOptions, policy, role, tuple } from './testing.ts';
 import type { Store } from './testing.ts';
 import type { PolicyRule } from './types.ts';
 
 const allows = (parts: Partial<PolicyRule>, question: string, store: Partial<Store> = {}) =>
-  decide(fullModel(emptyStore({ ...store, policies: [policy('p', parts)] })), check(question), OPTIONS).answer
-    ?.allowed;
+  decide(fullModel(emptyStore({ ...store, policies: [policy('p', parts)] })), check(question), testOptions)
+    .answer?.allowed;
 
 describe('patterns', () => {
   test('a pattern matches what the regular expression of the same meaning matches', () => {

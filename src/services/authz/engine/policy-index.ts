@@ -1,22 +1,23 @@
-import { matches } from './pattern.ts';
-import { compilePolicy } from './policies.ts';
-import type { CompiledPolicy } from './policies.ts';
+import { compilePolicy, isChosen } from './policies.ts';
+import type { Choice, CompiledPolicy } from './policies.ts';
 import type { PolicyRule } from './types.ts';
 
 /** A policy whose actions match and whose resources touch the type of an index. */
 export interface IndexedPolicy {
   readonly policy: CompiledPolicy;
-  /** Patterns on the resource id, one of which must match; null: every resource of the type, and the type itself. */
-  readonly ids: readonly string[] | null;
+  /** The resource id has to match one of these. Null means every resource of the type, and the type itself. */
+  readonly ids: readonly Choice[] | null;
 }
 
 /** The active policies of one effect for one type and action, in order of (priority, id). */
 export interface PolicyList {
   readonly policies: readonly IndexedPolicy[];
-  /** Positions of policies that name a subject literally, by id and kind (`''`: any kind). */
-  readonly exact: ReadonlyMap<string, ReadonlyMap<string, readonly number[]>>;
-  /** Positions of the policies with any other form of subject. */
+  /** Positions of the policies with any other form of subject than a literal id. */
   readonly rest: readonly number[];
+  /** Positions of the policies that name subjects literally. */
+  readonly positions: ReadonlyMap<CompiledPolicy, number>;
+  /** The policies that name each literal id, for all policies. */
+  readonly named: Named;
 }
 
 export interface PolicyIndex {
@@ -24,26 +25,43 @@ export interface PolicyIndex {
   readonly allow: PolicyList;
 }
 
+/** Literal ids of subjects, and the policies that name them. */
+type Named = ReadonlyMap<string, ReadonlySet<CompiledPolicy>>;
+
 export class Policies {
   readonly #byId = new Map<string, CompiledPolicy>();
-  /** Active policies in order; made anew after a change. */
+  readonly #named = new Map<string, Set<CompiledPolicy>>();
+  /** Active policies in order, rebuilt after a change. */
   #ordered: readonly CompiledPolicy[] | undefined;
 
   put(rule: PolicyRule): void {
-    this.#byId.set(rule.id, compilePolicy(rule));
-    this.#ordered = undefined;
+    this.delete(rule.id);
+    const policy = compilePolicy(rule);
+    this.#byId.set(rule.id, policy);
+    for (const id of policy.ids.keys()) {
+      const policies = this.#named.get(id);
+      if (policies === undefined) this.#named.set(id, new Set([policy]));
+      else policies.add(policy);
+    }
   }
 
   delete(id: string): void {
-    this.#byId.delete(id);
     this.#ordered = undefined;
+    const policy = this.#byId.get(id);
+    if (policy === undefined) return;
+    this.#byId.delete(id);
+    for (const named of policy.ids.keys()) {
+      const policies = this.#named.get(named);
+      policies?.delete(policy);
+      if (policies?.size === 0) this.#named.delete(named);
+    }
   }
 
   get size(): number {
     return this.#byId.size;
   }
 
-  /** The active policies by (priority, id). */
+  /** Returns the active policies by (priority, id). */
   active(): readonly CompiledPolicy[] {
     this.#ordered ??= [...this.#byId.values()].filter(({ rule }) => rule.is_active).sort(byPriority);
     return this.#ordered;
@@ -53,57 +71,52 @@ export class Policies {
     const deny: IndexedPolicy[] = [];
     const allow: IndexedPolicy[] = [];
     for (const policy of this.active()) {
-      if (!policy.rule.actions.some((pattern) => matches(pattern, action))) continue;
-      const ids = idPatterns(policy.rule.resources, type);
+      if (!isChosen(policy.actions, action)) continue;
+      const ids = idsOf(policy, type);
       if (ids?.length !== 0) (policy.rule.effect === 'deny' ? deny : allow).push({ policy, ids });
     }
-    return { deny: listOf(deny), allow: listOf(allow) };
+    return { deny: listOf(deny, this.#named), allow: listOf(allow, this.#named) };
   }
 }
 
-/** Positions, in order, of the policies of a list that may match a subject. */
+/** Returns the positions, in order, of the policies of a list that may match a subject. */
 export function candidatesFor(list: PolicyList, kind: string, id: string): readonly number[] {
-  if (list.exact.size === 0) return list.rest;
-  const named = list.exact.get(id);
-  if (named === undefined) return list.rest;
-  const positions = [...list.rest, ...(named.get(kind) ?? []), ...(named.get('') ?? [])];
-  return [...new Set(positions)].sort((a, b) => a - b);
+  const naming = list.named.get(id);
+  if (naming === undefined || list.policies.length === list.rest.length) return list.rest;
+  const positions = new Set(list.rest);
+  for (const policy of naming) {
+    const position = list.positions.get(policy);
+    const kinds = policy.ids.get(id);
+    if (position !== undefined && (kinds?.has(kind) || kinds?.has(''))) positions.add(position);
+  }
+  return [...positions].sort((a, b) => a - b);
 }
 
-/** Whether a policy touches a resource; on a type-level question only what covers the whole type does. */
+/** Whether a policy covers a resource. For a type-level question, only a policy that covers the whole type does. */
 export function coversResource({ ids }: IndexedPolicy, id: string): boolean {
   if (ids === null) return true;
-  return id === '' ? ids.includes('*') : ids.some((pattern) => matches(pattern, id));
+  return ids.some((choice) => (id === '' ? choice.all : isChosen(choice, id)));
 }
 
-/** Null: one entry covers the type without a word about ids. Empty: the policy does not touch the type. */
-function idPatterns(resources: readonly string[], type: string): readonly string[] | null {
-  const ids: string[] = [];
+/** Returns null when an entry covers the type without naming ids, and an empty array when the policy does not touch the type. */
+function idsOf({ resources }: CompiledPolicy, type: string): readonly Choice[] | null {
+  const choices: Choice[] = [];
   for (const resource of resources) {
-    const colon = resource.indexOf(':');
-    if (colon < 0) {
-      if (matches(resource, type)) return null;
-    } else if (matches(resource.slice(0, colon), type)) {
-      ids.push(resource.slice(colon + 1));
-    }
+    if (!resource.type(type)) continue;
+    if (resource.ids === null) return null;
+    choices.push(resource.ids);
   }
-  return ids;
+  return choices;
 }
 
-function listOf(policies: readonly IndexedPolicy[]): PolicyList {
-  const exact = new Map<string, Map<string, number[]>>();
+function listOf(policies: readonly IndexedPolicy[], named: Named): PolicyList {
   const rest: number[] = [];
+  const positions = new Map<CompiledPolicy, number>();
   policies.forEach(({ policy }, position) => {
-    for (const matcher of policy.literal) {
-      if (matcher.form !== 'id') continue;
-      const kinds = exact.get(matcher.id) ?? new Map<string, number[]>();
-      const kind = matcher.kind ?? '';
-      exact.set(matcher.id, kinds.set(kind, [...(kinds.get(kind) ?? []), position]));
-    }
-    const named = policy.literal.filter(({ form }) => form === 'id').length;
-    if (named < policy.rule.subjects.length) rest.push(position);
+    if (policy.isOpen) rest.push(position);
+    if (policy.ids.size > 0) positions.set(policy, position);
   });
-  return { policies, exact, rest };
+  return { policies, rest, positions, named };
 }
 
 const byPriority = (a: CompiledPolicy, b: CompiledPolicy) =>

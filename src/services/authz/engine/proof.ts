@@ -5,33 +5,45 @@ import { admitsUserset } from './schema.ts';
 import { P, U } from './slices.ts';
 import { TRUE } from './visits.ts';
 
-/** Nodes examined for the shortest proof; a wider graph is explained by its decision alone. */
-const MAX_NODES = 2_000;
+/** Maximum number of nodes examined for the shortest proof. A wider graph is explained by its decision alone. */
+const mostNodes = 2_000;
+/** Maximum number of tuples examined per node. */
+const mostRows = 5_000;
+/** Cost, in units of `Request.spend`, of a node, and of a tuple. */
+const nodeWork = 200;
+const rowWork = 50;
 
 interface ProofNode {
   readonly type: string;
   readonly relation: string;
   readonly id: string;
-  /** Rows of the fewest tuples found so far that prove the node; undefined while there are none. */
+  /** Rows of the smallest set of tuples found so far that proves the node. Undefined while there is none. */
   best: ReadonlySet<number> | undefined;
 }
 
 type Proof = ReadonlySet<number> | undefined;
 
 /**
- * The rows of the fewest tuples that prove `type:id#relation`, outermost first: proofs are improved until none gets
- * shorter. Slices that it lacks are reported to the question.
+ * Returns the rows of the smallest set of tuples that proves `type:id#relation`, outermost first: the search improves proofs
+ * until none gets shorter. It reports missing slices to the question.
  */
-export function shortestProof(question: Question, type: string, relation: string, id: string): number[] {
+export function* shortestProof(
+  question: Question,
+  type: string,
+  relation: string,
+  id: string,
+): Generator<undefined, number[], undefined> {
   const search = new ProofSearch(question);
   const root = search.node(type, relation, id);
-  search.run();
+  yield* search.run();
   return [...(root.best ?? [])];
 }
 
 class ProofSearch {
   readonly #question: Question;
   readonly #nodes = new Map<string, ProofNode>();
+  /** Tuples examined since the last node. */
+  #rows = 0;
 
   constructor(question: Question) {
     this.#question = question;
@@ -42,16 +54,24 @@ class ProofSearch {
     let node = this.#nodes.get(key);
     if (node === undefined) {
       node = { type, relation, id, best: undefined };
-      if (this.#nodes.size < MAX_NODES) this.#nodes.set(key, node);
+      if (this.#nodes.size < mostNodes) this.#nodes.set(key, node);
     }
     return node;
   }
 
-  /** The walk over the map reaches the nodes that it adds itself. */
-  run(): void {
+  /** The loop over the map also reaches nodes added during the loop. */
+  *run(): Generator<undefined, void, undefined> {
+    const { request } = this.#question;
     for (let improved = true; improved;) {
       improved = false;
       for (const node of this.#nodes.values()) {
+        request.spend(nodeWork + rowWork * this.#rows);
+        this.#rows = 0;
+        if (request.isOver) return;
+        if (request.isPauseDue) {
+          yield;
+          this.#question.resume();
+        }
         const proof = this.#prove(node);
         if (proof === undefined || (node.best !== undefined && node.best.size <= proof.size)) continue;
         node.best = proof;
@@ -90,7 +110,7 @@ class ProofSearch {
     }
   }
 
-  /** Whether a term that takes away does so; it adds no tuple to a proof. */
+  /** Whether a subtracted term holds. It adds no tuple to a proof. */
   #holds(node: ProofNode, definition: Definition, rewrite: Rewrite): boolean {
     const { strings } = this.#question.model.facts;
     const isIn = (type: string, relation: string, id: string) =>
@@ -144,7 +164,7 @@ class ProofSearch {
     return best;
   }
 
-  /** A tuple whose subject is the subject itself, or the wildcard of its type. */
+  /** Finds a tuple whose subject is the question's subject itself or the wildcard of its type. */
   #plain(node: ProofNode, definition: Definition | null): Proof {
     const { model, subject, subjectType, input, now } = this.#question;
     const { nodes, tuples, none, any } = model.facts;
@@ -170,8 +190,7 @@ class ProofSearch {
     const { facts } = model;
     const object = facts.nodes.findNamed(node.type, node.relation, node.id);
     if (!model.isKnown(U, object)) this.#need('U', node);
-    return facts
-      .usersetsOf(object)
+    return this.#some(facts.usersetsOf(object))
       .filter((row) => facts.tuples.expires[row]! > now)
       .map((row) => ({ row, subject: facts.tuples.right[row]! }))
       .filter(({ subject }) => facts.nodes.relation[subject] !== facts.none)
@@ -191,14 +210,22 @@ class ProofSearch {
     const { facts } = model;
     const object = facts.nodes.findNamed(node.type, relation, node.id);
     if (!model.isKnown(P, object)) this.#need('P', { ...node, relation });
-    return facts
-      .membersOf(object)
+    if (!model.isKnown(U, object)) this.#need('U', { ...node, relation });
+    const { nodes } = facts;
+    const leadsOn = (subject: number) =>
+      nodes.relation[subject] === facts.none
+        ? nodes.id[subject] !== facts.any && through.plain.has(nodes.type[subject]!)
+        : admitsUserset(through, nodes.type[subject]!, nodes.relation[subject]!);
+    return this.#some([...facts.membersOf(object), ...facts.usersetsOf(object)])
       .map((row) => ({ row, subject: facts.tuples.right[row]! }))
-      .filter(
-        ({ row, subject }) =>
-          facts.tuples.expires[row]! > now && through.plain.has(facts.nodes.type[subject]!),
-      )
+      .filter(({ row, subject }) => facts.tuples.expires[row]! > now && leadsOn(subject))
       .map(({ row, subject }) => ({ row, type: facts.nodes.typeOf(subject), id: facts.nodes.idOf(subject) }));
+  }
+
+  #some(rows: readonly number[]): readonly number[] {
+    const some = rows.slice(0, mostRows);
+    this.#rows += some.length;
+    return some;
   }
 
   #need(

@@ -5,26 +5,26 @@ import type { CheckInput, ResourceTypeRule } from './types.ts';
 
 type Random = (n: number) => number;
 
-const TYPES = ['a', 'b', 'c'];
-const NAMES = ['r', 's', 't'];
-const PERMISSIONS = ['p', 'q'];
-const IDS = ['1', '2', '3'];
-const USERS = ['user:1', 'user:2', 'bot:1'];
-const PAST = '2026-11-20T12:00:00.000Z';
-const FUTURE = '2026-11-20T12:00:00.001Z';
+const types = ['a', 'b', 'c'];
+const names = ['r', 's', 't'];
+const permissions = ['p', 'q'];
+const ids = ['1', '2', '3'];
+const users = ['user:1', 'user:2', 'bot:1'];
+const past = '2026-11-20T12:00:00.000Z';
+const future = '2026-11-20T12:00:00.001Z';
 
-/** A small store in which everything refers to everything: cycles, exclusions, wildcards, undefined types, expiry. */
+/** Returns a small random store in which everything refers to everything: cycles, exclusions, wildcards, undefined types, expiry. */
 export function randomStore(random: Random): Store {
   const pick = <T>(list: readonly T[]): T => list[random(list.length)] ?? (list[0] as T);
   const some = <T>(n: number, make: () => T): T[] => Array.from({ length: random(n + 1) }, make);
-  // Half of the stores are mostly usersets of usersets: many cycles, met from many sides.
+  // Half of the stores consist mostly of usersets of usersets: many cycles, entered from many sides.
   const dense = random(2) === 0;
   const resource_types: ResourceTypeRule[] = [];
-  for (const name of TYPES) {
+  for (const name of types) {
     const type = random(8) === 0 ? undefined : randomType(name, random, dense);
     if (type !== undefined && isAcceptable(type, resource_types)) resource_types.push(type);
   }
-  const expiry = () => (random(8) === 0 ? pick([PAST, FUTURE]) : null);
+  const expiry = () => (random(8) === 0 ? pick([past, future]) : null);
   const store = emptyStore({
     resource_types,
     roles: ['r1', 'r2', 'r3', 'r4'].map((id, index) =>
@@ -35,7 +35,7 @@ export function randomStore(random: Random): Store {
     ].map(permission),
     tuples: some(dense ? 32 : 14, () => tuple(randomTuple(random, dense), expiry())),
     assignments: some(4, () =>
-      assignment(pick(USERS), pick(['r1', 'r2', 'r3', 'gone']), pick([null, 'a', 'a:1', 'b:2']), expiry()),
+      assignment(pick(users), pick(['r1', 'r2', 'r3', 'gone']), pick([null, 'a', 'a:1', 'b:2']), expiry()),
     ),
     policies: some(3, () => randomPolicy(random)),
   });
@@ -45,13 +45,13 @@ export function randomStore(random: Random): Store {
 }
 
 export function randomCheck(random: Random): CheckInput {
-  const [subject_kind = '', subject_id = ''] = (USERS[random(USERS.length)] ?? '').split(':');
+  const [subject_kind = '', subject_id = ''] = (users[random(users.length)] ?? '').split(':');
   return {
     subject_kind,
     subject_id,
-    action: [...NAMES, ...PERMISSIONS][random(5)] ?? '',
-    resource_type: TYPES[random(TYPES.length)] ?? '',
-    resource_id: random(8) === 0 ? '' : (IDS[random(IDS.length)] ?? ''),
+    action: [...names, ...permissions][random(5)] ?? '',
+    resource_type: types[random(types.length)] ?? '',
+    resource_id: random(8) === 0 ? '' : (ids[random(ids.length)] ?? ''),
     context: random(2) === 0 ? {} : { mode: 'x' },
   };
 }
@@ -61,38 +61,52 @@ function randomType(name: string, random: Random, dense: boolean): ResourceTypeR
     'user',
     'user:*',
     'bot',
-    ...TYPES,
-    ...TYPES.flatMap((type) => NAMES.map((each) => `${type}#${each}`)),
+    ...types,
+    ...types.flatMap((type) => names.map((each) => `${type}#${each}`)),
     'd#m',
   ];
+  // Arrows cannot follow wildcards, so some relations admit none, and arrows go through those relations.
+  const through = names.filter(() => random(2) === 0);
+  const expressionOf = (inRelation: boolean) => randomExpression(random, inRelation, 2, through);
   return {
     id: `rtype_${name}`,
     name,
-    relations: NAMES.map((relation) => ({
+    relations: names.map((relation) => ({
       name: relation,
-      subjects: forms.filter(() => dense || random(3) !== 0),
-      expression: random(dense ? 8 : 2) !== 0 ? 'this' : randomExpression(random, true, 2),
+      subjects: forms
+        .filter((form) => !(through.includes(relation) && form.endsWith(':*')))
+        .filter(() => dense || random(3) !== 0),
+      expression: random(dense ? 8 : 2) !== 0 ? 'this' : expressionOf(true),
     })),
-    // What one name has found is used by the next only where all have to hold.
-    permissions: PERMISSIONS.map((each) => ({
+    // One name reuses the results of another only where all terms have to hold.
+    permissions: permissions.map((each) => ({
       name: each,
-      expression: dense
-        ? (['r & s & t', 't & r', 's & r & r->t'][random(3)] ?? '')
-        : randomExpression(random, false, 2),
+      expression: dense ? denseExpression(random, through) : expressionOf(false),
     })),
   };
 }
 
-function randomExpression(random: Random, inRelation: boolean, nesting: number): string {
-  const name = () => [...NAMES, ...PERMISSIONS][random(5)] ?? '';
+function denseExpression(random: Random, [through]: readonly string[]): string {
+  const arrow = through === undefined ? 't' : `${through}->t`;
+  return ['r & s & t', 't & r', `s & r & ${arrow}`, `r - ${arrow}`][random(4)] ?? '';
+}
+
+function randomExpression(
+  random: Random,
+  inRelation: boolean,
+  nesting: number,
+  through: readonly string[],
+): string {
+  const name = () => [...names, ...permissions][random(5)] ?? '';
   if (nesting === 0 || random(3) === 0) {
     const kind = random(3);
     if (kind === 0 && inRelation) return 'this';
-    return kind === 1 ? `${NAMES[random(3)] ?? ''}->${name()}` : name();
+    const left = through[random(Math.max(through.length, 1))];
+    return kind === 1 && left !== undefined ? `${left}->${name()}` : name();
   }
   const operator = ['+', '+', '&', '-'][random(4)] ?? '+';
   const terms = Array.from({ length: 2 + random(2) }, () =>
-    randomExpression(random, inRelation, nesting - 1),
+    randomExpression(random, inRelation, nesting - 1, through),
   );
   return `(${terms.join(` ${operator} `)})`;
 }
@@ -108,11 +122,11 @@ function isAcceptable(type: ResourceTypeRule, others: readonly ResourceTypeRule[
 
 /** Tuples of the undefined type `d` point only to subjects and to `d`, so that no exclusion can run through it. */
 function randomTuple(random: Random, dense: boolean): string {
-  const id = () => IDS[random(dense ? 2 : 3)] ?? '';
-  const plain = [...USERS, 'user:*', `d:${id()}#m`][random(5)] ?? '';
+  const id = () => ids[random(dense ? 2 : 3)] ?? '';
+  const plain = [...users, 'user:*', `d:${id()}#m`][random(5)] ?? '';
   if (random(6) === 0) return `d:${id()}#m@${plain}`;
-  const type = () => TYPES[random(dense ? 2 : 3)] ?? '';
-  const name = () => NAMES[random(3)] ?? '';
+  const type = () => types[random(dense ? 2 : 3)] ?? '';
+  const name = () => names[random(3)] ?? '';
   if (dense && random(5) !== 0) return `${type()}:${id()}#${name()}@${type()}:${id()}#${name()}`;
   const subject = [plain, plain, `${type()}:${id()}`, `${type()}:${id()}#${name()}`][random(4)] ?? plain;
   return `${type()}:${id()}#${name()}@${subject}`;
@@ -131,7 +145,7 @@ function randomPolicy(random: Random) {
   });
 }
 
-/** Keys are unique in the database. */
+/** Keeps one row per key, since keys are unique in the database. */
 function withoutTwins(store: Store): Store {
   const key = (row: object) =>
     JSON.stringify(Object.entries(row).filter(([name]) => name !== 'id' && name !== 'expires_at'));

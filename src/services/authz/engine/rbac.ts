@@ -5,10 +5,12 @@ import type { RoleEntry, Roles } from './roles.ts';
 import { A } from './slices.ts';
 import type { Decision } from './types.ts';
 
-/** Outcomes kept ready by one index; beyond it they are made when needed, so that memory has a bound. */
-const READY = 32;
+/** Outcomes cached by one index. Further outcomes are built when needed, which bounds memory. */
+const mostOutcomesCached = 32;
+/** Cost, in units of `Request.spend`, of a role that a subject holds. */
+const roleWork = 50;
 
-/** Which roles grant one action on one type. */
+/** The roles that grant one action on one type. */
 export class Grants {
   readonly #roles: Roles;
   readonly #direct: ReadonlyMap<number, string>;
@@ -21,12 +23,12 @@ export class Grants {
     this.#label = `${type}:${action}`;
   }
 
-  /** Whether no role grants it. */
+  /** Whether no role grants the action. */
   get none(): boolean {
     return this.#direct.size === 0;
   }
 
-  /** The allow by a role or its nearest ancestor that holds a permission, undefined when none does. */
+  /** Returns the allow decision through a role or its nearest ancestor that holds a permission. Returns undefined when none does. */
   by(role: number): { readonly answer: Decision } | undefined {
     const ready = this.#ready.get(role);
     if (ready !== undefined) return ready;
@@ -36,13 +38,13 @@ export class Grants {
       const permission = this.#direct.get(holder.number);
       if (permission === undefined) continue;
       const outcome = this.#outcome(entry, holder, permission);
-      if (this.#ready.size < READY) this.#ready.set(role, outcome);
+      if (this.#ready.size < mostOutcomesCached) this.#ready.set(role, outcome);
       return outcome;
     }
     return undefined;
   }
 
-  /** The roles that grant it themselves or by inheritance. */
+  /** Returns the roles that grant the action themselves or by inheritance. */
   roles(): RoleEntry[] {
     return [...this.#roles.all()].filter((entry) => this.by(entry.number) !== undefined);
   }
@@ -63,7 +65,10 @@ export class Grants {
   }
 }
 
-/** The first role, in the order of the page, that grants the action; undefined when none does or the slice is missing. */
+/**
+ * Returns the allow decision of the first role, in the order of the page, that grants the action. Returns undefined when none
+ * does or the slice is missing.
+ */
 export function decideByRoles(question: Question, grants: Grants): { readonly answer: Decision } | undefined {
   if (grants.none) return undefined;
   return firstRole(question, (role) => grants.by(role));
@@ -71,17 +76,30 @@ export function decideByRoles(question: Question, grants: Grants): { readonly an
 
 /** Whether the subject holds a role, or one that inherits from it, in a scope that covers the resource. */
 export function holdsRole(question: Question, slug: string): boolean {
-  const { roles } = question.model;
-  const wanted = roles.bySlug(slug);
-  if (wanted === undefined) return false;
-  const holds = (number: number) => {
-    const entry = roles.byNumber(number);
-    return entry !== undefined && roles.chain(entry).includes(wanted) ? true : undefined;
-  };
-  return firstRole(question, holds) ?? false;
+  const wanted = question.model.roles.bySlug(slug);
+  return wanted !== undefined && heldRoles(question).has(wanted.number);
 }
 
-/** Numbers of the roles that apply to the question, in the order in which they are considered. */
+const none: ReadonlySet<number> = new Set();
+
+/** Returns all roles that a subject holds for the resource, including inherited ones. Many policies ask for them. */
+function heldRoles(question: Question): ReadonlySet<number> {
+  if (question.held !== undefined) return question.held;
+  const { roles } = question.model;
+  const held = new Set<number>();
+  const isKnown = question.model.isKnown(A, question.subject);
+  firstRole(question, (number) => {
+    const entry = roles.byNumber(number);
+    if (entry === undefined || held.has(number)) return undefined;
+    for (const one of roles.chain(entry)) held.add(one.number);
+    return undefined;
+  });
+  if (!isKnown) return none;
+  question.request.spend(held.size * roleWork);
+  return (question.held = held);
+}
+
+/** Returns the numbers of the roles that apply to the question, in the order in which they are considered. */
 export function applicableRoles(question: Question): number[] {
   const found = new Set<number>();
   firstRole(question, (role) => {
@@ -91,7 +109,7 @@ export function applicableRoles(question: Question): number[] {
   return [...found];
 }
 
-/** The unexpired assignments of a subject whose slice is known, whatever their scope. */
+/** Yields the unexpired assignments of a subject whose slice is known, whatever their scope. */
 export function* assignedRoles({ model, subject, now }: Question) {
   if (subject < 0) return;
   const { assignments, nodes } = model.facts;
@@ -104,8 +122,8 @@ export function* assignedRoles({ model, subject, now }: Question) {
 }
 
 /**
- * Goes through the subject's roles that apply to the resource: scoped to it, to its type, to everything, each by id;
- * then the default roles of a user. Reports the missing slice, if it is, to the question.
+ * Goes through the subject's roles that apply to the resource: those scoped to it, to its type, then to everything, each by id;
+ * then the default roles of a user. Reports the slice to the question when it is missing.
  */
 function firstRole<Found>(question: Question, find: (role: number) => Found | undefined): Found | undefined {
   const { model, input, subject, resourceId } = question;

@@ -3,8 +3,10 @@ import type { Pacing, Suspension } from './pacing.ts';
 import { S } from './slices.ts';
 import type { ListObjectsInput, SliceKey } from './types.ts';
 
-/** Nodes between two looks at the clock. */
-const NODES = 1_000;
+/** Nodes between two checks of the clock. */
+const nodesPerLook = 200;
+/** Tuples of one node between two checks of the clock. */
+const rowsPerLook = 1_000;
 
 interface Reached {
   readonly type: string;
@@ -13,8 +15,8 @@ interface Reached {
 }
 
 /**
- * Ids of the resources that the subject can be related to by the action: backwards from the subject through tuples,
- * usersets and rewrites, level by level, a superset of the truth. Undefined when more than `limit` nodes are met.
+ * Returns ids of the resources that the action can relate to the subject, a superset of the truth. The walk goes backwards from
+ * the subject through tuples, usersets and rewrites, level by level. Returns undefined when it meets more than `limit` nodes.
  */
 export function* reachableObjects(
   model: Model,
@@ -23,7 +25,7 @@ export function* reachableObjects(
   limit: number,
   pacing: Pacing,
 ): Suspension<Set<string> | undefined> {
-  const walk = new ReverseWalk(model, now);
+  const walk = new ReverseWalk(model, now, limit, pacing);
   const found = new Set<string>();
   let level: Reached[] = [
     { type: input.subject_kind, id: input.subject_id, name: '' },
@@ -34,16 +36,16 @@ export function* reachableObjects(
     const next: Reached[] = [];
     for (const [at, reached] of level.entries()) {
       if (reached.type === input.resource_type && reached.name === input.action) found.add(reached.id);
-      walk.step(reached, next);
-      if (walk.size > limit) return undefined;
-      if (at % NODES === 0) yield* pacing.pause();
+      yield* walk.step(reached, next);
+      if (walk.isTooLarge) return undefined;
+      if (at % nodesPerLook === 0) yield* pacing.pause();
     }
     level = next;
   }
   return found;
 }
 
-/** Asks for the slices of a level that are not known, all at once. */
+/** Requests all unknown slices of a level at once. */
 function* load(model: Model, level: readonly Reached[], walk: ReverseWalk, pacing: Pacing): Suspension<void> {
   if (model.slices === null) return;
   const missing: SliceKey[] = [];
@@ -66,61 +68,70 @@ class ReverseWalk {
   readonly #now: number;
   readonly #met = new Set<string>();
 
-  constructor(model: Model, now: number) {
+  readonly #limit: number;
+  readonly #pacing: Pacing;
+
+  constructor(model: Model, now: number, limit: number, pacing: Pacing) {
     this.#model = model;
     this.#now = now;
+    this.#limit = limit;
+    this.#pacing = pacing;
   }
 
-  get size(): number {
-    return this.#met.size;
+  get isTooLarge(): boolean {
+    return this.#met.size > this.#limit;
   }
 
-  /** The relations under which a node stands as the subject of tuples: itself, and plain when an arrow leads on. */
-  subjectsOf({ name }: Reached): readonly string[] {
-    return name !== '' && this.#model.schema.dependents().arrowsTo(name).length > 0 ? [name, ''] : [name];
+  /** Returns the relations with which a node appears as the subject of tuples: its own, and those that arrows follow. */
+  subjectsOf({ type, name }: Reached): readonly string[] {
+    return name === ''
+      ? [name]
+      : [...new Set([name, ...this.#model.schema.dependents().arrowsTo(type, name).keys()])];
   }
 
-  /** Adds to `next` what a member of the node may thereby be a member of. */
-  step({ type, id, name }: Reached, next: Reached[]): void {
+  /** Adds to `next` the nodes of which a member of this node may be a member as a result. */
+  *step({ type, id, name }: Reached, next: Reached[]): Suspension<void> {
     const dependents = this.#model.schema.dependents();
     if (name !== '') {
       for (const made of dependents.namesMadeOf(type, name)) this.#reach(type, id, made, next);
-      const arrows = dependents.arrowsTo(name);
-      if (arrows.length > 0) {
-        for (const object of this.#objectsOf(type, id, '')) {
-          for (const arrow of arrows) {
-            if (arrow.type !== object.type || arrow.relation !== object.name) continue;
-            this.#reach(object.type, object.id, arrow.name, next);
-          }
-        }
+      for (const [relation, arrows] of dependents.arrowsTo(type, name)) {
+        yield* this.#objectsOf(type, id, relation, (object) => {
+          for (const made of arrows.get(object.type)?.get(object.name) ?? [])
+            this.#reach(object.type, object.id, made, next);
+        });
       }
     }
-    for (const object of this.#objectsOf(type, id, name)) {
+    yield* this.#objectsOf(type, id, name, (object) => {
       if (dependents.isDirect(object.type, object.name))
         this.#reach(object.type, object.id, object.name, next);
-    }
+    });
   }
 
   #reach(type: string, id: string, name: string, next: Reached[]): void {
-    // No part of a node can hold a control character.
+    // No part of a node can contain a control character.
     const key = `${type}\0${name}\0${id}`;
     if (this.#met.has(key)) return;
     this.#met.add(key);
     next.push({ type, id, name });
   }
 
-  /** The object sets of the unexpired tuples whose subject is the node. */
-  #objectsOf(type: string, id: string, relation: string): Reached[] {
+  /** Visits the object sets of the unexpired tuples whose subject is the node. */
+  *#objectsOf(
+    type: string,
+    id: string,
+    relation: string,
+    visit: (object: Reached) => void,
+  ): Suspension<void> {
     const { facts } = this.#model;
     const { nodes, tuples } = facts;
-    const objects: Reached[] = [];
     const subject = nodes.findNamed(type, relation, id);
-    if (subject < 0) return objects;
-    for (const row of facts.containersOf(subject)) {
+    if (subject < 0) return;
+    for (const [at, row] of facts.containersOf(subject).entries()) {
+      if (at % rowsPerLook === 0) yield* this.#pacing.pause();
+      if (this.isTooLarge) return;
       if (!(tuples.expires[row]! > this.#now)) continue;
       const object = tuples.left[row]!;
-      objects.push({ type: nodes.typeOf(object), id: nodes.idOf(object), name: nodes.relationOf(object) });
+      visit({ type: nodes.typeOf(object), id: nodes.idOf(object), name: nodes.relationOf(object) });
     }
-    return objects;
   }
 }

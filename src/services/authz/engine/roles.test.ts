@@ -9,15 +9,15 @@ import {
   check,
   emptyStore,
   fullModel,
-  NOW,
-  OPTIONS,
+  testNow,
+  testOptions,
   permission,
   randomFrom,
   role,
 } from './testing.ts';
 
-const allows = (model: Model, text: string, now = NOW) =>
-  decide(model, check(text), { ...OPTIONS, now }).answer?.allowed;
+const allows = (model: Model, text: string, now = testNow) =>
+  decide(model, check(text), { ...testOptions, now }).answer?.allowed;
 const holding = (assignments: ReturnType<typeof assignment>[], roles = [role('reader')]) =>
   fullModel(
     emptyStore({
@@ -46,8 +46,11 @@ describe('scopes', () => {
   });
 
   test('an expired assignment grants nothing from its millisecond on, and grants again when created anew', () => {
-    const model = holding([assignment('user:a', 'reader', null, new Date(NOW).toISOString())]);
-    expect([NOW - 1, NOW].map((now) => allows(model, 'user:a read document', now))).toEqual([true, false]);
+    const model = holding([assignment('user:a', 'reader', null, new Date(testNow).toISOString())]);
+    expect([testNow - 1, testNow].map((now) => allows(model, 'user:a read document', now))).toEqual([
+      true,
+      false,
+    ]);
     model.apply([{ revision: 2, entity: 'assignment', op: 'put', body: [assignment('user:a', 'reader')] }]);
     expect(allows(model, 'user:a read document')).toBe(true);
     expect(model.factCount).toBe(1);
@@ -68,7 +71,7 @@ describe('scopes', () => {
         assignments: rows.reverse(),
       }),
     );
-    const by = (text: string) => decide(model, check(text), OPTIONS).answer?.matched_by?.detail;
+    const by = (text: string) => decide(model, check(text), testOptions).answer?.matched_by?.detail;
     expect([by('user:a read document:1'), by('user:a read document:2')]).toEqual([
       'role "other"',
       'role "reader"',

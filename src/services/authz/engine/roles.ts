@@ -3,8 +3,8 @@ import { matches } from './pattern.ts';
 import type { Strings } from './strings.ts';
 import type { PermissionRule, Role, RolePermission, RoleRule } from './types.ts';
 
-/** Roles in a chain of inheritance, the role itself included. */
-export const MAX_CHAIN = 16;
+/** Maximum number of roles in an inheritance chain, including the role itself. */
+export const longestChain = 16;
 
 /** A role of the model. Assignments refer to it by the number of its id. */
 export interface RoleEntry {
@@ -18,13 +18,13 @@ export class Roles {
   readonly #roles = new Map<number, RoleEntry>();
   readonly #bySlug = new Map<string, RoleEntry>();
   readonly #permissions = new Map<string, PermissionRule>();
-  /** Permission id → ids of the roles that hold it, and the other way round. */
+  /** Permission id → ids of the roles that hold it, and the reverse. */
   readonly #holders = new Map<string, Set<string>>();
   readonly #held = new Map<string, Set<string>>();
-  /** Permissions without `*` by resource and action; the others are tried one by one. */
+  /** Permissions without `*` by resource and action. The others are tried one by one. */
   readonly #exact = new Map<string, Map<string, Set<PermissionRule>>>();
   readonly #patterned = new Set<PermissionRule>();
-  /** Role number → the role and its ancestors; made when first asked for. */
+  /** Role number → the role and its ancestors. Computed on first use. */
   readonly #chains = new Map<number, readonly RoleEntry[]>();
   #defaults: readonly RoleEntry[] | undefined;
 
@@ -76,18 +76,18 @@ export class Roles {
     return this.#roles.size + this.#permissions.size;
   }
 
-  /** Roles that every user holds, by id. */
+  /** Returns the roles that every user holds, by id. */
   defaults(): readonly RoleEntry[] {
     this.#defaults ??= [...this.#roles.values()].filter(({ rule }) => rule.is_default).sort(byId);
     return this.#defaults;
   }
 
-  /** The role and its ancestors, nearest first. A chain that is broken or circular ends where it stops making sense. */
+  /** Returns the role and its ancestors, nearest first. A broken or circular chain ends at the last valid role. */
   chain(entry: RoleEntry): readonly RoleEntry[] {
     const known = this.#chains.get(entry.number);
     if (known !== undefined) return known;
     const chain = [entry];
-    for (let parent = entry.rule.parent_id; parent !== null && chain.length < MAX_CHAIN;) {
+    for (let parent = entry.rule.parent_id; parent !== null && chain.length < longestChain;) {
       const next = this.find(parent);
       if (next === undefined || chain.includes(next)) break;
       chain.push(next);
@@ -126,12 +126,15 @@ export class Roles {
     this.#held.get(role_id)?.delete(permission_id);
   }
 
-  /** How many permissions a role holds itself. */
+  /** Returns the number of permissions that a role holds itself. */
   permissionCount(id: string): number {
     return this.#held.get(id)?.size ?? 0;
   }
 
-  /** Role number → the permission by which the role itself grants the action on the type, the lowest id of several. */
+  /**
+   * Role number → the permission by which the role itself grants the action on the type. Of several permissions, the one with
+   * the lowest id.
+   */
   directGrants(type: string, action: string): Map<number, string> {
     const permissions = [...(this.#exact.get(type)?.get(action) ?? [])];
     for (const rule of this.#patterned) {
@@ -167,8 +170,8 @@ export class Roles {
 }
 
 /**
- * Judges a new parent on write, given every role of the tenant as it is: throws `parent_id: cycle` or
- * `parent_id: chain longer than 16`. The roles that inherit from the changed one count too.
+ * Checks a new parent on write against every role of the tenant. The roles that inherit from the changed one count too.
+ * @throws Invalid('parent_id: cycle') or Invalid('parent_id: chain longer than 16')
  */
 export function checkRoleParent(
   roles: Iterable<Pick<Role, 'id' | 'parent_id'>>,
@@ -185,13 +188,13 @@ export function checkRoleParent(
   }
   let below = 0;
   for (const role of parents.keys()) below = Math.max(below, distance(parents, role, id));
-  if (above + 1 + below > MAX_CHAIN) throw Invalid(`parent_id: chain longer than ${MAX_CHAIN}`);
+  if (above + 1 + below > longestChain) throw Invalid(`parent_id: chain longer than ${longestChain}`);
 }
 
-/** Steps from a role up to an ancestor; 0 when it is none of its descendants. */
+/** Returns the steps from a role up to an ancestor, or 0 when it does not descend from it. */
 function distance(parents: ReadonlyMap<string, string | null>, from: string, to: string): number {
   let at: string | null = from;
-  for (let steps = 0; at !== null && steps <= MAX_CHAIN; steps++) {
+  for (let steps = 0; at !== null && steps <= longestChain; steps++) {
     if (at === to) return steps;
     at = parents.get(at) ?? null;
   }

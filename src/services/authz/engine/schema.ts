@@ -5,7 +5,7 @@ import { parseType } from './type-graph.ts';
 import type { SubjectForm, TypeName } from './type-graph.ts';
 import type { ResourceTypeRule } from './types.ts';
 
-/** An expression with its names as numbers of the strings. */
+/** An expression whose names are numbers in `Strings`. */
 export type Rewrite =
   | { readonly op: 'this' }
   | { readonly op: 'name'; readonly name: number }
@@ -17,12 +17,12 @@ export interface Definition {
   rewrite: Rewrite;
   /** False for a permission. */
   readonly isRelation: boolean;
-  /** Type numbers whose plain subjects, and whose wildcard, a tuple may have. */
+  /** Numbers of the types whose plain subjects, and whose wildcard, a tuple may have as its subject. */
   readonly plain: ReadonlySet<number>;
   readonly wildcards: ReadonlySet<number>;
   /** Pairs of type and relation number. */
   readonly usersets: readonly { readonly type: number; readonly relation: number }[];
-  /** The forms as they were written. */
+  /** The subject forms as written. */
   readonly forms: readonly SubjectForm[];
 }
 
@@ -32,7 +32,7 @@ export type TypeDefinition = ReadonlyMap<number, Definition>;
 export class Schema {
   readonly #strings: Strings;
   readonly #types = new Map<number, TypeDefinition>();
-  /** Record id → the record and every number it holds, first that of its name. */
+  /** Record id → the record and every number that it holds, with the number of its name first. */
   readonly #records = new Map<
     string,
     { readonly rule: ResourceTypeRule; readonly held: readonly number[] }
@@ -51,7 +51,7 @@ export class Schema {
     return this.#types.get(number);
   }
 
-  /** The rewrites read backwards; made when first asked for. */
+  /** Returns the rewrites read backwards, built on first use. */
   dependents(): Dependents {
     this.#dependents ??= new Dependents([...this.#records.values()].map(({ rule }) => rule));
     return this.#dependents;
@@ -81,7 +81,7 @@ export class Schema {
   }
 }
 
-/** Whether a tuple with this userset as its subject counts for a relation; every one does outside defined types. */
+/** Whether a tuple with this userset as its subject counts for a relation. For undefined types every userset does. */
 export function admitsUserset(definition: Definition | null, type: number, relation: number): boolean {
   if (definition === null) return true;
   for (const form of definition.usersets) if (form.type === type && form.relation === relation) return true;

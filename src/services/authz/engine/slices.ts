@@ -1,25 +1,25 @@
 import type { Facts } from './facts.ts';
 import type { AssignmentFact, FetchedSlice, SliceKey, TupleFact, TupleKey } from './types.ts';
 
-/** Bits of `nodes.known`: the slices A, U, P, S of a node. Four bits higher: used since the eviction last came by. */
+/** Bits of `nodes.known`: the slices A, U, P, S of a node. The same bits shifted by four: used since the last eviction pass. */
 export const A = 1;
 export const U = 2;
 export const P = 4;
 export const S = 8;
 const USED = 4;
-/** In the queue of slices, stands for M; its number is a row of the tuples, the others' is a node. */
+/** Stands for M in the queue of slices. The number with M is a row of the tuples; with the others it is a node. */
 const M = 0;
 
-/** Bytes of the bookkeeping of one slice: its place in the queue. */
-const SLICE_BYTES = 16;
+/** Bytes of bookkeeping per slice: its place in the queue. */
+const bytesPerSlice = 16;
 
 /**
- * Which parts of the facts a partial model knows. Eviction takes the least recently used first, as a clock does: slices
- * stand in a queue, one that was used since it was last looked at goes to the end instead of going away.
+ * The parts of the facts that a partial model knows. Eviction approximates least recently used with the clock algorithm: slices
+ * stand in a queue, and a slice used since its last inspection moves to the end instead of being evicted.
  */
 export class Slices {
   readonly #facts: Facts;
-  /** Pairs of bit and number, from `#front` on. */
+  /** Pairs of bit and number, starting at `#front`. */
   #queue: number[] = [];
   #front = 0;
 
@@ -28,7 +28,7 @@ export class Slices {
   }
 
   get bytes(): number {
-    return (this.#queue.length - this.#front) * (SLICE_BYTES / 2);
+    return (this.#queue.length - this.#front) * (bytesPerSlice / 2);
   }
 
   isKnown(bit: number, node: number): boolean {
@@ -38,7 +38,7 @@ export class Slices {
     return true;
   }
 
-  /** Whether it is known if a plain subject is directly in an object set: by the pair's own slice, or by P or S. */
+  /** Whether the model knows if a plain subject is directly in an object set: from the pair's own slice, or from P or S. */
   isMemberKnown(object: number, subject: number): boolean {
     const { tuples } = this.#facts;
     const row = object < 0 || subject < 0 ? -1 : tuples.find(object, subject);
@@ -68,7 +68,7 @@ export class Slices {
     }
   }
 
-  /** A change to a tuple concerns this model when a known slice covers it. */
+  /** Applies a tuple change if a known slice covers the tuple. */
   putTuple(tuple: TupleFact): void {
     if (this.#covers(tuple)) this.#facts.putTuple(tuple);
   }
@@ -78,7 +78,7 @@ export class Slices {
     if (subject >= 0 && this.#facts.nodes.known[subject]! & A) this.#facts.putAssignment(assignment);
   }
 
-  /** Evicts one slice. False when there is none left. */
+  /** Evicts one slice. Returns false when none is left. */
   evictOne(): boolean {
     for (;;) {
       if (this.#front === this.#queue.length) return false;
@@ -147,7 +147,7 @@ export class Slices {
     nodes.release(number);
   }
 
-  /** Whether one of the slices U, P, S covers a tuple that is held. */
+  /** Whether one of the slices U, P, S covers a stored tuple. */
   #coversRow(row: number): boolean {
     const { nodes, tuples } = this.#facts;
     const ofObject = nodes.known[tuples.left[row]!]! & (tuples.isWildcardOrUserset(row) ? U : P);
@@ -165,7 +165,7 @@ export class Slices {
   }
 }
 
-/** A text for each slice; two keys have the same one only if they are the same (ids may contain any separator). */
+/** Returns a unique text for each slice key. JSON keeps keys apart, since ids may contain any separator. */
 export function sliceText(key: SliceKey): string {
   return JSON.stringify(Object.values(key));
 }

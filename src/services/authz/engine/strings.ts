@@ -1,20 +1,20 @@
 import { grown, int32 } from './columns.ts';
 
 /**
- * Every text of the facts once, as a small integer, counted by its holders: kinds, relation names, ids, role ids. A text
- * that nothing holds any more is forgotten, so what callers ask about cannot pile up.
+ * Stores every text of the facts once, as a small integer with a count of its holders: kinds, relation names, ids, role ids. A
+ * text without holders is forgotten, so texts from callers' questions cannot pile up.
  */
 export class Strings {
   readonly #numbers = new Map<string, number>();
   readonly #texts: string[] = [];
   #holders: Int32Array = new Int32Array(1_024);
   readonly #free: number[] = [];
-  /** Numbers of the names met last, each at its place; -1: none. */
+  /** Numbers of the most recently used names, each in its slot; -1 when empty. */
   readonly #recent = new Int32Array(64).fill(-1);
-  /** Estimated bytes held: the string, its map entry, its slots. */
+  /** Estimated bytes held: the string, its map entry and its slots. */
   bytes = 0;
 
-  /** The number of a text, or -1 when nothing holds it. */
+  /** Returns the number of a text, or -1 when nothing holds it. */
   find(text: string): number {
     return this.#numbers.get(text) ?? -1;
   }
@@ -23,14 +23,14 @@ export class Strings {
     return this.#texts[number] ?? '';
   }
 
-  /** The number of a text, held once more: pair with `release`. */
+  /** Returns the number of a text with one more holder. Pair each call with `release`. */
   hold(text: string): number {
     const number = this.intern(text);
     this.holdAgain(number);
     return number;
   }
 
-  /** The number of a text, given one if nothing holds it: the caller then holds it, or it is never forgotten. */
+  /** Returns the number of a text and assigns one if nothing holds it. The caller must then hold it, or it is never forgotten. */
   intern(text: string): number {
     const known = this.#numbers.get(text);
     if (known !== undefined) return known;
@@ -42,7 +42,7 @@ export class Strings {
     return number;
   }
 
-  /** As `intern`, for kinds and relations: the few there are come again and again, and are compared, not hashed. */
+  /** Like `intern`, for kinds and relations: these are few and recur, so comparing is cheaper than hashing. */
   internName(text: string): number {
     const place = placeOf(text);
     const recent = this.#recent[place]!;
@@ -65,7 +65,7 @@ export class Strings {
   }
 }
 
-/** By what tells names apart most cheaply; 0 for ''. */
+/** Uses the cheapest property that tells names apart; 0 for ''. */
 const placeOf = (text: string) => (text.length + text.charCodeAt(text.length - 1)) & 63;
 
 /** A string's header and characters, rounded up, its map entry and its slots in two arrays. */

@@ -2,7 +2,7 @@ import { expiryOf } from './fact-table.ts';
 import type { Model } from './model.ts';
 import type { TupleKey } from './types.ts';
 
-/** Answers a question as if the tuple were there; afterwards the facts are as before. */
+/** Answers a question as if the tuple existed. Afterwards the facts are as before. */
 export function supposeTuple<Answer>({ facts }: Model, key: TupleKey, ask: () => Answer): Answer {
   const before = facts.findTuple(key);
   const saved =
@@ -21,7 +21,7 @@ export function supposeTuple<Answer>({ facts }: Model, key: TupleKey, ask: () =>
   }
 }
 
-/** Answers a question as if the subject held the role everywhere; afterwards the facts are as before. */
+/** Answers a question as if the subject held the role everywhere. Afterwards the facts are as before. */
 export function supposeRole<Answer>(
   { facts }: Model,
   subject: { readonly subject_kind: string; readonly subject_id: string },

@@ -22,7 +22,7 @@ import type {
   TupleKey,
 } from './types.ts';
 
-/** Everything a tenant has, as plain rows: what the tests take for the database. */
+/** Everything a tenant has, as plain rows. The tests use it in place of the database. */
 export interface Store {
   roles: RoleRule[];
   permissions: PermissionRule[];
@@ -33,8 +33,11 @@ export interface Store {
   assignments: AssignmentFact[];
 }
 
-export const NOW = Date.parse('2026-11-20T12:00:00.000Z');
-export const OPTIONS: DecideOptions = { now: NOW, limits: { depth: 50, visits: 50_000 } };
+export const many = <T>(count: number, make: (n: number) => T): T[] =>
+  Array.from({ length: count }, (_, n) => make(n));
+
+export const testNow = Date.parse('2026-11-20T12:00:00.000Z');
+export const testOptions: DecideOptions = { now: testNow, limits: { depth: 50, visits: 50_000 } };
 
 export const emptyStore = (parts: Partial<Store> = {}): Store => ({
   roles: [],
@@ -49,7 +52,7 @@ export const emptyStore = (parts: Partial<Store> = {}): Store => ({
 
 let counter = 0;
 
-/** `document:readme#viewer@group:eng#member` → the tuple. */
+/** Parses `document:readme#viewer@group:eng#member` into a tuple. */
 export function tuple(text: string, expires_at: string | null = null): TupleFact {
   const match = /^([^:]+):(.+)#([^#@]+)@([^:]+):([^#]+)(?:#(.+))?$/.exec(text);
   const [
@@ -101,7 +104,7 @@ export function policy(name: string, parts: Partial<PolicyRule> = {}): PolicyRul
   };
 }
 
-/** `user:a read document:1` → the check; without an id it is a type-level question. */
+/** Parses `user:a read document:1` into a check. Without an id it is a type-level question. */
 export function check(text: string, parts: Partial<CheckInput> = {}): CheckInput {
   const [subject = '', action = '', resource = ''] = text.split(' ');
   const [subject_kind = '', subject_id = ''] = split(subject);
@@ -130,7 +133,7 @@ export function partialModel(store: Store, revision = 1): Model {
   return model;
 }
 
-/** Asks until there is an answer, fetching what is missing; `fetches` counts the rounds and the rows that were read. */
+/** Asks until there is an answer and fetches missing slices. `fetches` counts the rounds and the rows read. */
 export function resolve<Answer>(
   model: Model,
   store: Store,
@@ -152,7 +155,7 @@ export function decideWith(
   model: Model,
   store: Store,
   input: CheckInput,
-  options = OPTIONS,
+  options = testOptions,
   fetches = { rounds: 0, rows: 0 },
 ): Decision {
   return resolve(model, store, () => decide(model, input, options), fetches);
@@ -162,12 +165,12 @@ export function decideAllWith(
   model: Model,
   store: Store,
   inputs: readonly CheckInput[],
-  options = OPTIONS,
+  options = testOptions,
 ): Decision[] {
   return resolve(model, store, () => decideBatch(model, inputs, options));
 }
 
-/** What the database answers to a slice key. */
+/** Returns what the database answers for a slice key. */
 export function readSlice(store: Store, key: SliceKey): FetchedSlice {
   switch (key.slice) {
     case 'A':
@@ -208,7 +211,7 @@ export function readSlice(store: Store, key: SliceKey): FetchedSlice {
 
 const isPlain = (row: TupleKey) => row.subject_relation === '' && row.subject_id !== '*';
 
-/** Numbers below `n`, the same for the same seed. */
+/** Returns a generator of numbers below `n`, which depends only on the seed. */
 export function randomFrom(seed: number): (n: number) => number {
   let state = seed >>> 0;
   return (n) => {
@@ -241,10 +244,10 @@ export function runListing(
   }
 }
 
-/** Every id of a type in unexpired facts, in code-point order. */
+/** Returns every id of a type in unexpired facts, in code-point order. */
 export function knownIds(store: Store, type: string): string[] {
   const live = (fact: { expires_at: string | null }) =>
-    fact.expires_at === null || Date.parse(fact.expires_at) > NOW;
+    fact.expires_at === null || Date.parse(fact.expires_at) > testNow;
   const ids = new Set<string>();
   const note = (kind: string | null, id: string | null) => {
     if (kind === type && id !== null && id !== '*') ids.add(id);

@@ -1,10 +1,10 @@
-const INSTANT =
+const instantForm =
   /^(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?(?:([Zz])|([+-])(\d\d):(\d\d))$/;
-const TIME_OF_DAY = /^(\d\d):(\d\d)(?::(\d\d))?$/;
+const timeOfDayForm = /^(\d\d):(\d\d)(?::(\d\d))?$/;
 
-/** RFC 3339 (seconds optional) → milliseconds since the epoch; undefined when it is none. */
+/** Parses RFC 3339 (seconds optional) into milliseconds since the epoch. Returns undefined for any other text. */
 export function parseInstant(text: string): number | undefined {
-  const match = INSTANT.exec(text);
+  const match = instantForm.exec(text);
   if (match === null) return undefined;
   const number = (group: number) => Number(match[group] ?? 0);
   const [year, month, day, hour, minute, second] = [
@@ -15,19 +15,20 @@ export function parseInstant(text: string): number | undefined {
     number(5),
     number(6),
   ];
-  if (hour > 23 || minute > 59 || second > 59 || number(10) > 23 || number(11) > 59) return undefined;
+  // A leap second counts as the beginning of the next minute.
+  if (hour > 23 || minute > 59 || second > 60 || number(10) > 23 || number(11) > 59) return undefined;
   const millisecond = Math.trunc(Number(`0.${match[7] ?? 0}`) * 1000);
   const local = new Date(0);
   local.setUTCFullYear(year, month - 1, day);
-  local.setUTCHours(hour, minute, second, millisecond);
   if (local.getUTCMonth() !== month - 1 || local.getUTCDate() !== day) return undefined;
+  local.setUTCHours(hour, minute, second, second === 60 ? 0 : millisecond);
   const offset = (number(10) * 60 + number(11)) * 60_000;
   return local.getTime() - (match[9] === '-' ? -offset : offset);
 }
 
-/** `HH:MM[:SS]` → milliseconds since midnight; undefined when it is none. */
+/** Parses `HH:MM[:SS]` into milliseconds since midnight. Returns undefined for any other text. */
 export function parseTimeOfDay(text: string): number | undefined {
-  const match = TIME_OF_DAY.exec(text);
+  const match = timeOfDayForm.exec(text);
   if (match === null) return undefined;
   const [hour, minute, second] = [Number(match[1]), Number(match[2]), Number(match[3] ?? 0)];
   return hour > 23 || minute > 59 || second > 59 ? undefined : ((hour * 60 + minute) * 60 + second) * 1000;
@@ -46,7 +47,7 @@ export function isZone(zone: string): boolean {
   }
 }
 
-/** What the clocks of a zone show at an instant, as milliseconds since midnight. */
+/** Returns the local time of a zone at an instant, in milliseconds since midnight. */
 export function timeOfDay(instant: number, zone: string): number {
   const milliseconds = ((instant % 1000) + 1000) % 1000;
   if (zone === 'UTC') return ((instant % 86_400_000) + 86_400_000) % 86_400_000;
@@ -59,7 +60,7 @@ export function timeOfDay(instant: number, zone: string): number {
   return seconds * 1000 + milliseconds;
 }
 
-/** Making a formatter costs far more than using it; there are about 600 zones and aliases, spelled in any case. */
+/** Creating a formatter costs far more than using it. There are about 600 zones and aliases, spelled in any case. */
 function formatter(zone: string): Intl.DateTimeFormat {
   let format = formatters.get(zone);
   if (format === undefined) {

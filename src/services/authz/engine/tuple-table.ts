@@ -2,11 +2,11 @@ import { grown } from './columns.ts';
 import { FactTable } from './fact-table.ts';
 import type { Nodes } from './nodes.ts';
 
-/** No tuple: the row says only that the slice M of its pair was read and was empty. */
+/** Not a tuple: the row says only that the slice M of its pair was read and is empty. */
 const ABSENT = 1;
 /** The slice M of the pair is known (partial mode). */
 const KNOWN = 2;
-/** That slice was used since the eviction last came by. */
+/** The slice M was used since the last eviction pass. */
 const USED = 4;
 
 export class TupleTable extends FactTable {
@@ -18,7 +18,7 @@ export class TupleTable extends FactTable {
     this.#nodes = nodes;
   }
 
-  /** The row of a tuple, or -1 when there is none (an expired one is still there). */
+  /** Returns the row of a tuple, or -1 when there is none. An expired tuple still has its row. */
   tuple(object: number, subject: number): number {
     const row = this.find(object, subject);
     return row < 0 || this.#flags[row]! & ABSENT ? -1 : row;
@@ -39,7 +39,7 @@ export class TupleTable extends FactTable {
     return row;
   }
 
-  /** Takes a tuple away; that the slice M of the pair is known stays known. */
+  /** Removes a tuple. The slice M of the pair stays known. */
   delete(row: number): void {
     this.#unlink(row);
     if (this.#flags[row]! & KNOWN) this.#flags[row]! |= ABSENT;
@@ -54,7 +54,7 @@ export class TupleTable extends FactTable {
   isAbsent = (row: number) => (this.#flags[row]! & ABSENT) !== 0;
   isMemberKnown = (row: number) => (this.#flags[row]! & KNOWN) !== 0;
 
-  /** Marks the slice M of a pair as known, whether there is a tuple or not. False when it was known already. */
+  /** Marks the slice M of a pair as known, whether or not there is a tuple. Returns its row, or undefined when it was already known. */
   knowMember(object: number, subject: number): number | undefined {
     let row = this.find(object, subject);
     if (row < 0) {
@@ -79,7 +79,7 @@ export class TupleTable extends FactTable {
     return used;
   }
 
-  /** Forgets that the slice M of the row is known; the tuple itself stays if another slice covers it. */
+  /** Forgets that the slice M of the row is known. The tuple itself stays if another slice covers it. */
   forgetMember(row: number, covered: boolean): void {
     this.#flags[row]! &= ~(KNOWN | USED);
     if (this.#flags[row]! & ABSENT) this.#drop(row);

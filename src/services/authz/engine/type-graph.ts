@@ -1,14 +1,15 @@
 import { Invalid } from '../../../lib/errors.ts';
 import { parseExpression } from './expression.ts';
 import type { Expression } from './expression.ts';
+import { judgeCycles } from './type-cycles.ts';
 import type { ResourceTypeRule } from './types.ts';
 
-const KIND = '[A-Za-z][A-Za-z0-9_.-]{0,63}';
-const RELATION = '[A-Za-z_](?:[A-Za-z0-9_-]{0,62}[A-Za-z0-9_])?';
-const RELATION_NAME = new RegExp(`^${RELATION}$`);
-const SUBJECT_FORM = new RegExp(`^(${KIND})(?:(:\\*)|#(${RELATION}))?$`);
+const kindPattern = '[A-Za-z][A-Za-z0-9_.-]{0,63}';
+const relationPattern = '[A-Za-z_](?:[A-Za-z0-9_-]{0,62}[A-Za-z0-9_])?';
+const relationName = new RegExp(`^${relationPattern}$`);
+const subjectForm = new RegExp(`^(${kindPattern})(?:(:\\*)|#(${relationPattern}))?$`);
 
-/** What a relation's `subjects` entry admits. */
+/** The subject form that an entry of a relation's `subjects` admits. */
 export interface SubjectForm {
   readonly type: string;
   readonly wildcard: boolean;
@@ -19,24 +20,33 @@ export interface SubjectForm {
 /** A relation or permission of a type, parsed. */
 export interface TypeName {
   readonly expression: Expression;
-  /** Forms a tuple's subject may have; null for a permission, which holds no tuples. */
+  /** Forms that a tuple's subject may have. Null for a permission, which holds no tuples. */
   readonly subjects: readonly SubjectForm[] | null;
 }
 
+/** The names of a type, parsed. */
+export type TypeNames = ReadonlyMap<string, TypeName>;
+
 /**
- * Judges a resource type on write, with all other types of the tenant (an older version of the same type is ignored):
- * names, subject forms, expressions, and that no cycle runs through the right side of a `-`. Throws `Invalid`.
+ * Checks a resource type on write against all other types of the tenant (an older version of the same type is ignored): names,
+ * subject forms, expressions, and that no cycle runs through the right side of a `-`.
+ * @throws Invalid
  */
 export function checkResourceType(type: ResourceTypeRule, types: Iterable<ResourceTypeRule>): void {
-  const names = parseType(type);
-  const graph = new Map<string, ReadonlyMap<string, TypeName>>();
-  for (const other of types) if (other.id !== type.id) graph.set(other.name, parseType(other));
-  graph.set(type.name, names);
-  const cycle = exclusionCycle(graph);
-  if (cycle !== undefined) throw Invalid(`exclusion in a cycle: ${cycle.join(' -> ')}`);
+  const names = parseNewType(type);
+  const others = new Map<string, TypeNames>();
+  for (const other of types) if (other.id !== type.id) others.set(other.name, parseType(other));
+  for (const _ of judgeCycles(type.name, names, others));
 }
 
-/** The names of a type; throws `Invalid` naming the member that is wrong. */
+/** Parses the names of a type that is being written. @throws Invalid, naming the member that is wrong */
+export function parseNewType(type: Pick<ResourceTypeRule, 'relations' | 'permissions'>): TypeNames {
+  const names = parseType(type);
+  checkArrows(type, names);
+  return names;
+}
+
+/** Parses the names of a type. @throws Invalid, naming the member that is wrong */
 export function parseType(type: Pick<ResourceTypeRule, 'relations' | 'permissions'>): Map<string, TypeName> {
   const names = new Map<string, TypeName>();
   type.relations.forEach((relation, index) => {
@@ -69,13 +79,13 @@ export function parseType(type: Pick<ResourceTypeRule, 'relations' | 'permission
 }
 
 function checkName(name: string, field: string, names: ReadonlyMap<string, TypeName>): void {
-  if (!RELATION_NAME.test(name)) throw Invalid(`${field}: not a relation name`);
+  if (!relationName.test(name)) throw Invalid(`${field}: not a relation name`);
   if (name === 'this') throw Invalid(`${field}: "this" is reserved`);
   if (names.has(name)) throw Invalid(`${field}: "${name}" is used twice`);
 }
 
 function parseSubjectForm(text: string, field: string): SubjectForm {
-  const match = SUBJECT_FORM.exec(text);
+  const match = subjectForm.exec(text);
   if (match?.[1] === undefined) throw Invalid(`${field}: expected "type", "type:*" or "type#relation"`);
   return { type: match[1], wildcard: match[2] !== undefined, relation: match[3] ?? '' };
 }
@@ -108,102 +118,29 @@ function checkTerms(
   }
 }
 
-interface Edge {
-  readonly to: string;
-  readonly excluded: boolean;
-}
-
-/** The nodes of a cycle with an excluded edge, first and last the same, written `type#name`; undefined when none. */
-function exclusionCycle(types: ReadonlyMap<string, ReadonlyMap<string, TypeName>>): string[] | undefined {
-  const edges = new Map<string, Edge[]>();
-  for (const [type, names] of types) {
-    for (const [name, node] of names) edges.set(`${type}#${name}`, dependencies(type, node, names));
-  }
-  const components = stronglyConnected(edges);
-  for (const [from, list] of edges) {
-    for (const edge of list) {
-      if (!edge.excluded || components.get(from) !== components.get(edge.to)) continue;
-      const back = shortestPath(edges, edge.to, from);
-      if (back !== undefined) return [from, ...back];
-    }
-  }
-  return undefined;
-}
-
-/** Node → its strongly connected component (Kosaraju, without recursion: a tenant may have 64,000 names). */
-function stronglyConnected(edges: ReadonlyMap<string, readonly Edge[]>): Map<string, number> {
-  const reversed = new Map<string, string[]>([...edges.keys()].map((node) => [node, []]));
-  for (const [from, list] of edges) for (const { to } of list) reversed.get(to)?.push(from);
-  const finished: string[] = [];
-  const seen = new Set<string>();
-  for (const start of edges.keys()) {
-    if (seen.has(start)) continue;
-    seen.add(start);
-    const stack = [{ node: start, at: 0 }];
-    for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
-      const to = edges.get(top.node)?.[top.at++]?.to;
-      if (to === undefined) finished.push(stack.pop()?.node ?? start);
-      else if (edges.has(to) && !seen.has(to)) {
-        seen.add(to);
-        stack.push({ node: to, at: 0 });
-      }
-    }
-  }
-  const components = new Map<string, number>();
-  for (const [component, start] of finished.reverse().entries()) {
-    const stack = components.has(start) ? [] : [start];
-    for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
-      if (components.has(node)) continue;
-      components.set(node, component);
-      stack.push(...(reversed.get(node) ?? []));
-    }
-  }
-  return components;
-}
-
-/** Names outside defined types have no edges: what hangs on them is judged when it is met. */
-function dependencies(type: string, node: TypeName, names: ReadonlyMap<string, TypeName>): Edge[] {
-  const edges: Edge[] = [];
-  const walk = (expression: Expression, excluded: boolean): void => {
-    switch (expression.op) {
-      case 'this':
-        for (const form of node.subjects ?? []) {
-          if (form.relation !== '') edges.push({ to: `${form.type}#${form.relation}`, excluded });
-        }
-        return;
-      case 'name':
-        edges.push({ to: `${type}#${expression.name}`, excluded });
-        return;
-      case 'arrow':
-        for (const form of names.get(expression.relation)?.subjects ?? []) {
-          if (form.relation === '' && !form.wildcard)
-            edges.push({ to: `${form.type}#${expression.name}`, excluded });
-        }
-        return;
-      default:
-        expression.terms.forEach((term, index) =>
-          walk(term, excluded || (expression.op === 'exclusion' && index > 0)),
+/**
+ * Rejects arrows through wildcards: an arrow follows tuples to objects, and a wildcard names none. Types from before this check
+ * may have such an arrow.
+ */
+function checkArrows(
+  { relations, permissions }: Pick<ResourceTypeRule, 'relations' | 'permissions'>,
+  names: ReadonlyMap<string, TypeName>,
+): void {
+  const check = (expression: Expression, field: string): void => {
+    if (expression.op === 'arrow') {
+      const wildcard = names.get(expression.relation)?.subjects?.find((form) => form.wildcard);
+      if (wildcard !== undefined) {
+        const { relation, at } = expression;
+        throw Invalid(
+          `${field}: "->" cannot follow "${relation}", which admits "${wildcard.type}:*" at ${at + 1}`,
         );
+      }
+    } else if ('terms' in expression) {
+      for (const term of expression.terms) check(term, field);
     }
   };
-  walk(node.expression, false);
-  return edges;
-}
-
-function shortestPath(
-  edges: ReadonlyMap<string, readonly Edge[]>,
-  from: string,
-  to: string,
-): string[] | undefined {
-  const cameFrom = new Map<string, string | undefined>([[from, undefined]]);
-  for (const node of cameFrom.keys()) {
-    if (node === to) {
-      const path: string[] = [];
-      for (let step: string | undefined = to; step !== undefined; step = cameFrom.get(step))
-        path.unshift(step);
-      return path;
-    }
-    for (const edge of edges.get(node) ?? []) if (!cameFrom.has(edge.to)) cameFrom.set(edge.to, node);
+  for (const [key, list] of Object.entries({ relations, permissions })) {
+    for (const [index, { name }] of list.entries())
+      check(names.get(name)!.expression, `${key}[${index}].expression`);
   }
-  return undefined;
 }

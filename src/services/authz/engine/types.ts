@@ -1,6 +1,6 @@
 /**
- * The boundary of the decision engine. Everything in this folder is pure and synchronous: no database, no clock of its
- * own, no timers. Whoever owns a tenant's `Model` (the registry of the process) does the I/O around it:
+ * The boundary of the decision engine. Everything in this folder is pure and synchronous: no database, no clock of its own, no
+ * timers. The owner of a tenant's `Model` (the registry of the process) does the I/O around it:
  *
  *     const model = new Model('full' | 'partial');
  *     model.addRules(rows); model.addTuples(rows); model.addAssignments(rows);  // any number of chunks, any order;
@@ -22,22 +22,21 @@
  *     model.dropExpired(now);          // now and then: the sweep in the database logs no changes
  *     model.evict(bytes);              // partial mode: least recently used slices go until `model.bytes <= bytes`
  *
- * Between an `addSlices` and the following `decide` nothing may be awaited, and `evict` is called between requests only;
- * then a decision sees exactly one revision, `model.revision`. A full model never reports missing slices. `evict` on a
- * full model does nothing: such a model is dropped as a whole.
+ * The caller must not await anything between `addSlices` and the next `decide`, and calls `evict` only between requests. A
+ * decision then sees exactly one revision, `model.revision`. A full model never reports missing slices. `evict` on a full model
+ * does nothing: such a model is dropped as a whole.
  *
- * Where things are:
+ * The files:
  * - `model.ts` `Model`; `decide.ts` `decide(model, input, options): Outcome<Decision>` and
- *   `decideBatch(model, inputs, options): Outcome<Decision[]>` (missing slices of the whole batch, distinct);
- *   `explain.ts` `explain(model, input, options): Outcome<Explanation>`;
- *   `listing.ts` `listObjects(model, input, options)`, `listSubjects(model, input, options)`: generators that yield what
- *   they need, see `ListingStep`.
- * - Rules judged on write, each throws `Invalid('<field>: <problem>')`: `pattern.ts` `checkPattern(text, field)`;
- *   `roles.ts` `checkRoleParent(roles, id, parentId)` with all the tenant's `{id, parent_id}`; `type-graph.ts`
- *   `checkResourceType(type, types)` with the tenant's other types: names, subjects, expressions, cycles;
- *   `policies.ts` `checkPolicy(policy)`: subjects, actions, resources, conditions.
+ *   `decideBatch(model, inputs, options): Outcome<Decision[]>` (missing slices of the whole batch, distinct); `explain.ts`
+ *   `explain(model, input, options): Outcome<Explanation>`; `listing.ts` `listObjects(model, input, options)`,
+ *   `listSubjects(model, input, options)`: generators that yield what they need, see `ListingStep`.
+ * - Checks on write, each of which throws `Invalid('<field>: <problem>')`: `pattern.ts` `checkPattern(text, field)`; `roles.ts`
+ *   `checkRoleParent(roles, id, parentId)` with all the tenant's `{id, parent_id}`; `type-graph.ts`
+ *   `checkResourceType(type, types)` with the tenant's other types: names, subjects, expressions, cycles; `policies.ts`
+ *   `checkPolicy(policy)`: subjects, actions, resources, conditions.
  *
- * Times are milliseconds since the epoch, judged by the database's clock; `now` is one value for a whole request.
+ * Times are milliseconds since the epoch, taken from the database's clock; `now` is one value for a whole request.
  */
 
 export type {
@@ -50,7 +49,7 @@ export type {
   ListSubjectsInput,
 } from './listing-types.ts';
 
-/** One JSON object of the wire; members are read as own properties only. */
+/** A JSON object from the wire. Only own properties are read as members. */
 export type Attributes = Readonly<Record<string, unknown>>;
 
 interface Recorded {
@@ -149,7 +148,7 @@ export interface ResourceType extends Recorded {
   readonly updated_at: string;
 }
 
-/** What the engine needs of a record; the wire records are assignable, and narrower rows may be loaded. */
+/** The members of a record that the engine needs. Wire records are assignable, and narrower rows may be loaded. */
 export type RoleRule = Pick<Role, 'id' | 'slug' | 'parent_id' | 'is_default'>;
 export type PermissionRule = Pick<Permission, 'id' | 'resource' | 'action'>;
 export type PolicyRule = Pick<
@@ -172,9 +171,9 @@ export interface Rules {
 }
 
 /**
- * One row of the change log. `body` holds the records it changed (1-500), each whole for `put`. For `del` the identity
- * is enough: `id` of rules, `role_id` and `permission_id` of attachments, the six key members of tuples, `id` with
- * `subject_kind` and `subject_id` of assignments. Deleting a role or a permission takes its attachments with it.
+ * One row of the change log. `body` holds the changed records (1-500), each whole for `put`. For `del` the identity is enough:
+ * `id` of rules, `role_id` and `permission_id` of attachments, the six key members of tuples, `id` with `subject_kind` and
+ * `subject_id` of assignments. Deleting a role or a permission also deletes its attachments.
  */
 export type Change = { readonly revision: number } & (
   | { readonly entity: 'role'; readonly op: 'put'; readonly body: readonly RoleRule[] }
@@ -206,7 +205,7 @@ export interface CheckInput {
   readonly subject_id: string;
   readonly action: string;
   readonly resource_type: string;
-  /** Absent or `''`: a type-level question. */
+  /** Absent or `''` for a type-level question. */
   readonly resource_id?: string | undefined;
   readonly context?: Attributes | undefined;
   readonly subject_attributes?: Attributes | undefined;
@@ -218,12 +217,15 @@ export type Source = 'rbac' | 'rebac' | 'abac';
 
 export interface Match {
   readonly source: Source;
-  /** Permission, tuple or policy id. */
+  /** The id of a permission, tuple or policy. */
   readonly rule_id: string;
   readonly detail: string;
 }
 
-/** The check result without `revision`, which is the model's at the moment of the decision. Shared objects: never mutate. */
+/**
+ * The check result without `revision`, which is the model's revision at the time of the decision. Objects are shared: never
+ * mutate them.
+ */
 export interface Decision {
   readonly allowed: boolean;
   readonly decision: 'allow' | 'deny';
@@ -233,21 +235,35 @@ export interface Decision {
 }
 
 export interface Limits {
-  /** Longest chain of nodes (`PLINTH_AUTHZ_MAX_DEPTH`). */
+  /** Maximum length of a chain of nodes (`PLINTH_AUTHZ_MAX_DEPTH`). */
   readonly depth: number;
-  /** Nodes visited by one check (`PLINTH_AUTHZ_MAX_VISITS`); a batch shares four times as many. */
+  /** Maximum number of nodes visited by one check (`PLINTH_AUTHZ_MAX_VISITS`). A batch shares four times as many. */
   readonly visits: number;
+}
+
+/** Says when work has to pause so that other tasks can run, and when its time is over. Each read of a member reads a clock. */
+export interface Pace {
+  readonly isPauseDue: boolean;
+  readonly isOver: boolean;
 }
 
 export interface DecideOptions {
   readonly now: number;
   readonly limits: Limits;
+  /** Without it, nothing pauses and time never runs out. */
+  readonly pace?: Pace | undefined;
 }
 
-/** An answer, or the slices without which there is none (partial mode). */
+/** An answer, or in partial mode the slices that are needed to give one. */
 export type Outcome<Answer> =
   | { readonly answer: Answer; readonly missing?: undefined }
   | { readonly answer?: undefined; readonly missing: readonly SliceKey[] };
+
+/**
+ * Work in time slices: it yields when other tasks should run and continues with `next()` on the same revision of the model. If
+ * the model has moved on, the work has to start again.
+ */
+export type Work<Answer> = Generator<undefined, Outcome<Answer>, undefined>;
 
 export interface Step {
   readonly source: Source;
@@ -269,10 +285,10 @@ export interface Explanation extends Decision {
 }
 
 /**
- * A part of the facts that is fetched, cached and evicted as one.
+ * A part of the facts that is fetched, cached and evicted as a unit.
  * A: assignments of a subject. M: the tuple that makes a plain subject a direct member of an object set, if any.
  * U: tuples of an object set whose subject is a userset or `*`. P: tuples of an object set whose subject is plain
- * (`subject_relation = ''` and not `*`). S: tuples whose subject is exactly this one (`*` is asked for like any other id).
+ * (`subject_relation = ''` and not `*`). S: tuples whose subject is exactly this one (`*` is requested like any other id).
  */
 export type SliceKey =
   | { readonly slice: 'A'; readonly subject_kind: string; readonly subject_id: string }
@@ -297,11 +313,11 @@ export type SliceKey =
       readonly subject_relation: string;
     };
 
-/** A slice as it was read; nothing found is an empty array, and is remembered as such. */
+/** A slice as read. An empty result is an empty array and is remembered as such. */
 export interface FetchedSlice {
   readonly key: SliceKey;
-  /** Of the slices M, U, P, S. */
+  /** Present for the slices M, U, P and S. */
   readonly tuples?: readonly TupleFact[];
-  /** Of the slice A. */
+  /** Present for the slice A. */
   readonly assignments?: readonly AssignmentFact[];
 }

@@ -1,23 +1,23 @@
 import { grown, int32, mix } from './columns.ts';
 
 export const NEW = 0;
-/** On the current path. */
+/** The node is on the current path. */
 export const ACTIVE = 1;
 export const TRUE = 2;
 export const FALSE = 3;
-/** No answer in this pass: a slice is missing or a limit was met at this depth or a smaller one. */
+/** No answer in this pass: a slice is missing, or a limit was reached at this depth or a smaller one. */
 export const UNKNOWN = 4;
 /** False or unknown as long as a node on the current path is not true. */
 export const PROVISIONAL_FALSE = 5;
 export const PROVISIONAL_UNKNOWN = 6;
 
 /**
- * What one evaluation knows of the nodes it has met. One table serves the whole process: evaluations are synchronous and
- * never overlap. Forgetting costs as much as was met.
+ * What one evaluation knows about the nodes it has met. One table serves the whole process: evaluations are synchronous and
+ * never overlap. The cost of clearing the table is proportional to the nodes met.
  */
 export class Visits {
   state: Uint8Array = new Uint8Array(256);
-  /** Depth at which the node is active, or was when it became unknown; for a provisional node the depth it relies on. */
+  /** The depth at which the node is active, or was when it became unknown. For a provisional node, the depth it relies on. */
   depth: Int32Array = new Int32Array(256);
   /** The tuple row that made the node true, or -1. */
   proof: Int32Array = new Int32Array(256);
@@ -27,7 +27,7 @@ export class Visits {
   #slots: Int32Array = new Int32Array(512).fill(-1);
   #length = 0;
 
-  /** The entry of a node; a node not met before gets one in state NEW. */
+  /** Returns the entry of a node. A node not met before gets an entry in state NEW. */
   enter(type: number, relation: number, id: number): number {
     const mask = this.#slots.length - 1;
     let slot = mix(type, relation, id) & mask;

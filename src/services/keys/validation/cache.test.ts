@@ -35,7 +35,7 @@ function knownKey(state: KnownKey['state'], policy: string | null = null): Known
   };
 }
 
-/** Steps in any order. A read begins in a later turn of the event loop, so each step is followed by a few of them. */
+/** Runs steps in any order. A read begins in a later turn of the event loop, so each step is followed by a few turns. */
 const scheduler = () =>
   fc.scheduler({
     async act(step) {
@@ -53,7 +53,7 @@ describe('a revocation that races the filling of the cache', () => {
       const cache = createKeyCache({
         size: 10,
         changes: seen,
-        // Sending the statement, taking its snapshot and hearing its answer are three moments.
+        // Sending the statement, taking its snapshot and receiving its answer are three separate moments.
         async read() {
           await steps.schedule(Promise.resolve(), 'send');
           const snapshot = knownKey(stored.state);
@@ -73,7 +73,7 @@ describe('a revocation that races the filling of the cache', () => {
         stored.state = 'revoked';
         await steps.schedule(Promise.resolve(), 'apply');
         seen.mark({ kind: 'key', id: 'key_1' });
-        // Only now does the caller have its answer.
+        // Only now has the caller received its answer.
         revoked = true;
       }
       const asks = Array.from({ length: asking }, async () => {
@@ -88,7 +88,7 @@ describe('a revocation that races the filling of the cache', () => {
   }, 120_000);
 });
 
-/** A cache over a store whose answers the test holds back and lets go. */
+/** A cache over a store whose answers the test holds back and releases. */
 function setUp({ size = 10, fresh = (): boolean => true } = {}) {
   const seen = positions();
   let now = 0;

@@ -3,20 +3,20 @@ import { createFreshCache, type FreshCache } from '../../../db/fresh-cache.ts';
 import type { KnownKey } from './known-key.ts';
 import type { Wanted } from './lookup.store.ts';
 
-/** The keys behind hashes, as validations answer from them. */
+/** The keys behind hashes, from which validations are answered. */
 export type KeyCache = FreshCache<Wanted, KnownKey>;
 
 export interface KeyCacheOptions {
-  /** How many keys are kept; 0 keeps none. */
+  /** Maximum number of keys kept; 0 keeps none. */
   readonly size: number;
   readonly changes: Pick<Changes, 'position' | 'isCurrent'>;
-  /** Finds all of these secrets, by hash. */
+  /** Finds all of these secrets by hash. */
   readonly read: (wanted: Wanted[]) => Promise<ReadonlyMap<string, KnownKey>>;
-  /** Milliseconds of a clock that never jumps. */
+  /** Returns milliseconds of a monotonic clock. */
   readonly clock?: () => number;
 }
 
-/** Keeps what validations answer from until something that it depends on changes. */
+/** Caches known keys until something that they depend on changes. */
 export const createKeyCache = ({ read, ...options }: KeyCacheOptions): KeyCache =>
   createFreshCache<Wanted, KnownKey>({
     ...options,
@@ -29,7 +29,7 @@ export const createKeyCache = ({ read, ...options }: KeyCacheOptions): KeyCache 
     subjectsOf,
   });
 
-/** Two tenants may ask for the same hash at once; each gets only what is its own. */
+/** Two tenants may ask for the same hash at once. Each gets only its own key. */
 const nameOf = ({ tenant, hash }: Wanted) => `${tenant}/${hash}`;
 
 function subjectsOf({ id, tenant, policy }: KnownKey) {

@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { Granularity, Outcome, UsageRecord } from '../../../../generated/keys/types.ts';
+import { runSweep } from '../../../db/sweeps.ts';
 import { newId } from '../../../lib/ids.ts';
 import { testDatabase, type TestDatabase } from '../../../testing/database.ts';
 import { journalStore } from './journal.store.ts';
-import { keepUsage } from './retention.ts';
+import { usageSweeps } from './retention.ts';
 import { contextOf, openKeys, until, type OpenKeys } from './testing/open-keys.ts';
 import { recordAt } from './testing/uses.ts';
 import { usageStore } from './usage.store.ts';
@@ -26,7 +27,7 @@ const listed = (keyId: string) => service.usage.forKey({ keyId, limit: 1000 }, a
 
 describe('aggregates', () => {
   const outcomes: Outcome[] = ['VALID', 'RATE_LIMITED', 'EXPIRED'];
-  /** Moments around the borders of hours, days and months. */
+  /** Moments around the boundaries of hours, days and months. */
   const borders = [
     '2026-11-20T10:00:00Z',
     '2026-11-20T00:00:00Z',
@@ -52,7 +53,7 @@ describe('aggregates', () => {
     { minLength: 1, maxLength: 40 },
   );
 
-  /** The same sums, from the records. */
+  /** The same sums, computed from the records. */
   function grouped(records: readonly UsageRecord[], granularity: Granularity) {
     const length = { hourly: 13, daily: 10, monthly: 7 }[granularity];
     const start = (time: string) => time.slice(0, length) + '0000-01-01T00:00:00.000Z'.slice(length);
@@ -112,7 +113,7 @@ describe('aggregates', () => {
     }
     const sums = await service.usage.aggregateForKey({ keyId: key.id, granularity: 'daily' }, acme);
     expect(sums.reduce((total, { refused_count }) => total + refused_count, 0)).toBe(flood);
-    // The flood may have gone over the end of a minute.
+    // The flood may have crossed a minute boundary.
     expect((await listed(key.id)).length).toBeLessThanOrEqual(120);
   });
 
@@ -215,6 +216,9 @@ describe.skipIf(inject('engine') === 'pglite')('a database that stands still', (
 
 describe('retention', () => {
   const retention = { usageRetention: 30 * day, hourlyRetention: 60 * day };
+  const sweep = async () => {
+    for (const one of usageSweeps(db, retention)) await runSweep(one);
+  };
 
   it('drops whole days and old hours, adds the days to come, and never makes a validation wait', async () => {
     const { raw_key, key } = await service.issue();
@@ -229,7 +233,7 @@ describe('retention', () => {
       return records.map(({ created_at }) => Math.round((now - Date.parse(created_at)) / day));
     };
     expect(await ages()).toEqual([1, 29, 31, 40, 70]);
-    const dropping = keepUsage(db, retention);
+    const dropping = sweep();
     const validations = Promise.all(
       Array.from({ length: 20 }, () => service.validate(raw_key, { record: 'durable' })),
     );
@@ -256,7 +260,7 @@ describe('retention', () => {
       await sql`select count(*) from keys.usage`;
       await finished.promise;
     });
-    const dropping = keepUsage(db, retention);
+    const dropping = sweep();
     const result = await service.validate(raw_key, { record: 'durable' });
     expect(result.valid).toBe(true);
     finished.resolve();
@@ -270,7 +274,7 @@ describe('retention', () => {
       return await sql`
         explain select id from keys.usage
         where tenant_id = 'acme' and key_id = 'key_x' and created_at >= '2026-11-01' and created_at < '2026-12-01'
-        order by created_at desc, id limit 101
+        order by created_at desc, id desc limit 101
       `;
     });
     const lines = plan.map((row) => String(row['QUERY PLAN'])).join('\n');

@@ -1,26 +1,27 @@
+import { withPartitions } from '../../../db/day-partitions.ts';
 import type { Database, Log } from '../../../db/index.ts';
 import { emit, type Event } from '../../../db/outbox.ts';
-import { journalStore } from './journal.store.ts';
+import { journalStore, usagePartitions } from './journal.store.ts';
 
 export interface Fold {
-  /** Resolves when everything that was answered before the call can be read. */
+  /** Resolves when everything answered before the call can be read. */
   now(): Promise<void>;
   start(): void;
   stop(): Promise<void>;
 }
 
-/** How often the journal is emptied in the background. */
+/** Milliseconds between two folds in the background. */
 const everyMs = 1_000;
 
 /**
- * Moves usage from the journal to where it is read, every second in each process and before every read. Who finds another
- * fold at work leaves it to that one in the background, and waits for it before a read.
+ * Moves usage from the journal to the tables that reads use, every second in each process and before every read. When another
+ * fold is running, a background fold leaves the work to it, and a fold before a read waits for it.
  */
 export function createFold(db: Database, log: Log): Fold {
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> = Promise.resolve();
 
-  /** False when none of the rows up to `upTo` are left, or, not waiting, when another one is at it. */
+  /** Returns false when no rows up to `upTo` are left or, if `wait` is false, when another fold is running. */
   async function step(upTo: number, wait: boolean): Promise<boolean> {
     return db.transaction(async (sql) => {
       const journal = journalStore(sql);
@@ -36,23 +37,14 @@ export function createFold(db: Database, log: Log): Fold {
   async function run(wait: boolean): Promise<void> {
     const upTo = await journalStore(db.sql).newest();
     if (upTo === null) return;
-    for (let more = true; more;) more = await withPartitions(() => step(upTo, wait));
+    for (let more = true; more;) more = await stepWithPartitions(upTo, wait);
   }
 
-  /** A day without a partition is rare: a clock far off, or a server that slept. */
-  async function withPartitions<T>(work: () => Promise<T>): Promise<T> {
-    try {
-      return await work();
-    } catch (error) {
-      if (!isMissingPartition(error)) throw error;
-      await db.transaction(async (sql) => {
-        const journal = journalStore(sql);
-        await journal.lock();
-        await journal.addMissingPartitions();
-      });
-      return await work();
-    }
-  }
+  const stepWithPartitions = (upTo: number, wait: boolean) =>
+    withPartitions(db, usagePartitions, {
+      work: () => step(upTo, wait),
+      daysOf: (sql) => journalStore(sql).days(),
+    });
 
   return {
     now: () => run(true),
@@ -71,11 +63,7 @@ export function createFold(db: Database, log: Log): Fold {
   };
 }
 
-/** A row that fits no partition breaks the rule of all of them together. */
-const isMissingPartition = (error: unknown) =>
-  error instanceof Error && 'code' in error && error.code === '23514';
-
-/** Someone keeps asking with a key whose rate is used up: said at most once a minute for each key. */
+/** Builds the event for a key that keeps asking after its rate is used up: at most one per minute and key. */
 function rateLimited(limited: { tenant_id: string; app_id: string; key_id: string; refused: number }): Event {
   return {
     source: '/keys',

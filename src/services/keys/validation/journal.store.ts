@@ -1,7 +1,8 @@
 import type { Outcome, UsageRecord } from '../../../../generated/keys/types.ts';
+import type { DayPartitioned } from '../../../db/day-partitions.ts';
 import type { Sql } from '../../../db/index.ts';
 
-/** Refusals that were counted instead of recorded: so many of one key and outcome in one UTC hour. */
+/** Refusals that were counted instead of recorded: their number for one key and outcome in one UTC hour. */
 export interface RefusalCount {
   readonly tenant_id: string;
   readonly key_id: string;
@@ -10,7 +11,7 @@ export interface RefusalCount {
   readonly count: number;
 }
 
-/** A key that was refused for its rate, to be said now: how often since it was said last. */
+/** A key that was refused because of its rate, for an event now. `refused` counts refusals since the last event. */
 export interface LimitedKey {
   readonly tenant_id: string;
   readonly app_id: string;
@@ -19,9 +20,9 @@ export interface LimitedKey {
 }
 
 /**
- * What one statement folds at most: so many rows of the journal and so many stored bytes of them, the first row in any
- * case. Keys that occur often are added up once for each statement, so few large ones are cheaper than many small ones;
- * the bytes, about 100 for a record, keep one within a second or two.
+ * Limits of one fold statement: rows of the journal and their stored bytes; the first row is always included. Frequent keys are
+ * added up once per statement, so few large statements are cheaper than many small ones. The byte limit, at about 100 per
+ * record, keeps a statement within a second or two.
  */
 const foldRows = 2_000;
 const foldBytes = 4 * 1024 * 1024;
@@ -30,8 +31,8 @@ const foldBytes = 4 * 1024 * 1024;
 export function journalStore(sql: Sql) {
   return {
     /**
-     * Writes one row for all that was answered together. `relaxed` does not wait for the disk: a crash of the database, not
-     * one of this process, may then lose the last moments.
+     * Writes one row for everything answered together. `relaxed` does not wait for the disk: a crash of the database, but not
+     * of this process, may then lose the last moments.
      */
     async append(
       records: readonly UsageRecord[],
@@ -51,7 +52,7 @@ export function journalStore(sql: Sql) {
       }
     },
 
-    /** The newest row that waits in the journal; null when it is empty. */
+    /** Returns the newest row in the journal, or null when it is empty. */
     async newest(): Promise<number | null> {
       const [row] = await sql<[{ seq: number | null }]>`select max(seq) as seq from keys.usage_journal`;
       return row.seq;
@@ -62,7 +63,7 @@ export function journalStore(sql: Sql) {
       await sql`select pg_advisory_xact_lock(hashtextextended('keys.usage_journal', 0))`;
     },
 
-    /** The same without waiting; false when another one is at it. */
+    /** Does the same without waiting. Returns false when another transaction holds the lock. */
     async tryLock(): Promise<boolean> {
       const [row] = await sql<[{ locked: boolean }]>`
         select pg_try_advisory_xact_lock(hashtextextended('keys.usage_journal', 0)) as locked
@@ -71,9 +72,10 @@ export function journalStore(sql: Sql) {
     },
 
     /**
-     * Moves the oldest rows of the journal, none newer than `upTo`, into the records, the hourly counts and `last_used_at`.
-     * One statement, so exactly once. Repeated ids are passed over and only what was inserted is added up. Says whether more
-     * rows may be left, and which keys were refused for their rate. Needs the lock: two folds at once could each hold what the other waits for.
+     * Moves the oldest rows of the journal, none newer than `upTo`, into the records, the hourly counts and `last_used_at`. It
+     * is one statement, so each row is moved exactly once. It skips repeated ids and adds up only inserted rows. Returns
+     * whether more rows may be left, and which keys were refused because of their rate. Requires the lock: two concurrent folds
+     * could deadlock.
      */
     async fold(upTo: number): Promise<{ more: boolean; limited: LimitedKey[] }> {
       const [folded] = await sql<[{ more: boolean; limited: LimitedKey[] }]>`
@@ -190,16 +192,21 @@ export function journalStore(sql: Sql) {
       return folded;
     },
 
-    /** Adds the partitions of all days that rows of the journal speak of. */
-    async addMissingPartitions(): Promise<void> {
-      await sql`
-        select keys.add_usage_partition(day)
-        from (
-          select distinct (record.created_at at time zone 'UTC')::date as day
-          from keys.usage_journal
-          cross join lateral json_to_recordset(usage_journal.rows) as record(created_at timestamptz)
-        ) as days
+    /** Returns all UTC days that occur in rows of the journal, as `YYYY-MM-DD`. */
+    async days(): Promise<string[]> {
+      const rows = await sql<{ day: string }[]>`
+        select distinct (record.created_at at time zone 'UTC')::date::text as day
+        from keys.usage_journal
+        cross join lateral json_to_recordset(usage_journal.rows) as record(created_at timestamptz)
       `;
+      return rows.map(({ day }) => day);
     },
   };
 }
+
+/** The usage records, into which only the fold inserts. */
+export const usagePartitions: DayPartitioned = {
+  schema: 'keys',
+  table: 'usage',
+  lock: (sql) => journalStore(sql).lock(),
+};

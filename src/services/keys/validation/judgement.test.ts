@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { compileRanges } from './addresses.ts';
+import { compileRanges } from '../../../lib/addresses.ts';
 import type { Outcome } from '../../../../generated/keys/types.ts';
 import {
   judge,
@@ -46,7 +46,7 @@ interface Flaw {
   readonly question?: Partial<Question>;
 }
 
-/** One flaw for each row of the table, in the table's order; alternatives of one row stand together. */
+/** One flaw for each row of the table, in the table's order. Alternatives of one row are grouped. */
 const table: readonly (readonly Flaw[])[] = [
   [{ code: 'ROTATED', subject: { graceEndsAt: now - 1 } }],
   [
@@ -62,7 +62,7 @@ const table: readonly (readonly Flaw[])[] = [
   [{ code: 'INSUFFICIENT_SCOPES', question: { requiredScopes: ['read:users', 'write:users'] } }],
 ];
 
-/** Every way to take at most one flaw from each row. */
+/** Returns every way to take at most one flaw from each row. */
 function combinations(rows: readonly (readonly Flaw[])[]): Flaw[][] {
   const [first, ...rest] = rows;
   if (first === undefined) return [[]];
@@ -83,7 +83,7 @@ describe('the validation table', () => {
     expect(all).toHaveLength(4 * 2 ** 7);
     for (const flaws of all) {
       const subject = flaws.reduce((all, flaw) => ({ ...all, ...flaw.subject }), good);
-      // An origin cannot be both missing and wrong: the earlier row is the one that is set.
+      // An origin cannot be both missing and wrong: the earlier row wins.
       const question = flaws.reduceRight((all, flaw) => ({ ...all, ...flaw.question }), asked);
       expect(judge(subject, question, now), flaws.map(({ code }) => code).join('+')).toBe(
         flaws[0]?.code ?? 'VALID',

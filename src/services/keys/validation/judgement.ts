@@ -1,13 +1,13 @@
 import type { KeyState, Outcome, Unchecked } from '../../../../generated/keys/types.ts';
-import type { AddressMatcher } from './addresses.ts';
-import type { Rate } from './rates.ts';
+import type { Rate } from '../../../db/rates/rates.ts';
+import type { AddressMatcher } from '../../../lib/addresses.ts';
 import type { OriginMatcher } from './origins.ts';
 import { coversAll, type HeldScopes } from './scopes.ts';
 
-/** A policy made ready for questions: nothing of it is parsed again while it is cached. Times in milliseconds. */
+/** A policy compiled for questions: nothing in it is parsed again while it is cached. Times are in milliseconds. */
 export interface CompiledPolicy {
   readonly id: string;
-  /** Null without a limit. */
+  /** Null means no limit. */
   readonly rate: Rate | null;
   readonly maxKeyAgeMs: number | null;
   readonly requireContext: boolean;
@@ -17,12 +17,12 @@ export interface CompiledPolicy {
   readonly origins: OriginMatcher | null;
 }
 
-/** What is known of a raw key: the secret it is, the key behind it, the policy over it. Times in epoch milliseconds. */
+/** Everything known about a raw key: its secret, the key behind it, and the key's policy. Times are in epoch milliseconds. */
 export interface Subject {
   readonly secretCreatedAt: number;
-  /** When this secret stopped being the current one and until when it still works; null for the current one. */
+  /** When this replaced secret stops working. Null for the current secret. */
   readonly graceEndsAt: number | null;
-  /** The secret was ended: its grace was cut short, it was replaced without one, or its key was revoked. */
+  /** Whether the secret was ended: its grace was cut short, it was replaced without one, or its key was revoked. */
   readonly dead: boolean;
   readonly state: KeyState;
   readonly expiresAt: number | null;
@@ -31,7 +31,7 @@ export interface Subject {
   readonly policy: CompiledPolicy | null;
 }
 
-/** What the caller says of the request being judged. An empty list of scopes requires nothing. */
+/** The caller's description of the request. An empty list of scopes requires nothing. */
 export interface Question {
   readonly requiredScopes: readonly string[];
   readonly ip: string | null;
@@ -41,7 +41,10 @@ export interface Question {
 
 type Check = (subject: Subject, question: Question, now: number) => Outcome | null;
 
-/** The order is the contract: the first check that fails is the code. Rate follows, so that a refusal costs nothing. */
+/**
+ * The contract fixes the order: the first check that fails determines the code. The rate comes afterwards, so that a refusal
+ * costs nothing.
+ */
 const checks: readonly Check[] = [
   (subject, _, now) => (isRotated(subject, now) ? 'ROTATED' : null),
   (subject, _, now) => codeOfState[stateAt(subject, now)],
@@ -59,7 +62,7 @@ const checks: readonly Check[] = [
   ({ scopes }, { requiredScopes }) => (coversAll(scopes, requiredScopes) ? null : 'INSUFFICIENT_SCOPES'),
 ];
 
-/** Checks 2 to 8 of the table; `VALID` means that only the rate is left to ask. `now` in epoch milliseconds. */
+/** Runs checks 2 to 8 of the table. `VALID` means that only the rate is left to check. `now` is in epoch milliseconds. */
 export function judge(subject: Subject, question: Question, now: number): Outcome {
   for (const check of checks) {
     const code = check(subject, question, now);
@@ -75,12 +78,12 @@ const codeOfState: Record<KeyState, Outcome | null> = {
   revoked: 'REVOKED',
 };
 
-/** The state as of now: expiry is seen at once by every answer, whenever the sweep gets to store it. */
+/** Returns the state at `now`: expiry takes effect at once, even before the sweep stores it. */
 export function stateAt({ state, expiresAt }: Pick<Subject, 'state' | 'expiresAt'>, now: number): KeyState {
   return state !== 'revoked' && expiresAt !== null && expiresAt <= now ? 'expired' : state;
 }
 
-/** What the policy would have checked if the caller had sent it. */
+/** Returns what the policy would have checked if the caller had sent it. */
 export function uncheckedOf(policy: CompiledPolicy | null, { ip, origin }: Question): readonly Unchecked[] {
   if (policy === null) return nothing;
   const ipMissing = policy.addresses !== null && ip === null;
@@ -92,8 +95,8 @@ export function uncheckedOf(policy: CompiledPolicy | null, { ip, origin }: Quest
 const nothing: readonly Unchecked[] = [];
 
 /**
- * A revoked key says so, although revoking ends all its secrets: only what was replaced is `ROTATED`. The mark counts
- * besides the time, because a grace that was ended now has ended for a process whose clock is behind, too.
+ * A revoked key is reported as revoked, although revoking ends all its secrets: only a replaced secret is `ROTATED`. `dead`
+ * counts as well as the time, so that a grace period ended now has also ended for a process whose clock is behind.
  */
 function isRotated({ dead, graceEndsAt, state }: Subject, now: number): boolean {
   return (graceEndsAt !== null && graceEndsAt <= now) || (dead && state !== 'revoked');

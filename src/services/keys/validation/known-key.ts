@@ -1,24 +1,24 @@
 import { LRUCache } from 'lru-cache';
 import type { ValidatedKey } from '../../../../generated/keys/types.ts';
 import { parseDuration } from '../../../lib/durations.ts';
-import { compileRanges } from './addresses.ts';
+import type { Rate } from '../../../db/rates/rates.ts';
+import { compileRanges } from '../../../lib/addresses.ts';
 import { stateAt, type CompiledPolicy, type Subject } from './judgement.ts';
 import type { LookupRow, PolicyRow } from './lookup.store.ts';
 import { compileOrigins } from './origins.ts';
-import type { Rate } from './rates.ts';
 import { holdScopes, type HeldScopes } from './scopes.ts';
 
-/** All that a validation answers from, made once per read: what is judged, and what is said of the key. */
+/** Everything that a validation needs to answer, built once per read: the data for the checks and the view of the key. */
 export interface KnownKey extends Subject {
   readonly tenant: string;
   readonly id: string;
-  /** When this secret stops working, as it is answered; null for the current one. */
+  /** When this secret stops working, as in the answer. Null for the current secret. */
   readonly graceEnd: string | null;
-  /** What is told of the key while its state is the stored one. */
+  /** The view of the key while its state is the stored one. */
   readonly view: ValidatedKey;
 }
 
-/** Turns rows into known keys. Keys of one policy share its compiled form, keys with the same scopes share those. */
+/** Converts rows to known keys. Keys of one policy share its compiled form, and keys with the same scopes share their compiled scopes. */
 export function createKnownKeys(): (row: LookupRow) => KnownKey {
   const policies = new LRUCache<string, { signature: string; policy: CompiledPolicy }>({ max: 10_000 });
   const scopeSets = new LRUCache<string, HeldScopes>({ max: 10_000 });
@@ -68,7 +68,7 @@ export function createKnownKeys(): (row: LookupRow) => KnownKey {
   });
 }
 
-/** What is told of the key now: a key whose time has come is expired, whenever that gets stored. */
+/** Returns the view of the key at `now`: a key past its expiry is expired, even before that is stored. */
 export function viewAt(known: KnownKey, now: number): ValidatedKey {
   const state = stateAt(known, now);
   return state === known.state ? known.view : { ...known.view, state };
@@ -85,7 +85,7 @@ function compilePolicy(id: string, row: PolicyRow): CompiledPolicy {
   };
 }
 
-/** The limit that a policy sets for each of its keys; null when it sets none. */
+/** Returns the limit that a policy sets for each of its keys, or null when it sets none. */
 export function rateOf({
   rate_limit,
   rate_window,

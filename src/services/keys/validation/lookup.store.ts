@@ -31,7 +31,7 @@ export interface PolicyRow {
   readonly require_context: boolean;
 }
 
-/** One secret to look for: the tenant decides where, the hash (lower-case hex) what. */
+/** A secret to look for: the tenant whose keys are searched, and the hash (lower-case hexadecimal). */
 export interface Wanted {
   readonly tenant: string;
   readonly hash: string;
@@ -40,7 +40,7 @@ export interface Wanted {
 /** The reads behind a validation that its cache cannot answer. */
 export function lookupStore(sql: Sql) {
   return {
-    /** All that are asked for at once, by one statement. Deleted keys are not found. */
+    /** Reads all requested secrets in one statement. Does not find deleted keys. */
     async secrets(wanted: readonly Wanted[]): Promise<LookupRow[]> {
       return await sql<LookupRow[]>`
         select
@@ -68,14 +68,14 @@ export function lookupStore(sql: Sql) {
       `;
     },
 
-    /** The tenants whose keys carry these tags. */
+    /** Returns the tenants whose keys have these tags. */
     async tenants(tags: readonly string[]): Promise<{ tag: string; tenant_id: string }[]> {
       return await sql<{ tag: string; tenant_id: string }[]>`
         select tag, tenant_id from keys.tenants where tag = any(${tags}::text[])
       `;
     },
 
-    /** The limit that a policy sets. Undefined when it does not exist. */
+    /** Returns the limit that a policy sets, or undefined when the policy does not exist. */
     async findRate(
       tenant: string,
       policy: string,

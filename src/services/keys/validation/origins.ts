@@ -1,12 +1,12 @@
 import { Invalid } from '../../../lib/errors.ts';
 
-/** Says whether the `Origin` header of a request is one of the listed ones. */
+/** Whether the `Origin` header of a request is one of the listed origins. */
 export type OriginMatcher = (origin: string) => boolean;
 
 /**
- * The stored form of an origin rule: `*`, `scheme://host[:port]` or `scheme://*.host[:port]`, with the scheme and host
+ * Returns the stored form of an origin rule: `*`, `scheme://host[:port]` or `scheme://*.host[:port]`, with the scheme and host
  * in lower case, the host in punycode and a default port removed.
- * @throws Invalid naming `field` when the text is none of these (userinfo, path, a bare host, `null`).
+ * @throws Invalid naming `field` when the text is none of these (userinfo, path, a bare host, `null`)
  */
 export function normalizeOriginRule(text: string, field: string): string {
   if (text === '*') return text;
@@ -17,7 +17,7 @@ export function normalizeOriginRule(text: string, field: string): string {
   return wildcard === null ? origin : origin.replace('://', '://*.');
 }
 
-/** Compiles stored rules. `*.` stands for one or more labels, never for none; nothing but `*` matches `null`. */
+/** Compiles stored rules. `*.` stands for one or more labels, never for none. Only `*` matches `null`. */
 export function compileOrigins(rules: readonly string[]): OriginMatcher {
   const exact = new Set(rules.filter((rule) => !rule.includes('*')));
   const wildcards = rules.filter((rule) => rule.includes('://*.')).map(splitWildcard);
@@ -34,7 +34,7 @@ export function compileOrigins(rules: readonly string[]): OriginMatcher {
   };
 }
 
-/** `https://*.example.com:8443` → what comes before the free labels and what has to follow them, dot included. */
+/** Splits `https://*.example.com:8443` into the part before the free labels and the part that has to follow them, including the dot. */
 function splitWildcard(rule: string): { scheme: string; suffix: string } {
   const star = rule.indexOf('*');
   return { scheme: rule.slice(0, star), suffix: rule.slice(star + 1) };
@@ -42,10 +42,10 @@ function splitWildcard(rule: string): { scheme: string; suffix: string } {
 
 const originForm = /^[A-Za-z][A-Za-z0-9+.-]*:\/\/[^/?#@\\\s]+$/;
 
-/** The comparable form of an origin, undefined when the text is not one. */
+/** Returns the comparable form of an origin, or undefined when the text is not an origin. */
 function normalizeOrigin(text: string): string | undefined {
   if (!originForm.test(text)) return undefined;
-  // `URL` knows hosts and default ports only for its own schemes, so the others borrow one of them without a default.
+  // `URL` knows hosts and default ports only for its own schemes, so other schemes are parsed as `http`.
   const scheme = text.slice(0, text.indexOf('://')).toLowerCase();
   const web = scheme === 'http' || scheme === 'https' || scheme === 'ws' || scheme === 'wss';
   const url = URL.parse(web ? text : `http${text.slice(scheme.length)}`);

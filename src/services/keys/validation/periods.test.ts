@@ -13,7 +13,8 @@ describe('a range', () => {
     ['2026-11-20T01:02:03.456000Z', '2026-11-20T01:02:03.456Z'],
     ['2026-11-20T01:30:00+02:00', '2026-11-19T23:30:00.000Z'],
     ['2024-02-29', '2024-02-29T00:00:00.000Z'],
-    ['0000-01-01', '0001-01-01T00:00:00.000Z'],
+    ['0001-01-01', '0001-01-01T00:00:00.000Z'],
+    ['2016-12-31T23:59:60Z', '2017-01-01T00:00:00.000Z'],
   ])('from %s begins at %s', (from, begin) => {
     expect(rangeOf({ from }, day, now).from).toBe(begin);
   });
@@ -33,8 +34,13 @@ describe('a range', () => {
     '2026-01-01T00:61:00Z',
     '2026-01-01T00:00:00+99:00',
   ])('from %s does not exist: the error names the field', (from) => {
-    expect(() => rangeOf({ from }, day, now)).toThrow('from: no such moment');
-    expect(() => rangeOf({ to: from }, day, now)).toThrow('to: no such moment');
+    expect(() => rangeOf({ from }, day, now)).toThrow('from: must be a time');
+    expect(() => rangeOf({ to: from }, day, now)).toThrow('to: must be a time');
+  });
+
+  it('lies in the years that times are kept in', () => {
+    expect(() => rangeOf({ from: '0000-01-01' }, day, now)).toThrow('from: must lie between');
+    expect(() => rangeOf({ to: '9999-12-31T23:59:59-23:59' }, day, now)).toThrow('to: must lie between');
   });
 
   it('may be empty but not turned round', () => {

@@ -44,7 +44,7 @@ describe.skipIf(inject('engine') === 'pglite')('several processes', { timeout: 6
       expect((await service.validate(raw_key)).code).toBe('REVOKED');
       delays.push(((await seen) ?? NaN) - answered);
     }
-    // The median, because a busy machine delays single messages by more; the bound holds for every one.
+    // The median, because a busy machine delays single messages by more. The strict bound holds for every message.
     delays.sort((a, b) => a - b);
     expect(delays[delays.length / 2]).toBeLessThanOrEqual(50);
     expect(delays.at(-1)).toBeLessThanOrEqual(1_500);
@@ -92,7 +92,7 @@ describe.skipIf(inject('engine') === 'pglite')('several processes', { timeout: 6
     proxy.freeze();
     await service.keys.revoke({ keyId: key.id }, acme);
     const answered = monotonic();
-    // From the cache it is valid until the process knows that it knows nothing; after that there is no answer.
+    // The key is valid from the cache until the process knows that its data is out of date. After that there is no answer.
     const last = await b?.call<number>('lastValid', { raw_key, ms: 2_500 });
     expect((last ?? NaN) - answered).toBeLessThanOrEqual(1_500);
     await proxy.cut();
@@ -108,7 +108,7 @@ describe.skipIf(inject('engine') === 'pglite')('several processes', { timeout: 6
     await proxy.close();
   });
 
-  /** Validates in all processes, kills some, and holds what was answered against what can be read. */
+  /** Validates in all processes, kills some, and compares the answers with what can be read. */
   async function recordWhile(disturb: (workers: readonly Worker[]) => Promise<void>, url = db.options.url) {
     const issued = await Promise.all(Array.from({ length: 8 }, () => service.issue()));
     const [revoked] = issued;
@@ -147,7 +147,7 @@ describe.skipIf(inject('engine') === 'pglite')('several processes', { timeout: 6
       expect(ofKey.flatMap(({ id }) => (id === null || stored.has(id) ? [] : [id]))).toEqual([]);
       const sums = await service.usage.aggregateForKey({ keyId: key.id, granularity: 'daily' }, acme);
       const counted = sums.reduce((sum, { request_count }) => sum + request_count, 0);
-      // What was committed and not heard of is one commit of each process at most.
+      // At most one commit per process was made without its answer arriving.
       expect(counted).toBeGreaterThanOrEqual(ofKey.length);
       expect(counted - ofKey.length).toBeLessThanOrEqual(4 * 64);
       expect(counted - records.length).toBeGreaterThanOrEqual(0);

@@ -94,8 +94,8 @@ describe('reading a raw key', () => {
       const mutated = mutations[round % mutations.length]?.() ?? key;
       if (mutated !== key && parseRawKey(mutated) !== undefined) passed += 1;
     }
-    // CRC-32 finds every burst of up to 32 bits, so every substitution and swap; what shifts the rest of the string has
-    // one chance in four billion.
+    // CRC-32 detects every burst of up to 32 bits, and so every substitution and swap. A mutation that shifts the rest of the
+    // string has one chance in four billion of passing.
     expect(passed).toBe(0);
   });
 });
@@ -123,7 +123,7 @@ describe('making a raw key', () => {
   });
 });
 
-/** A small repeatable generator (mulberry32): a failure of the mutation run can be replayed. */
+/** A small repeatable generator (mulberry32), so that a failure of the mutation run can be replayed. */
 function seeded(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {

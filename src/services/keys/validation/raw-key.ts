@@ -1,18 +1,18 @@
 import { hash, randomBytes } from 'node:crypto';
 import { base62Bytes, checkDigits, randomBase62 } from '../../../lib/base62.ts';
 
-/** A raw key taken apart: `<prefix>_<environment>_<tag><body><check>`. */
+/** The parts of a raw key: `<prefix>_<environment>_<tag><body><check>`. */
 export interface RawKey {
   readonly prefix: string;
   readonly environment: string;
-  /** Six base62 characters that name the tenant, so that a lookup is routed without asking every tenant. */
+  /** Six base62 characters that identify the tenant, so that a lookup can be routed without asking every tenant. */
   readonly tag: string;
 }
 
 export interface NewRawKey {
-  /** The string the holder sends. It exists in one answer and nowhere else. */
+  /** The string that the holder sends. It exists in one response and nowhere else. */
   readonly rawKey: string;
-  /** SHA-256 of `rawKey`, lower-case hex: all that is stored. */
+  /** SHA-256 of `rawKey` in lower-case hexadecimal. Only this is stored. */
   readonly hash: string;
   /** The last four characters, by which people tell their keys apart. */
   readonly hint: string;
@@ -22,7 +22,7 @@ const tagLength = 6;
 const bodyLength = 43;
 const checkLength = 6;
 const randomLength = tagLength + bodyLength + checkLength;
-/** Longest prefix (32) and environment (32), two underscores and the random part. */
+/** The longest prefix (32) and environment (32), two underscores and the random part. */
 const longest = 32 + 1 + 32 + 1 + randomLength;
 const shortest = 1 + 1 + 1 + 1 + randomLength;
 
@@ -31,9 +31,9 @@ const environmentForm = /^[a-z][a-z0-9-]{0,31}$/;
 const randomForm = /^[0-9A-Za-z]{55}$/;
 
 /**
- * Takes a raw key apart and verifies its check digits; undefined when the string cannot be one. It is read from the
- * right, because a prefix may contain underscores and the other two parts cannot. Garbage, typos and truncated keys end
- * here and never reach the database.
+ * Parses a raw key and verifies its check digits. Returns undefined when the string cannot be a raw key. Parsing starts at the
+ * right, because only the prefix may contain underscores. Garbage, typos and truncated keys are rejected here and never reach
+ * the database.
  */
 export function parseRawKey(text: string): RawKey | undefined {
   if (text.length < shortest || text.length > longest) return undefined;
@@ -50,15 +50,15 @@ export function parseRawKey(text: string): RawKey | undefined {
   return { prefix, environment, tag: random.slice(0, tagLength) };
 }
 
-/** Makes a raw key. `body` is 32 random bytes; only the published vector gives its own. */
+/** Creates a raw key. `body` is 32 random bytes; only the published test vector passes its own. */
 export function makeRawKey(parts: RawKey, body: Uint8Array = randomBytes(32)): NewRawKey {
   const unchecked = `${parts.prefix}_${parts.environment}_${parts.tag}${base62Bytes(body, bodyLength)}`;
   const rawKey = unchecked + checkDigits(unchecked);
   return { rawKey, hash: hashRawKey(rawKey), hint: rawKey.slice(-4) };
 }
 
-/** A random tag for a new tenant. Uniqueness is the table's business. */
+/** Returns a random tag for a new tenant. The table ensures that it is unique. */
 export const makeTag = (): string => randomBase62(tagLength);
 
-/** SHA-256 of the whole string: 256 random bits need no slow hash. */
+/** Returns the SHA-256 of the whole string: 256 random bits need no slow hash. */
 export const hashRawKey = (rawKey: string): string => hash('sha256', rawKey, 'hex');

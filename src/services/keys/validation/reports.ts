@@ -2,12 +2,12 @@ import type { RejectedUse, ReportedUse, UsageRecord } from '../../../../generate
 import { idTime, newId } from '../../../lib/ids.ts';
 import { aheadMs } from './periods.ts';
 
-/** Older reports are refused: what is older may have left the tables, and a repeat could not be told any more. */
+/** Older reports are rejected: an older use may have left the tables, so a repeat could no longer be recognised. */
 const oldestMs = 24 * 3_600_000;
 
 /**
- * Which reported uses can be stored, as records, and which cannot, by their place. `known` are the keys of the tenant that
- * exist, `now` is in epoch milliseconds.
+ * Splits reported uses into records that can be stored, and rejections by position. `known` holds the tenant's existing keys.
+ * `now` is in epoch milliseconds by the database's clock.
  */
 export function sortReport(
   uses: readonly ReportedUse[],
@@ -18,7 +18,7 @@ export function sortReport(
   const accepted: UsageRecord[] = [];
   const rejected: RejectedUse[] = [];
   for (const [index, use] of uses.entries()) {
-    const id = use.id ?? newId('kuse');
+    const id = use.id ?? newId('kuse', now);
     const made = idTime(id);
     const error = problemOf(use.key_id, made);
     if (error !== undefined) rejected.push({ index, error });

@@ -1,6 +1,7 @@
-import type { Database, Log } from '../../../db/index.ts';
-import { periodic } from '../../../db/periodic.ts';
-import { journalStore } from './journal.store.ts';
+import { partitionSweep } from '../../../db/day-partitions.ts';
+import type { Database } from '../../../db/index.ts';
+import type { Sweep } from '../../../db/sweeps.ts';
+import { usagePartitions } from './journal.store.ts';
 import { usageStore } from './usage.store.ts';
 
 /** How long usage is kept, in milliseconds. */
@@ -11,21 +12,22 @@ export interface Retention {
 
 const hour = 3_600_000;
 
-/** Adds the partitions of the days to come and drops what is older than its retention, every hour. */
-export function startRetention(db: Database, retention: Retention, log: Log): { stop(): Promise<void> } {
-  return periodic({ db, log, name: 'keys.usage', everyMs: hour, run: () => keepUsage(db, retention) });
-}
-
-/** One round of it. Records go by dropping whole days, which no validation ever waits for. */
-export async function keepUsage(db: Database, { usageRetention, hourlyRetention }: Retention): Promise<void> {
-  await db.transaction(async (sql) => {
-    await journalStore(sql).lock();
-    await usageStore(sql).addPartitions();
-  });
-  await db.transaction(async (sql) => {
-    await journalStore(sql).lock();
-    await usageStore(sql).dropPartitions(usageRetention);
-  });
-  await usageStore(db.sql).dropHours(hourlyRetention);
-  await usageStore(db.sql).dropNotices();
-}
+/** Drop usage older than its retention. Records are dropped as whole days, for which no validation ever waits. */
+export const usageSweeps = (db: Database, { usageRetention, hourlyRetention }: Retention): Sweep[] => [
+  partitionSweep({ db, partitioned: usagePartitions, retentionMs: usageRetention }),
+  {
+    name: 'keys.usage_counts',
+    everyMs: hour,
+    batch: 1,
+    steps: [
+      async () => {
+        await usageStore(db.sql).dropHours(hourlyRetention);
+        return 0;
+      },
+      async () => {
+        await usageStore(db.sql).dropNotices();
+        return 0;
+      },
+    ],
+  },
+];

@@ -1,13 +1,13 @@
 /**
- * Coverage of scopes (5.5): a held scope covers itself, `*` covers all, `a:*` covers `a:` and everything below it.
- * Names do not inherit: `read` says nothing about `read:users`.
+ * Coverage of scopes (5.5): a held scope covers itself, `*` covers all, and `a:*` covers `a:` and everything below it. Names do
+ * not inherit: `read` does not cover `read:users`.
  */
 export interface HeldScopes {
   readonly names: readonly string[];
   readonly covers: (scope: string) => boolean;
 }
 
-/** The fourteen services: a scope that starts with one of these names opens a part of the platform. */
+/** The fourteen services: a scope that starts with one of these names gives access to a part of the platform. */
 const services: ReadonlySet<string> = new Set([
   'auth',
   'authz',
@@ -25,7 +25,7 @@ const services: ReadonlySet<string> = new Set([
   'sync',
 ]);
 
-/** Prepares the scopes of a key once, so that a question costs one set lookup for each colon in it. */
+/** Prepares the scopes of a key once, so that a question costs one set lookup per colon in it. */
 export function holdScopes(names: readonly string[]): HeldScopes {
   const held = new Set(names);
   const all = held.has('*');
@@ -41,15 +41,15 @@ export function holdScopes(names: readonly string[]): HeldScopes {
   };
 }
 
-/** Whether every required scope is covered; nothing required is always covered. */
+/** Whether every required scope is covered. An empty list is always covered. */
 export function coversAll(held: HeldScopes, required: readonly string[]): boolean {
   for (const scope of required) if (!held.covers(scope)) return false;
   return true;
 }
 
 /**
- * Whether a scope is a credential of the platform (5.9): `*`, or the first part is a service's name. Such a scope may
- * be put on a key only by a caller whose own scopes cover it; all other names are the tenant's own.
+ * Whether a scope is a credential of the platform (5.9): `*`, or its first part is a service's name. Only a caller whose own
+ * scopes cover such a scope may put it on a key; all other names belong to the tenant.
  */
 export function isGuarded(scope: string): boolean {
   if (scope === '*') return true;
@@ -57,7 +57,7 @@ export function isGuarded(scope: string): boolean {
   return services.has(colon === -1 ? scope : scope.slice(0, colon));
 }
 
-/** The guarded scopes among `scopes` that the caller does not hold, in their order; empty means the caller may give them. */
+/** Returns the guarded scopes in `scopes` that the caller does not hold, in order. An empty result means that the caller may grant them. */
 export function exceeding(scopes: readonly string[], holds: (scope: string) => boolean): string[] {
   return scopes.filter((scope) => isGuarded(scope) && !holds(scope));
 }

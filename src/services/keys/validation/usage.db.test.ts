@@ -164,10 +164,10 @@ describe('a report', () => {
 });
 
 describe('a list', () => {
-  it('is walked by cursor, newest first then by id, without repeats, and filtered by outcome', async () => {
+  it('is walked by cursor, newest first and the last id of a millisecond first, without repeats, and filtered by outcome', async () => {
     const { key } = await service.issue();
     const now = Date.now();
-    // Several records share each millisecond, so pages break between them.
+    // Several records share each millisecond, so page boundaries fall between them.
     const records = Array.from({ length: 23 }, (_, index) =>
       reported({
         key_id: key.id,
@@ -188,7 +188,7 @@ describe('a list', () => {
     }
     const place = ({ created_at, id }: UsageRecord) => [-Date.parse(created_at), id] as const;
     const sorted = walked.toSorted(
-      (a, b) => place(a)[0] - place(b)[0] || (place(a)[1] < place(b)[1] ? -1 : 1),
+      (a, b) => place(a)[0] - place(b)[0] || (place(a)[1] > place(b)[1] ? -1 : 1),
     );
     expect(walked).toEqual(sorted);
     expect(new Set(walked.map(({ id }) => id)).size).toBe(23);

@@ -1,21 +1,21 @@
 import type { Granularity, Outcome, UsageAggregate, UsageRecord } from '../../../../generated/keys/types.ts';
 import type { Sql } from '../../../db/index.ts';
+import { followsPrevious, onePage, type Window } from '../../../db/lists.ts';
 
-/** Which records a list is about. */
+/** Selects the records of a list. */
 export interface UsageFilter {
-  readonly tenant: string;
   readonly key: string | undefined;
   readonly outcome: Outcome | undefined;
   /** Inclusive. */
   readonly from: string;
   /** Exclusive. */
   readonly to: string;
-  /** The last record of the page before. */
-  readonly after: { readonly created_at: string; readonly id: string } | null;
-  readonly limit: number;
 }
 
-/** Which counts are added up; `key` undefined is the whole tenant. Periods are whole: those that begin before `to` and end after `from`. */
+/**
+ * Selects the counts to add up. An undefined `key` means the whole tenant. Periods are whole: those that begin before `to` and
+ * end after `from`.
+ */
 export interface AggregateFilter {
   readonly tenant: string;
   readonly key: string | undefined;
@@ -24,28 +24,12 @@ export interface AggregateFilter {
   readonly granularity: Granularity;
 }
 
-/** What `date_trunc` calls the periods. */
+/** The names of the periods in `date_trunc`. */
 const units: Record<Granularity, string> = { hourly: 'hour', daily: 'day', monthly: 'month' };
 
-/** Records and hourly counts as the fold left them, and their retention. */
+/** Records and hourly counts as the fold stored them, and their retention. */
 export function usageStore(sql: Sql) {
   return {
-    /** Adds the partitions from yesterday to the day after tomorrow. */
-    async addPartitions(): Promise<void> {
-      await sql`
-        select keys.add_usage_partition((now() at time zone 'UTC')::date + day) from generate_series(-1, 2) as day
-      `;
-    },
-
-    /** Drops the days whose records are all older than this. Gives up quickly where a reader is in the way. */
-    async dropPartitions(olderThanMs: number): Promise<number> {
-      await sql`select set_config('lock_timeout', '2s', true)`;
-      const [row] = await sql<[{ dropped: number }]>`
-        select keys.drop_usage_partitions(now() - ${olderThanMs}::bigint * interval '1 millisecond') as dropped
-      `;
-      return row.dropped;
-    },
-
     /** Deletes hourly counts older than this. */
     async dropHours(olderThanMs: number): Promise<number> {
       const deleted = await sql`
@@ -54,23 +38,18 @@ export function usageStore(sql: Sql) {
       return deleted.count;
     },
 
-    /** Deletes the counters of keys that nobody used for two windows. */
-    async dropIdleWindows(): Promise<number> {
-      const deleted = await sql`
-        delete from keys.rate_windows
-        where (slot + 21) * sub_ms < extract(epoch from clock_timestamp()) * 1000
-      `;
-      return deleted.count;
-    },
-
-    /** Forgets when it was last said of a key that it is refused. */
+    /** Deletes the times of the last events about refused keys. */
     async dropNotices(): Promise<number> {
       const deleted = await sql`delete from keys.rate_notices where minute < now() - interval '1 day'`;
       return deleted.count;
     },
 
-    /** Records, newest first, then by id. One more than `limit` where more follow. */
-    async list({ tenant, key, outcome, from, to, after, limit }: UsageFilter): Promise<UsageRecord[]> {
+    /** Returns records newest first, then by id, and one more than `limit` when more follow. */
+    async list(
+      tenant: string,
+      { key, outcome, from, to }: UsageFilter,
+      window: Window,
+    ): Promise<UsageRecord[]> {
       return await sql<UsageRecord[]>`
         select
           id, key_id, tenant_id, source, outcome, cost, method, endpoint, status_code, latency_ms, ip_address, origin,
@@ -81,17 +60,12 @@ export function usageStore(sql: Sql) {
           and created_at < ${to}
           ${key === undefined ? sql`` : sql`and key_id = ${key}`}
           ${outcome === undefined ? sql`` : sql`and outcome = ${outcome}`}
-          ${
-            after === null
-              ? sql``
-              : sql`and created_at <= ${after.created_at} and (created_at < ${after.created_at} or id > ${after.id})`
-          }
-        order by created_at desc, id
-        limit ${limit + 1}
+          ${followsPrevious(sql, window)}
+        ${onePage(sql, window)}
       `;
     },
 
-    /** Sums by period, oldest first. */
+    /** Returns sums by period, oldest first. */
     async aggregate({ tenant, key, from, to, granularity }: AggregateFilter): Promise<UsageAggregate[]> {
       const unit = units[granularity];
       return await sql<UsageAggregate[]>`
@@ -122,7 +96,7 @@ export function usageStore(sql: Sql) {
       `;
     },
 
-    /** Which of these keys exist in the tenant. */
+    /** Returns which of these keys exist in the tenant. */
     async existing(tenant: string, keys: readonly string[]): Promise<Set<string>> {
       const rows = await sql<{ id: string }[]>`
         select id from keys.keys where tenant_id = ${tenant} and id = any(${keys}::text[]) and deleted_at is null

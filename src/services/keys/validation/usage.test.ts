@@ -13,7 +13,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A recorder whose commits the test lets through or fails. */
+/** A recorder whose commits the test completes or fails. */
 function setUp({ backlog = 20_000 } = {}) {
   const commits: {
     records: readonly UsageRecord[];
@@ -54,7 +54,7 @@ function use(outcome: Outcome = 'VALID', key = 'key_1'): UsageRecord {
   };
 }
 
-/** Lets every promise that is ready go on. */
+/** Lets every ready promise continue. */
 const settle = () => vi.advanceTimersByTimeAsync(0);
 
 describe('a durable record', () => {

@@ -1,54 +1,55 @@
 import type { UsageRecord } from '../../../../generated/keys/types.ts';
 import { groupCommit } from '../../../db/group-commit.ts';
 import type { Log } from '../../../db/index.ts';
+import { boundedBacklog, type QueueLoad } from '../../../lib/bounded-queue.ts';
 import { RateLimited } from '../../../lib/errors.ts';
 import type { RefusalCount } from './journal.store.ts';
 
 export interface Recorder {
-  /** Throws `RateLimited` while more waits to be written than this process may hold. */
+  /** Checks that this process may hold more waiting records. @throws RateLimited when it may not */
   checkRoom(): void;
-  /** Resolves when the record is committed. Answers its id; null when it was counted instead. */
+  /** Resolves when the record is committed. Returns its id, or null when it was only counted. */
   keep(record: UsageRecord): Promise<string | null>;
-  /** Answers at once; the record is written with one of the next commits. */
+  /** Returns at once. The record is written with one of the next commits. */
   defer(record: UsageRecord): string | null;
-  /** Resolves when all of these are committed. They are records each, whatever their outcome. */
+  /** Resolves when all of these are committed. Each is stored as a record, whatever its outcome. */
   keepAll(records: readonly UsageRecord[]): Promise<void>;
-  /** Writes what is still deferred and takes nothing any more. */
+  /** The records that wait to be committed, for the metrics. */
+  readonly load: () => QueueLoad;
+  /** Writes deferred records and accepts no more. */
   stop(): Promise<void>;
 }
 
 export interface RecorderOptions {
-  /** Commits what came together, as one row. */
+  /** Commits everything that arrived together, as one row. */
   readonly append: (records: readonly UsageRecord[], counts: readonly RefusalCount[]) => Promise<void>;
-  /** Records that may wait, in this process. */
+  /** Maximum number of records that wait in this process. */
   readonly backlog: number;
   readonly log: Log;
 }
 
-/** A record, or one refusal that is counted only. */
+/** A record, or a refusal that is only counted. */
 type Item = { readonly record: UsageRecord } | { readonly refused: UsageRecord };
 
-/** Records of one commit at most. */
+/** Maximum number of records per commit. */
 const batchSize = 500;
-/** How long deferred records wait for each other. */
+/** Milliseconds for which deferred records wait for each other. */
 const lingerMs = 50;
-/** How long a store that refused is left alone. */
+/** Milliseconds to wait after the store failed. */
 const retryMs = 1_000;
-/** Refusals of one key that are recorded one by one in a minute; the others are counted. */
+/** Refusals of one key that are recorded per minute. Further ones are only counted. */
 const refusalsRecorded = 60;
 
 /**
- * Accounts for every use (5.7). One commit is in flight at a time and carries all that arrived during the one before, so a
- * commit is shared by all concurrent validations. An attacker's refusals cannot fill the table, and none is lost from the
- * counts.
+ * Accounts for every use (5.7). One commit is in flight at a time and carries everything that arrived during the previous one,
+ * so concurrent validations share a commit. An attacker's refusals cannot fill the table, and none is missing from the counts.
  */
 export function createRecorder({ append, backlog, log }: RecorderOptions): Recorder {
   const refusals = refusalMeter();
   const deferred: Item[] = [];
-  /** Items that were taken and are neither committed nor refused. */
-  let waiting = 0;
-
   const overloaded = () => RateLimited('usage backlog is full', { retryAfter: 1 });
+  /** Accepted items that are neither committed nor rejected. */
+  const waiting = boundedBacklog(backlog, overloaded);
   const commits = groupCommit<Item>({
     write: (items) => append(recordsOf(items), countsOf(items)),
     maxBatch: batchSize,
@@ -61,31 +62,27 @@ export function createRecorder({ append, backlog, log }: RecorderOptions): Recor
   }, lingerMs);
   timer.unref();
 
-  function checkRoom(): void {
-    if (waiting >= backlog) throw overloaded();
-  }
-
   async function commit(items: readonly Item[]): Promise<void> {
-    waiting += items.length;
+    waiting.add(items.length);
     try {
       await commits.add(...items);
     } finally {
-      waiting -= items.length;
+      waiting.remove(items.length);
     }
   }
 
-  /** What cannot be written now stays deferred: ids make a repeated record count once. */
+  /** Records that cannot be written now stay deferred. Their ids make a repeated record count once. */
   async function writeDeferred(): Promise<void> {
     const chunks: Item[][] = [];
     while (deferred.length > 0) chunks.push(deferred.splice(0, batchSize));
     await Promise.all(
       chunks.map(async (items) => {
-        waiting -= items.length;
+        waiting.remove(items.length);
         try {
           await commit(items);
         } catch (error) {
           log.warn({ err: error, records: items.length }, 'deferred usage records could not be written yet');
-          waiting += items.length;
+          waiting.add(items.length);
           deferred.push(...items);
           retryAt = performance.now() + retryMs;
         }
@@ -97,22 +94,23 @@ export function createRecorder({ append, backlog, log }: RecorderOptions): Recor
     record.outcome === 'VALID' || refusals.mayRecord(record) ? { record } : { refused: record };
 
   return {
-    checkRoom,
+    checkRoom: waiting.checkRoom,
+    load: waiting.load,
     async keep(record) {
-      checkRoom();
+      waiting.checkRoom();
       const item = itemOf(record);
       await commit([item]);
       return 'record' in item ? record.id : null;
     },
     defer(record) {
-      checkRoom();
+      waiting.checkRoom();
       const item = itemOf(record);
-      waiting += 1;
+      waiting.add(1);
       deferred.push(item);
       return 'record' in item ? record.id : null;
     },
     async keepAll(records) {
-      checkRoom();
+      waiting.checkRoom();
       await commit(records.map((record) => ({ record })));
     },
     async stop() {
@@ -144,7 +142,7 @@ function refusalMeter() {
 const recordsOf = (items: readonly Item[]): UsageRecord[] =>
   items.flatMap((item) => ('record' in item ? [item.record] : []));
 
-/** Adds up what was refused, by key, hour and outcome. */
+/** Adds up refusals by key, hour and outcome. */
 function countsOf(items: readonly Item[]): RefusalCount[] {
   const counts = new Map<string, RefusalCount>();
   for (const item of items) {

@@ -101,7 +101,7 @@ describe('a rate', () => {
     const refused = await service.validate(raw_key);
     expect(refused).toMatchObject({ code: 'RATE_LIMITED' });
     expect([1, 2]).toContain(refused.retry_after);
-    // However often it is asked: nothing can be free until a window has passed.
+    // However often the key is validated, no unit can be free until a window has passed.
     await until(async () => (await service.validate(raw_key)).valid);
     expect(performance.now() - began).toBeGreaterThanOrEqual(1_000);
 

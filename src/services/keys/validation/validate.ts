@@ -5,38 +5,40 @@ import type {
   ValidationRequest,
   ValidationResult,
 } from '../../../../generated/keys/types.ts';
+import type { Leases } from '../../../db/rates/leases.ts';
+import type { Admission, Rate } from '../../../db/rates/rates.ts';
 import { formatDuration } from '../../../lib/durations.ts';
 import { idTime, newId } from '../../../lib/ids.ts';
 import type { KeyCache } from './cache.ts';
 import { judge, uncheckedOf, type Question } from './judgement.ts';
 import { viewAt, type KnownKey } from './known-key.ts';
-import type { Leases } from './leases.ts';
-import type { Admission, Rate } from './rates.ts';
 import { hashRawKey, parseRawKey } from './raw-key.ts';
 import type { Recorder } from './usage.ts';
 
-/** Who asks. The operator may ask about the keys of every tenant, all others about their own. */
+/** The asker of a validation. The operator may ask about the keys of every tenant, all others about their own. */
 export interface Asker {
   readonly tenant: string;
   readonly operator: boolean;
 }
 
 /**
- * Whether a request that carries a raw key may pass (5.3). A negative answer is an answer; throws `RateLimited` when uses
- * arrive faster than they can be stored, `Unavailable` when the store cannot say.
+ * Decides whether a request that carries a raw key may pass (5.3). A negative decision is returned, not thrown.
+ * @throws RateLimited when uses arrive faster than they can be stored, Unavailable when the store cannot answer
  */
 export type Validate = (request: ValidationRequest, asker: Asker) => Promise<ValidationResult>;
 
 export interface ValidateDeps {
   readonly cache: KeyCache;
-  /** The tenant that a raw key's tag names. */
+  /** Returns the tenant that the tag of a raw key names. */
   readonly tenantOf: (tag: string) => string | undefined | Promise<string | undefined>;
   readonly leases: Leases;
   readonly recorder: Recorder;
+  /** The database's clock, which determines expiry. */
+  readonly clock: { now(): number };
 }
 
-export function createValidate({ cache, tenantOf, leases, recorder }: ValidateDeps): Validate {
-  /** Check 1: form and check digits, a known hash, the right tenant. Who is not the operator looks among its own keys only. */
+export function createValidate({ cache, tenantOf, leases, recorder, clock }: ValidateDeps): Validate {
+  /** Check 1: form and check digits, a known hash, the right tenant. An asker other than the operator searches only its own keys. */
   async function find(rawKey: string, asker: Asker): Promise<KnownKey | undefined> {
     const parsed = parseRawKey(rawKey);
     if (parsed === undefined) return undefined;
@@ -51,9 +53,10 @@ export function createValidate({ cache, tenantOf, leases, recorder }: ValidateDe
     known: KnownKey,
     outcome: Outcome,
     request: ValidationRequest,
+    now: number,
   ): Promise<string | null> {
     if (request.record === 'none') return null;
-    const use = usageRecord(known, outcome, request);
+    const use = usageRecord(known, outcome, request, now);
     return request.record === 'async' ? recorder.defer(use) : await recorder.keep(use);
   }
 
@@ -61,13 +64,13 @@ export function createValidate({ cache, tenantOf, leases, recorder }: ValidateDe
     if (request.record !== 'none') recorder.checkRoom();
     const known = await find(request.raw_key, asker);
     if (known === undefined) return notFound;
-    const now = Date.now();
+    const now = clock.now();
     const question = questionOf(request);
     let outcome = judge(known, question, now);
     const rate = known.policy?.rate ?? null;
     let admission: Admission | null = null;
     if (rate !== null) {
-      // What is refused already only reads the count.
+      // An already refused request only reads the count.
       const holder = { tenant: known.tenant, key: known.id };
       const taken = leases.take(holder, rate, outcome === 'VALID' ? request.cost : 0);
       admission = taken instanceof Promise ? await taken : taken;
@@ -83,12 +86,15 @@ export function createValidate({ cache, tenantOf, leases, recorder }: ValidateDe
       retry_after: outcome === 'RATE_LIMITED' && admission !== null ? secondsOf(admission.waitMs) : null,
       unchecked: [...uncheckedOf(known.policy, question)],
       grace_ends_at: known.graceEnd,
-      usage_id: await record(known, outcome, request),
+      usage_id: await record(known, outcome, request, now),
     };
   };
 }
 
-/** The same for a key that does not exist and one of another tenant. It is not recorded: there is nobody to record it for. */
+/**
+ * The same result for a key that does not exist and a key of another tenant. It is not recorded, because there is no key to
+ * record it for.
+ */
 const notFound: ValidationResult = Object.freeze({
   valid: false,
   key: null,
@@ -125,7 +131,7 @@ const questionOf = (request: ValidationRequest): Question => ({
   environment: request.environment ?? null,
 });
 
-/** What is left of a key's rate, as it is answered. `now` in epoch milliseconds. */
+/** Returns the remaining rate of a key in the answer's form. `now` is in epoch milliseconds. */
 export function rateLimitOf(rate: Rate, { remaining, resetMs }: Admission, now: number): RateLimit {
   return {
     limit: rate.limit,
@@ -135,13 +141,18 @@ export function rateLimitOf(rate: Rate, { remaining, resetMs }: Admission, now: 
   };
 }
 
-/** Rounded up, so that the units are there when the caller comes back. */
+/** Rounds up, so that the units are available when the caller returns. */
 const secondsOf = (waitMs: number | null): number | null =>
   waitMs === null ? null : Math.ceil(waitMs / 1000);
 
-/** What is refused costs nothing, so its record says 0. */
-function usageRecord(known: KnownKey, outcome: Outcome, request: ValidationRequest): UsageRecord {
-  const id = newId('kuse');
+/** Builds the usage record. A refused request costs nothing, so its record has cost 0. */
+function usageRecord(
+  known: KnownKey,
+  outcome: Outcome,
+  request: ValidationRequest,
+  now: number,
+): UsageRecord {
+  const id = newId('kuse', now);
   return {
     id,
     key_id: known.id,
@@ -160,7 +171,7 @@ function usageRecord(known: KnownKey, outcome: Outcome, request: ValidationReque
   };
 }
 
-/** Requests over HTTP are checked already; a caller in the process passes on headers as they came. */
+/** Cuts and cleans a text for storage. Requests over HTTP are already checked; a caller in the process passes headers unchanged. */
 function storable(text: string | null, length: number): string | null {
   if (text === null || (text.length <= length && text.isWellFormed() && !text.includes('\0'))) return text;
   return text.slice(0, length).toWellFormed().replaceAll('\0', '');

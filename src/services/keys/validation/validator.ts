@@ -6,30 +6,29 @@ import type {
 } from '../../../../generated/keys/types.ts';
 import { batchedReads } from '../../../db/batched-reads.ts';
 import type { Changes } from '../../../db/changes.ts';
+import { createLeases } from '../../../db/rates/leases.ts';
+import { redisRates } from '../../../db/rates/redis-rates.ts';
+import { storedRates } from '../../../db/rates/stored-rates.ts';
 import { openRedis } from '../../../db/redis.ts';
 import type { Database, Log } from '../../../db/index.ts';
 import { createKeyCache } from './cache.ts';
 import { createFold, type Fold } from './fold.ts';
 import { journalStore } from './journal.store.ts';
 import { createKnownKeys, rateOf } from './known-key.ts';
-import { redisLeaseStore } from './leases.redis.ts';
-import { leaseStore } from './leases.store.ts';
-import { createLeases } from './leases.ts';
 import { lookupStore } from './lookup.store.ts';
-import { startRetention } from './retention.ts';
 import { createRecorder, type Recorder } from './usage.ts';
 import { createValidate, rateLimitOf, type Asker } from './validate.ts';
 
-/** Everything on the way of a validation: `Keys.validate`, the platform's own API keys, and the usage they leave. */
+/** Everything involved in a validation: `Keys.validate`, the platform's own API keys, and the usage that they cause. */
 export interface Validator {
   validate(request: ValidationRequest, asker: Asker): Promise<ValidationResult>;
-  /** What is left of a key's rate; null without a limit. Takes nothing. */
+  /** Returns the remaining rate of a key, or null without a limit. Takes no units. */
   rateLimit(key: Pick<Key, 'id' | 'tenant_id' | 'policy_id'>): Promise<RateLimit | null>;
   readonly recorder: Recorder;
   readonly fold: Fold;
-  /** Begins to fold usage and to drop what is older than its retention. */
+  /** Starts folding usage. */
   start(): void;
-  /** Writes what is still waiting and gives back what was leased. */
+  /** Writes waiting records and returns leased units. */
   stop(): Promise<void>;
 }
 
@@ -39,15 +38,18 @@ export interface ValidatorDeps {
   readonly settings: {
     readonly cache: number;
     readonly usageBacklog: number;
-    /** Milliseconds. */
+    /** In milliseconds. */
     readonly usageRetention: number;
     readonly hourlyRetention: number;
     readonly commit: 'on' | 'off';
   };
-  /** Where rate units are counted instead of in the database. */
+  /** The Redis that counts rate units instead of the database. */
   readonly redisUrl?: string | undefined;
   readonly log: Log;
 }
+
+/** Milliseconds to wait for Redis, as long as for a statement of the database. */
+const redisPatienceMs = 4_000;
 
 export function createValidator({ db, changes, settings, redisUrl, log }: ValidatorDeps): Validator {
   const store = lookupStore(db.sql);
@@ -57,16 +59,23 @@ export function createValidator({ db, changes, settings, redisUrl, log }: Valida
     changes,
     read: async (wanted) => new Map((await store.secrets(wanted)).map((row) => [row.hash, knownKeyOf(row)])),
   });
-  const redis = redisUrl === undefined ? undefined : openRedis(redisUrl, log);
-  const leases = createLeases(redis === undefined ? leaseStore(db.sql) : redisLeaseStore(redis));
+  const redis = redisUrl === undefined ? undefined : openRedis(redisUrl, log, redisPatienceMs);
+  const leases = createLeases(
+    redis === undefined ? storedRates(db.sql, 'keys') : redisRates(redis, 'plinth:keys:rate'),
+  );
   const recorder = createRecorder({
     append: (records, counts) => journalStore(db.sql).append(records, counts, settings.commit === 'off'),
     backlog: settings.usageBacklog,
     log,
   });
   const fold = createFold(db, log);
-  const validate = createValidate({ cache, tenantOf: tenantsByTag(store), leases, recorder });
-  let retention: { stop(): Promise<void> } | undefined;
+  const validate = createValidate({
+    cache,
+    tenantOf: tenantsByTag(store),
+    leases,
+    recorder,
+    clock: changes.clock,
+  });
 
   return {
     validate,
@@ -74,22 +83,25 @@ export function createValidator({ db, changes, settings, redisUrl, log }: Valida
       const policy = policy_id === null ? undefined : await store.findRate(tenant_id, policy_id);
       const rate = policy === undefined ? null : rateOf(policy);
       if (rate === null) return null;
-      return rateLimitOf(rate, await leases.take({ tenant: tenant_id, key: id }, rate, 0), Date.now());
+      return rateLimitOf(
+        rate,
+        await leases.take({ tenant: tenant_id, key: id }, rate, 0),
+        changes.clock.now(),
+      );
     },
     recorder,
     fold,
     start() {
       fold.start();
-      retention = startRetention(db, settings, log);
     },
     async stop() {
-      await Promise.all([fold.stop(), retention?.stop(), leases.stop(), recorder.stop()]);
+      await Promise.all([fold.stop(), leases.stop(), recorder.stop()]);
       await redis?.quit();
     },
   };
 }
 
-/** A tenant keeps its tag, so what was read once is known for ever. */
+/** A tenant keeps its tag, so a tag that was read once stays known. */
 function tenantsByTag(store: ReturnType<typeof lookupStore>) {
   const known = new Map<string, string>();
   const read = batchedReads<string, string>(

@@ -5,15 +5,16 @@ import type {
   ValidationRequest,
   ValidationResult,
 } from '../../../../../generated/keys/types.ts';
-import { changes as createChanges } from '../../../../db/changes.ts';
+import { createChanges } from '../../../../db/changes.ts';
 import type { Database } from '../../../../db/index.ts';
+import { withinTenant } from '../../../../http/asker.ts';
 import type { Context } from '../../../../http/context.ts';
+import { portCall } from '../../../../http/local-port.ts';
 import { keys as keyHandlers } from '../../keys.ts';
 import { policies as policyHandlers } from '../../policies.ts';
 import { createRoom } from '../../room.ts';
 import { usage as usageHandlers } from '../../usage.ts';
 import { createWriter } from '../../writes.ts';
-import { holdScopes } from '../scopes.ts';
 import { createValidator, type ValidatorDeps } from '../validator.ts';
 
 export type OpenKeys = Awaited<ReturnType<typeof openKeys>>;
@@ -31,7 +32,7 @@ const defaults: ValidatorDeps['settings'] = {
   commit: 'on',
 };
 
-/** The service without HTTP, as one process of it: handlers, validator and changes on a database, started. */
+/** The service without HTTP, as one process runs it: handlers, validator and changes on a database, already started. */
 export async function openKeys(db: Database, { settings, redisUrl }: OpenKeysOptions = {}) {
   const log = pino({ level: 'silent' });
   const changes = createChanges({ db, schema: 'keys', log });
@@ -45,7 +46,7 @@ export async function openKeys(db: Database, { settings, redisUrl }: OpenKeysOpt
     rules: { room: createRoom(1_000_000), strictScopes: 'off' },
   });
   const policies = policyHandlers({ db, write });
-  const usage = usageHandlers({ db, validator });
+  const usage = usageHandlers({ db, clock: changes.clock, validator });
   await changes.start();
   validator.start();
 
@@ -106,32 +107,20 @@ const newPolicy = {
   require_context: false,
 };
 
-/** A caller of the tenant who may do everything. */
+/** A caller of the tenant with every permission. */
 export function contextOf(
   tenant: string,
   headers: Record<string, string | number | readonly string[]> = {},
 ): Context {
-  const held = holdScopes(['*']);
   return {
-    tenant,
-    app: 'default',
-    actor: 'root',
-    userId: null,
-    subjectId: null,
-    credential: { kind: 'root', id: 'root' },
-    scopes: held.names,
-    operator: false,
-    requestId: 'test',
-    userAgent: null,
-    session: null,
-    ip: '127.0.0.1',
-    signal: new AbortController().signal,
+    ...portCall(withinTenant({ tenant, app: 'default', requestId: 'test' }), 'keys', operator),
     reply: { status: () => undefined, header: (name, value) => void (headers[name] = value) },
-    holds: held.covers,
   };
 }
 
-/** Waits until the condition holds; the test's own time limit ends it. */
+const operator = { tenant: 'default', app: 'default' };
+
+/** Waits until the condition holds. The test's own time limit ends the wait. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 2));
 }

@@ -2,14 +2,14 @@ import { Redis } from 'ioredis';
 import { pino } from 'pino';
 import type { ValidationRequest } from '../../../../../generated/keys/types.ts';
 import { openDatabase } from '../../../../db/index.ts';
-import { createLeases } from '../leases.ts';
-import { redisLeaseStore } from '../leases.redis.ts';
-import { leaseStore } from '../leases.store.ts';
-import type { Rate } from '../rates.ts';
+import { createLeases } from '../../../../db/rates/leases.ts';
+import type { Rate } from '../../../../db/rates/rates.ts';
+import { redisRates } from '../../../../db/rates/redis-rates.ts';
+import { storedRates } from '../../../../db/rates/stored-rates.ts';
 import { openKeys } from './open-keys.ts';
 import type { Command, Start } from './workers.ts';
 
-/** One process of the service, run by `workers.ts`: it does what its parent tells it and answers over the channel. */
+/** One process of the service, run by `workers.ts`. It executes its parent's commands and answers over the channel. */
 const { url, dataDir, redisUrl, clockOffsetMs } = JSON.parse(process.argv[2] ?? '{}') as Start;
 const realNow = Date.now;
 Date.now = () => realNow() + clockOffsetMs;
@@ -17,15 +17,17 @@ Date.now = () => realNow() + clockOffsetMs;
 const db = await openDatabase({ url, dataDir, log: pino({ level: 'silent' }) });
 const service = await openKeys(db);
 const redis = redisUrl === undefined ? undefined : new Redis(redisUrl);
-const leases = createLeases(redis === undefined ? leaseStore(db.sql) : redisLeaseStore(redis));
-/** The monotonic clock is the machine's: with this offset the times of all processes can be compared. */
+const leases = createLeases(
+  redis === undefined ? storedRates(db.sql, 'keys') : redisRates(redis, 'plinth:keys:rate'),
+);
+/** The monotonic clock belongs to the machine: with this offset the times of all processes can be compared. */
 const offset = Number(process.hrtime.bigint()) / 1e6 - performance.now();
 let rates: Record<string, Rate> = {};
 
 type Asked = Pick<ValidationRequest, 'raw_key'> & Partial<ValidationRequest>;
 
 const commands = {
-  /** Takes units as fast as they are given, with so many loops for each key, and sends when each was admitted. */
+  /** Takes units as fast as they are granted, with `loops` loops per key, and sends the time at which each was admitted. */
   async spend({ loops, ms, cost }: { loops: number; ms: number; cost: number }) {
     const end = performance.now() + ms;
     const admitted: Record<string, number[]> = {};
@@ -56,7 +58,7 @@ const commands = {
 
   validate: ({ raw_key, ...request }: Asked) => service.validate(raw_key, request),
 
-  /** When the answer first was the given code, on the machine's monotonic clock. Asks all the time, for 5 seconds. */
+  /** Asks continuously for 5 seconds. Returns when the answer first had the given code, on the machine's monotonic clock. */
   async watch({ raw_key, code, ...request }: Asked & { code: string }) {
     const end = performance.now() + 5_000;
     while (performance.now() < end) {
@@ -67,7 +69,7 @@ const commands = {
     throw new Error(`never answered ${code}`);
   },
 
-  /** When the answer was valid for the last time. A question that gets no answer is given up for the next. */
+  /** Returns when the answer was last valid. A question without an answer is abandoned for the next. */
   async lastValid({ raw_key, ms }: Asked & { ms: number }) {
     const end = performance.now() + ms;
     let last = 0;
@@ -80,7 +82,7 @@ const commands = {
     return last;
   },
 
-  /** Validates and records until it is killed or the time is over, and sends what was answered. */
+  /** Validates and records until the process is killed or the time is over, and sends the answers. */
   async record({ raw_keys, loops, ms }: { raw_keys: string[]; loops: number; ms: number }) {
     const end = performance.now() + ms;
     const loop = async (index: number) => {

@@ -1,12 +1,12 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 
-/** What a worker is started with. */
+/** The start parameters of a worker. */
 export interface Start {
   readonly url: string | undefined;
   readonly dataDir: string;
   readonly redisUrl?: string | undefined;
-  /** How wrong its wall clock is. */
+  /** The error of its wall clock. */
   readonly clockOffsetMs: number;
 }
 
@@ -19,14 +19,14 @@ export interface Command {
 /** A real process of the service. */
 export interface Worker {
   call<Result = void>(command: string, argument?: unknown): Promise<Result>;
-  /** What it sends on its own while a command runs. */
+  /** Registers a listener for messages that the worker sends while a command runs. */
   onMessage(listener: (message: Record<string, never>) => void): void;
-  /** Ends it without any warning. */
+  /** Kills the process without warning. */
   kill(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Starts processes on one database; all are ready when it resolves. */
+/** Starts processes on one database. Resolves when all are ready. */
 export const startWorkers = (starts: readonly Start[]): Promise<Worker[]> =>
   Promise.all(starts.map(startWorker));
 

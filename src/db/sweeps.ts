@@ -1,0 +1,40 @@
+import type { Database } from './index.ts';
+import type { Log } from './log.ts';
+import { periodic } from './periodic.ts';
+
+/** Periodic work in one of the processes: it ends what has expired and deletes what is no longer needed. */
+export interface Sweep {
+  /** Unique among all sweeps: `<service>.<what>`. */
+  readonly name: string;
+  /** Milliseconds from the end of a successful run to the start of the next one, across all processes. */
+  readonly everyMs: number;
+  /** What the operator should know about the sweep; it is logged at startup. */
+  readonly notice?: string;
+  /** The most rows that one call of a step processes. A step whose work needs no bound gets it as well. */
+  readonly batch: number;
+  /**
+   * Each step processes up to `batch` rows and returns how many it processed; after a full batch it is called again. A run may be
+   * interrupted between two calls, and repeated.
+   */
+  readonly steps: readonly ((batch: number, signal?: AbortSignal) => Promise<number>)[];
+}
+
+/** Runs a sweep once, until nothing is left to do or `signal` asks it to end. */
+export async function runSweep(
+  { batch, steps }: Pick<Sweep, 'batch' | 'steps'>,
+  signal?: AbortSignal,
+): Promise<void> {
+  for (const step of steps) while (!signal?.aborted && (await step(batch, signal)) >= batch);
+}
+
+/** Runs sweeps when they are due, until they are stopped. */
+export function startSweeps(
+  { db, log }: { readonly db: Database; readonly log: Log },
+  sweeps: readonly Sweep[],
+): { stop(): Promise<unknown> } {
+  for (const { name, notice } of sweeps) if (notice !== undefined) log.info({ sweep: name }, notice);
+  const running = sweeps.map((sweep) =>
+    periodic({ db, log, name: sweep.name, everyMs: sweep.everyMs, run: (signal) => runSweep(sweep, signal) }),
+  );
+  return { stop: () => Promise.all(running.map((one) => one.stop())) };
+}

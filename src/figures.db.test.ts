@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { metricsOf } from './testing/metrics.ts';
+import { testServer, type TestServer } from './testing/server.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await testServer({ services: ['authz', 'keys'] });
+});
+afterAll(() => server.close());
+
+test('tells of connections, queues, background work, backlog and the database', async () => {
+  await server.request('POST', '/keys/v1/keys', { body: { name: 'Reports' } });
+  // A sweep runs soon after startup.
+  const name = 'plinth_background_succeeded_timestamp_seconds';
+  await expect
+    .poll(async () => [...(await metricsOf(server)).keys()].filter((key) => key.startsWith(name)).length)
+    .toBeGreaterThan(0);
+  const found = await metricsOf(server);
+  // The only request in flight is this scrape.
+  expect(found.get('plinth_http_requests_in_flight')).toBe(1);
+  expect(found.get('plinth_requests_waiting')).toBe(0);
+  expect(found.get('plinth_database_connections{pool="statements"}')).toBeGreaterThan(0);
+  expect(found.get('plinth_database_connections{pool="transactions"}')).toBeGreaterThan(0);
+  expect(found.get('plinth_database_waiting{pool="transactions"}')).toBe(0);
+  expect(found.get('plinth_database_bytes')).toBeGreaterThan(1_000_000);
+  expect(found.get('plinth_outbox_events{service="keys"}')).toBeGreaterThanOrEqual(0);
+  // Both are on the same machine, so the clocks agree up to the time of the query.
+  expect(Math.abs(found.get('plinth_database_clock_ahead_seconds')!)).toBeLessThan(60);
+  const queues = [...found].filter(([key]) => key.startsWith('plinth_queue_'));
+  expect(queues).toEqual(
+    ['running', 'waiting', 'refused_total'].map((what) => [`plinth_queue_${what}{queue="keys.usage"}`, 0]),
+  );
+  const runs = [...found].filter(([key]) => key.startsWith('plinth_background_runs_total'));
+  expect(runs.every(([, value]) => value > 0)).toBe(true);
+  expect(found.has('plinth_database_connections{pool="background"}')).toBe(inject('engine') === 'postgres');
+});
+
+test('the log names the trace of a request', async () => {
+  const lines: string[] = [];
+  const logged = await testServer({ services: ['keys'], log: { write: (line) => void lines.push(line) } });
+  const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
+  const send = (traceparent: string) =>
+    logged.request('GET', '/keys/v1/keys', { headers: { traceparent, 'x-request-id': traceparent } });
+  const good = `00-${traceId}-00f067aa0ba902b7-01`;
+  const bad = [`00-${'0'.repeat(32)}-00f067aa0ba902b7-01`, `ff-${traceId}-00f067aa0ba902b7-01`, 'nonsense'];
+  for (const traceparent of [good, ...bad]) await send(traceparent);
+  const traced = () =>
+    lines
+      .map((line) => JSON.parse(line) as { msg: string; requestId?: string; traceId?: string })
+      .filter(({ msg }) => msg === 'request')
+      .map((line) => [line.requestId, line.traceId]);
+  await expect.poll(() => traced().length).toBe(4);
+  expect(traced()).toEqual([[good, traceId], ...bad.map((one) => [one, undefined])]);
+  await logged.close();
+});

@@ -1,0 +1,144 @@
+import { backgroundWork } from './db/background-work.ts';
+import type { Database } from './db/index.ts';
+import type { Figure, FigureValue } from './http/metrics.ts';
+import type { QueueFigures } from './http/service.ts';
+
+/** Milliseconds that a scrape waits for the database; then it answers without it, because metrics must work when the database does not. */
+const patience = 1_000;
+
+export interface FigureSources {
+  readonly db: Pick<Database, 'pools' | 'store'>;
+  /** The numbers of requests that have a turn and that wait for one. */
+  readonly turns: () => { readonly running: number; readonly waiting: number };
+  /** The queues of the services. */
+  readonly queues: () => readonly QueueFigures[];
+}
+
+/** The figures of `/metrics` besides those of requests: connections, queues, background work, backlog and database. */
+export const serverFigures = ({ db, turns, queues }: FigureSources): Figure[] => [
+  ...turnFigures(turns),
+  ...queueFigures(queues),
+  ...connectionFigures(db),
+  ...workFigures(),
+  ...storeFigures(db),
+];
+
+const turnFigures = (turns: FigureSources['turns']): Figure[] => [
+  sum('plinth_requests_running', 'Requests that have their turn at the database.', () => [
+    { labels: {}, value: turns().running },
+  ]),
+  sum('plinth_requests_waiting', 'Requests that wait for their turn.', () => [
+    { labels: {}, value: turns().waiting },
+  ]),
+];
+
+function queueFigures(queues: FigureSources['queues']): Figure[] {
+  const ofQueues = (member: 'running' | 'waiting' | 'refused') => () =>
+    queues().map(({ queue, ...figures }) => ({ labels: { queue }, value: figures[member] }));
+  return [
+    sum('plinth_queue_running', 'Work of a bounded queue that goes on now.', ofQueues('running')),
+    sum(
+      'plinth_queue_waiting',
+      'Requests that wait for their place in a bounded queue.',
+      ofQueues('waiting'),
+    ),
+    counter(
+      'plinth_queue_refused_total',
+      'Requests that were refused because a bounded queue was full.',
+      ofQueues('refused'),
+    ),
+  ];
+}
+
+function connectionFigures(db: FigureSources['db']): Figure[] {
+  const pools = (member: 'open' | 'busy' | 'waiting') => () =>
+    db.pools().map(({ pool, ...figures }) => ({ labels: { pool }, value: figures[member] }));
+  return [
+    sum('plinth_database_connections', 'Connections to the database.', pools('open')),
+    sum('plinth_database_connections_busy', 'Connections that carry something out.', pools('busy')),
+    sum(
+      'plinth_database_waiting',
+      'Statements and transactions that wait for a connection.',
+      pools('waiting'),
+    ),
+  ];
+}
+
+function workFigures(): Figure[] {
+  const work = (valueOf: (one: ReturnType<typeof backgroundWork>[number]) => number | undefined) => () =>
+    backgroundWork().flatMap((one) => {
+      const value = valueOf(one);
+      return value === undefined ? [] : [{ labels: { work: one.name }, value }];
+    });
+  return [
+    counter(
+      'plinth_background_runs_total',
+      'Runs of background work.',
+      work(({ runs }) => runs),
+    ),
+    counter(
+      'plinth_background_failures_total',
+      'Runs that failed.',
+      work(({ failures }) => failures),
+    ),
+    sum(
+      'plinth_background_running',
+      'Runs that go on now.',
+      work(({ running }) => running),
+    ),
+    max(
+      'plinth_background_succeeded_timestamp_seconds',
+      'When background work last succeeded in a process.',
+      work(({ succeededAt }) => succeededAt && succeededAt / 1_000),
+    ),
+  ];
+}
+
+function storeFigures(db: FigureSources['db']): Figure[] {
+  // All figures of one scrape come from one query of the store.
+  let asked: ReturnType<typeof db.store> | undefined;
+  const store = () => {
+    asked ??= inTime(db.store()).finally(() => (asked = undefined));
+    return asked;
+  };
+  const unlessAway = (values: Promise<FigureValue[]>) => values.catch((): FigureValue[] => []);
+  return [
+    max('plinth_database_bytes', 'Size of the database.', () =>
+      unlessAway(store().then(({ bytes }) => [{ labels: {}, value: bytes }])),
+    ),
+    max(
+      'plinth_database_clock_ahead_seconds',
+      'How far the clock of the database, which decides what has expired, is ahead of the one of the server.',
+      () => unlessAway(store().then(({ clockAhead }) => [{ labels: {}, value: clockAhead }])),
+    ),
+    max('plinth_outbox_events', 'Events in the outbox of a service, as the database estimates them.', () =>
+      unlessAway(
+        store().then(({ outbox }) =>
+          outbox.map(({ service, rows }) => ({ labels: { service }, value: rows })),
+        ),
+      ),
+    ),
+  ];
+}
+
+const sum = (name: string, help: string, read: Figure['read']): Figure => ({
+  ...{ name, help, read },
+  type: 'gauge',
+  aggregator: 'sum',
+});
+const max = (name: string, help: string, read: Figure['read']): Figure => ({
+  ...sum(name, help, read),
+  aggregator: 'max',
+});
+const counter = (name: string, help: string, read: Figure['read']): Figure => ({
+  ...sum(name, help, read),
+  type: 'counter',
+});
+
+async function inTime<T>(answer: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error('no answer')), patience);
+  });
+  return Promise.race([answer, late]).finally(() => clearTimeout(timer));
+}

@@ -1,0 +1,90 @@
+import { setImmediate } from 'node:timers/promises';
+
+/** Characters that are collected before they are sent, while the producer is fast. */
+const batch = 16_384;
+
+type Items = AsyncIterable<unknown>;
+
+export const isItems = (value: unknown): value is Items =>
+  typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
+
+/**
+ * Encodes a JSON value as it is produced: an array whose items arrive one by one, or an object with such arrays as members. An error of
+ * the producer ends the text in the middle, so that it is no JSON.
+ */
+export const streamedJson = (value: unknown): AsyncIterable<Uint8Array> =>
+  batched(isItems(value) ? arrayParts(value) : objectParts(value));
+
+/** Encodes items as lines of JSON (NDJSON). Bytes are lines that are already encoded. */
+export const jsonLines = (items: Items): AsyncIterable<Uint8Array> => batched(lineParts(items));
+
+/**
+ * Waits for the first piece, so that an error before it can still become an error response. Returns the pieces with the first among
+ * them.
+ */
+export async function begun(pieces: AsyncIterable<Uint8Array>): Promise<AsyncIterable<Uint8Array>> {
+  const iterator = pieces[Symbol.asyncIterator]();
+  const first = await iterator.next();
+  return (async function* () {
+    try {
+      for (let next = first; !next.done; next = await iterator.next()) yield next.value;
+    } finally {
+      await iterator.return?.();
+    }
+  })();
+}
+
+async function* arrayParts(items: Items): AsyncGenerator<string, void> {
+  let before = '[';
+  for await (const item of items) {
+    yield before + JSON.stringify(item);
+    before = ',';
+  }
+  yield before === '[' ? '[]' : ']';
+}
+
+async function* objectParts(value: unknown): AsyncGenerator<string, void> {
+  let before = '{';
+  for (const [name, member] of Object.entries(value as object)) {
+    if (member === undefined) continue;
+    yield `${before}${JSON.stringify(name)}:`;
+    before = ',';
+    if (isItems(member)) yield* arrayParts(member);
+    else yield JSON.stringify(member);
+  }
+  yield before === '{' ? '{}' : '}';
+}
+
+async function* lineParts(items: Items): AsyncGenerator<string, void> {
+  for await (const item of items)
+    yield item instanceof Uint8Array ? Buffer.from(item).toString() : `${JSON.stringify(item)}\n`;
+}
+
+/** Joins small parts while they come at once; what is there is sent when the producer has to wait. */
+async function* batched(parts: AsyncGenerator<string, void>): AsyncGenerator<Uint8Array, void> {
+  let text = '';
+  let turn: Promise<boolean> | undefined;
+  try {
+    for (;;) {
+      const next = parts.next();
+      if (text !== '') {
+        // One timer for all parts of a turn of the event loop, because a timer for each part costs more than the part.
+        turn ??= setImmediate(true).finally(() => (turn = undefined));
+        const isSlow = await Promise.race([next.then(() => false), turn]).catch(() => true);
+        if (isSlow || text.length >= batch) {
+          // The next part may fail while this one is sent; the failure is met when the part is awaited.
+          next.catch(() => {});
+          yield Buffer.from(text);
+          text = '';
+        }
+      }
+      const { done, value } = await next;
+      if (done) break;
+      text += value;
+    }
+    if (text !== '') yield Buffer.from(text);
+  } finally {
+    // Not awaited: a producer that waits returns only after its next part.
+    parts.return().catch(() => {});
+  }
+}

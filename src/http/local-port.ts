@@ -1,0 +1,155 @@
+import { ReadableStream } from 'node:stream/web';
+import type { Attempt } from '../../sdk/src/runtime/attempt.ts';
+import type { Client } from '../../sdk/src/runtime/client.ts';
+import { deadline } from '../../sdk/src/runtime/deadline.ts';
+import type { Target } from '../../sdk/src/runtime/operation.ts';
+import { Internal } from '../lib/errors.ts';
+import { accessCheck, isOperator, type Operator } from './access.ts';
+import { answerShaper, type Shaped } from './answer.ts';
+import type { Asker } from './asker.ts';
+import { boundCursor } from './bound-cursor.ts';
+import { Answer } from './call.ts';
+import { covers } from './caller.ts';
+import type { Context } from './context.ts';
+import { encode } from './events.ts';
+import type { Operation } from './operation.ts';
+import { portRequestReader } from './port-request.ts';
+import { handlerOf, type Mounted } from './runtime.ts';
+import type { ServerSentEvent } from './service.ts';
+
+/** A call that was carried out: what the handler returned, and what it said besides. */
+interface Done {
+  readonly result: unknown;
+  readonly reply: Answer;
+}
+
+type CarryOut = (request: Readonly<Record<string, unknown>>, asker: Asker) => Promise<Done>;
+
+/**
+ * A client of a service of this process. It calls the handlers themselves, after the checks that a request passes: the asker's
+ * rights, and the service's bounds and defaults. Such a call takes no turn of its own, since the request that causes it has one,
+ * and is not counted as a request. `mounted` is called when a service is first asked, when all services have been created.
+ */
+export function localClient(mounted: () => Mounted, operator: Operator): Client {
+  let calls: ReadonlyMap<string, OneCall> | undefined;
+  const callOf = ({ name, operation: { verb, path } }: Target): OneCall => {
+    calls ??= callsOf(mounted(), operator);
+    const call = calls.get(`${verb} ${path}`);
+    if (!call) throw Internal(new Error(`${name} is not built`));
+    return call;
+  };
+  return {
+    async send<Data>(target: Target, request: Readonly<Record<string, unknown>>, options: unknown) {
+      const asker = options as Asker;
+      const { carryOut, shape } = callOf(target);
+      const { result, reply } = await carryOut(request, asker);
+      let made: Response | undefined;
+      const response = () => (made ??= responseOf(shape(reply, result)));
+      return {
+        data: (target.operation.unread === true ? response() : result) as Data,
+        // Only a reader of pages looks at the response, so that other calls do not pay for it.
+        get response() {
+          return response();
+        },
+        requestId: asker.requestId,
+      };
+    },
+    async open(target, request, options): Promise<Attempt> {
+      const asker = options as unknown as Asker;
+      const { carryOut, shape } = callOf(target);
+      const { result, reply } = await carryOut(request, asker);
+      return {
+        data: undefined,
+        response: responseOf(shape(reply, result)),
+        requestId: asker.requestId,
+        deadline: deadline(Infinity, asker.signal),
+        failure: (thrown) => thrown as never,
+      };
+    },
+  };
+}
+
+interface OneCall {
+  readonly carryOut: CarryOut;
+  readonly shape: (reply: Answer, result: unknown) => Shaped;
+}
+
+const callsOf = (mounted: Mounted, operator: Operator): ReadonlyMap<string, OneCall> =>
+  new Map(
+    mounted.operations.map((operation) => [
+      `${operation.verb} ${operation.path}`,
+      { carryOut: carrier(operation, mounted, operator), shape: answerShaper(operation) },
+    ]),
+  );
+
+/** Builds the call of one operation. The steps are those of `endpoint`, without what concerns the wire. */
+function carrier(operation: Operation, mounted: Mounted, operator: Operator): CarryOut {
+  const { name, validators } = mounted;
+  const handler = handlerOf(mounted, operation)!;
+  const allow = accessCheck(operation, operator);
+  const read = portRequestReader(operation, validators[operation.id] ?? {});
+  const bound = boundCursor(operation);
+  return async (given, asker) => {
+    allow(asker.caller);
+    const call = portCall(asker, name, operator);
+    const request = read(given, call);
+    bound?.open(request, call);
+    const result: unknown = await handler(request as never, call);
+    bound?.close(request, call);
+    return { result, reply: call.reply };
+  };
+}
+
+/** The context of the asked service. Its reply is its own: nothing of it reaches the response to the asker's client. */
+export function portCall(asker: Asker, service: string, operator: Operator): Context & { reply: Answer } {
+  const { caller, requestId, ip, userAgent } = asker;
+  const { tenant, app, actor, userId, subjectId, credential, session, scopes } = caller;
+  return {
+    ...{
+      caller,
+      tenant,
+      app,
+      actor,
+      userId,
+      subjectId,
+      credential,
+      session,
+      scopes,
+      requestId,
+      ip,
+      userAgent,
+    },
+    operator: isOperator(caller, service, operator),
+    reply: new Answer(),
+    get signal() {
+      return asker.signal;
+    },
+    holds: (scope) => covers(scopes, scope),
+  };
+}
+
+/** What a caller of the SDK reads by itself: a page, a file, a redirect or a stream of events. */
+function responseOf(shaped: Shaped): Response {
+  const { status, contentType, headers } = shaped.head;
+  const all = headersOf(headers);
+  if (contentType !== null) all.set('Content-Type', contentType);
+  return new Response(bodyOf(shaped), { status, headers: all });
+}
+
+function bodyOf(shaped: Shaped): BodyInit | null {
+  if (shaped.kind === 'whole') return (shaped.head.body ?? null) as BodyInit | null;
+  if (shaped.kind === 'upgrade')
+    throw Internal(new Error('a call between services has no connection to upgrade'));
+  return ReadableStream.from(shaped.kind === 'pieces' ? shaped.pieces : encoded(shaped.events)) as BodyInit;
+}
+
+async function* encoded(events: AsyncIterable<ServerSentEvent>): AsyncGenerator<Uint8Array> {
+  for await (const event of events) yield Buffer.from(encode(event));
+}
+
+function headersOf(said: Answer['headers'] = {}): Headers {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(said))
+    for (const one of [value].flat()) headers.append(name, one);
+  return headers;
+}

@@ -1,0 +1,39 @@
+/** A Unicode class, such as `\p{L}`, takes the time of this many atoms, because it consists of hundreds of ranges. */
+const unicodeClassAtoms = 20;
+
+const countedRepeat = /^\{(\d+)(,(\d*))?\}/;
+
+/** Parts of an expression that are one atom: an escape with its argument, or a class in brackets. */
+const escapeSequence = /^\\(?:[pP](?:\{[^}]*\}|.)|x(?:\{[^}]*\}|..)|.)/su;
+const characterClass = /^\[\^?\]?(?:\\[pP]\{[^}]*\}|\\.|\[:[^\]]*:\]|[^\]\\])*\]/su;
+
+/**
+ * Counts the atoms of an expression with its counted repetitions written out, which determines the time to compile it:
+ * `(a{100}){100}` has 10,000. It compiles nothing, and returns some number for an invalid expression, too.
+ */
+export function unrolledSize(expression: string): number {
+  /** The open groups, innermost last: the size of each group so far, and the size of its last atom. */
+  const groups = [{ size: 0, last: 0 }];
+  const add = (size: number) => {
+    const group = groups.at(-1)!;
+    group.size += size;
+    group.last = size;
+  };
+  for (let at = 0; at < expression.length;) {
+    const rest = expression.slice(at);
+    const [counted, from, , to] = countedRepeat.exec(rest) ?? [];
+    const [atom] = escapeSequence.exec(rest) ?? characterClass.exec(rest) ?? [rest.charAt(0)];
+    if (counted !== undefined) {
+      const group = groups.at(-1)!;
+      const times = Math.max(1, Number(from), Number(to || 0));
+      group.size += group.last * (times - 1);
+      group.last *= times;
+    } else if (atom === '(') groups.push({ size: 1, last: 0 });
+    else if (atom === ')' && groups.length > 1) add(groups.pop()!.size);
+    else if (atom.length > 1 || !'*+?|'.includes(atom)) add(weightOf(atom));
+    at += (counted ?? atom).length;
+  }
+  return groups.reduce((sum, { size }) => sum + size, 0);
+}
+
+const weightOf = (atom: string) => 1 + (atom.match(/\\[pP]/g)?.length ?? 0) * unicodeClassAtoms;

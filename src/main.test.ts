@@ -1,0 +1,71 @@
+/** Commands that end before anything is opened. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { runMain } from './testing/main.ts';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'plinth-command-line-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+describe('the command line', () => {
+  test.each<[string[], Record<string, string>, string]>([
+    [['frob'], {}, 'There is no command frob. See --help.\n'],
+    [['serve', '--prot', '1'], {}, "Unknown option '--prot'. See --help.\n"],
+    [['serve', 'mail'], {}, 'serve names the service mail, the services are auth, authz, keys.\n'],
+    [['serve', 'billing'], {}, 'serve names the service billing, the services are auth, authz, keys.\n'],
+    [['serve', '--stateful'], {}, 'Only the mock can be --stateful.\n'],
+    [['serve'], { PORT: 'x' }, 'PORT must be a whole number from 0 to 65535.\n'],
+    [
+      ['serve', '--port', '0', '--host', '192.0.2.1'],
+      { PLINTH_PUBLIC_URL: 'https://plinth.example.com' },
+      'HOST must be an address of this machine, and 192.0.2.1 is not (EADDRNOTAVAIL).\n',
+    ],
+    [
+      ['serve', '--port', '0', '--data', '/dev/null'],
+      {},
+      '/dev/null cannot be used (EEXIST). Choose another data directory with --data or PLINTH_DATA_DIR.\n',
+    ],
+    [
+      ['serve', '--port', '0', '--data', '/dev/null'],
+      { PLINTH_ROOT_TOKEN: 'r'.repeat(32) },
+      expect.stringContaining('Choose another data directory with --data or PLINTH_DATA_DIR.\n'),
+    ],
+    [
+      ['serve', '--port', '0', '--data', '/proc/plinth'],
+      {},
+      '/proc/plinth cannot be used (ENOENT). Choose another data directory with --data or PLINTH_DATA_DIR.\n',
+    ],
+    [
+      ['serve', '--host', '0.0.0.0'],
+      {},
+      expect.stringMatching(/^PLINTH_PUBLIC_URL must be set, since HOST is 0\.0\.0\.0, .*\.\n$/),
+    ],
+    [
+      ['serve'],
+      { PLINTH_AUTH_RATELIMIT: 'on' },
+      'PLINTH_AUTH_RATELIMIT is not a setting; the nearest one is PLINTH_AUTH_RATE_LIMIT.\n',
+    ],
+    [
+      ['serve'],
+      { PLINTH_WORKERS: '2' },
+      expect.stringContaining('PLINTH_WORKERS must be 1 without DATABASE_URL'),
+    ],
+    [
+      ['serve'],
+      { PLINTH_ANONYMOUS: 'root', HOST: '0.0.0.0' },
+      expect.stringContaining('PLINTH_ANONYMOUS must be unset'),
+    ],
+  ])('%j with %j is refused in a sentence', async (words, env, text) => {
+    expect(await runMain(words, { PLINTH_DATA_DIR: folder, ...env })).toEqual({ code: 1, text });
+  });
+
+  test('--help says what there is', async () => {
+    const { code, text } = await runMain(['--help'], {});
+    expect(code).toBe(0);
+    expect(text).toMatch(/serve .*\n.*mock .*\n.*migrate /);
+  });
+});

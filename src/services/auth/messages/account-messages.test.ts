@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest';
+import { initialSettings } from '../directory/first-app.ts';
+import { issuerOf, linkOf } from '../directory/issuer.ts';
+import { resetPasswordText, verifyEmailText } from './message-texts.ts';
+
+const link = 'https://app.example.com/verify?a=1&token=vrf_1';
+
+describe('texts', () => {
+  it.each([verifyEmailText, resetPasswordText])(
+    '%s names app and link in both forms, escaped in the markup',
+    (text) => {
+      const { subject, text: plain, html } = text('<b>"App" & \'Co\'', link);
+      expect(subject).toContain('<b>"App" & \'Co\'');
+      expect(plain).toContain(`\n\n${link}\n\n`);
+      expect(html).not.toContain('<b>');
+      expect(html).toContain('&lt;b&gt;&quot;App&quot; &amp; &#39;Co&#39;');
+      expect(html).toContain('href="https://app.example.com/verify?a=1&amp;token=vrf_1"');
+    },
+  );
+});
+
+describe('links', () => {
+  const issuer = 'https://auth.example.com/v1/auth';
+  it('lead to the hosted page, or to the page of the app', () => {
+    expect(linkOf(issuer, { settings: initialSettings }, 'verify_email', 'vrf_1')).toBe(
+      `${issuer}/pages/verify-email?token=vrf_1`,
+    );
+    const links = { ...initialSettings.links, reset_password: 'https://app.example.com/#/reset/{token}' };
+    expect(linkOf(issuer, { settings: { ...initialSettings, links } }, 'reset_password', 'rst_1')).toBe(
+      'https://app.example.com/#/reset/rst_1',
+    );
+  });
+
+  it.each([
+    [
+      { issuer: 'https://id.example.com/v1/auth/', basePath: '/v1/auth' },
+      'http://127.0.0.1:4000/auth',
+      'https://id.example.com/v1/auth',
+    ],
+    [
+      { issuer: '', basePath: '/v1/auth' },
+      'https://plinth.example.com/auth',
+      'https://plinth.example.com/auth/v1/auth',
+    ],
+    [{ issuer: '', basePath: '/x' }, 'http://[::1]:80', 'http://[::1]:80/x'],
+  ])('%j at %j: %s', (settings, publicUrl, address) => {
+    expect(issuerOf(settings, publicUrl)).toBe(address);
+  });
+});

@@ -1,0 +1,34 @@
+/**
+ * Processor time in tests of work that must not block the process. Only the time of this thread counts, since tests run beside
+ * others; and a bound is given for a machine like that of `bench/RESULTS.md`, so that a slower one is allowed as much more.
+ */
+
+/** Runs `run`, and returns what it returned with the milliseconds of processor time that it took on this thread. */
+export function timeOf<Result>(run: () => Result): { result: Result; took: number } {
+  const began = process.threadCpuUsage();
+  const result = run();
+  const { user, system } = process.threadCpuUsage(began);
+  return { result, took: (user + system) / 1_000 };
+}
+
+/** The shortest time of three runs, in milliseconds of processor time: the others may have met cold code or a busy machine. */
+export const bestTimeOf = (run: () => unknown): number =>
+  Math.min(timeOf(run).took, timeOf(run).took, timeOf(run).took);
+
+/** Milliseconds of the reference work on the machine of the published figures. */
+const referenceMs = 15;
+
+/** Work of the kind that services do: strings, a map larger than the processor's caches, numbers. */
+function reference(): number {
+  const seen = new Map<string, number>();
+  for (let n = 0; n < 100_000; n++) seen.set(`user:${(n * 7_919) % 50_021}`, n);
+  let sum = 0;
+  for (let n = 0; n < 100_000; n++) sum += seen.get(`user:${n % 50_021}`) ?? 0;
+  return sum;
+}
+
+let slowness: number | undefined;
+
+/** As many milliseconds on this machine as `milliseconds` are on that of the published figures, and never fewer. */
+export const onThisMachine = (milliseconds: number): number =>
+  milliseconds * (slowness ??= Math.max(1, bestTimeOf(reference) / referenceMs));
