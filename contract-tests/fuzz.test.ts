@@ -2,7 +2,9 @@
  * Sends valid and invalid requests, generated from the contract's schemas, to the real server. Whatever they contain, the
  * answer is documented, matches its schema and is not a 5xx.
  *
- *     FUZZ_SECONDS=600 FUZZ_SEED=42 npx vitest run contract-tests/fuzz.test.ts
+ * The suite sends the same requests every time; another seed and more seconds look for what nobody has found yet:
+ *
+ *     FUZZ_SECONDS=600 FUZZ_SEED=$RANDOM npx vitest run --project contract contract-tests/fuzz.test.ts
  */
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
@@ -20,7 +22,7 @@ import { contentTypeOf, pathOf, type WireRequest } from './requests.ts';
 import { servedBy, targetOf } from './targets.ts';
 
 const seconds = Number(process.env['FUZZ_SECONDS'] || 60);
-const seed = Number(process.env['FUZZ_SEED'] || Date.now() % 2 ** 31);
+const seed = Number(process.env['FUZZ_SEED'] || 20261123);
 /** The address of these requests: they use up the attempts of one network, and the other tests share another. */
 const network = '203.0.113.66';
 const server = targetOf('server');
@@ -162,7 +164,7 @@ async function nameless(response: Response): Promise<string[]> {
   const envelope = JSON.parse(text) as object;
   if ('error_description' in envelope) return [];
   const sentence = String(sentenceOf(envelope));
-  return /^[^:]*: ./s.test(sentence) || /\b(app_id|publishable key)\b/.test(sentence) ? [] : [text];
+  return /: ./s.test(sentence) || /\b(app_id|publishable key)\b/.test(sentence) ? [] : [text];
 }
 
 /** Adds the page's own hidden values to the form. */

@@ -2,7 +2,9 @@
  * Compares the two validators of requests, the generated ones and express-openapi-validator on the document: for the same
  * generated inputs, both accept the same ones.
  *
- *     FUZZ_RUNS=500 FUZZ_SEED=42 npx vitest run contract-tests/validators.test.ts
+ * The suite generates the same inputs every time; another seed and more runs look for what nobody has found yet:
+ *
+ *     FUZZ_RUNS=500 FUZZ_SEED=$RANDOM npx vitest run --project contract contract-tests/validators.test.ts
  */
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
@@ -22,7 +24,7 @@ import { broken, hostile, valid } from './arbitraries.ts';
 import { documentOf, nameOf, parametersOf, type Document, type Schema } from './contract.ts';
 import { bodySchema, formMembers, pathOf, takesForm, textOf } from './requests.ts';
 
-const seed = Number(process.env['FUZZ_SEED'] || Date.now() % 2 ** 31);
+const seed = Number(process.env['FUZZ_SEED'] || 20261123);
 const numRuns = Number(process.env['FUZZ_RUNS'] || 20);
 
 console.log(`validators: FUZZ_SEED=${seed} FUZZ_RUNS=${numRuns}`);

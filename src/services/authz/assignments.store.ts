@@ -15,9 +15,6 @@ export interface AssignmentFilter {
   readonly resource_id?: string | undefined;
 }
 
-/** The fields by which a model identifies an assignment. */
-type AssignmentKey = Pick<Assignment, 'id' | 'subject_kind' | 'subject_id'>;
-
 /** Every statement about assignments. Expired assignments, and those of deleted roles, count as absent. */
 export const assignmentStore = (sql: Sql) => ({
   async get(tenant: string, id: string): Promise<Assignment> {

@@ -1,4 +1,5 @@
 import { importJWK, type JWK, type JWTPayload, SignJWT } from 'jose';
+import { vi } from 'vitest';
 import type { Database } from '../../../db/index.ts';
 import { newId } from '../../../lib/ids.ts';
 import { createSealer } from '../../../lib/seal.ts';
@@ -42,12 +43,21 @@ export async function signed(
   return new SignJWT(claims).setProtectedHeader(head).sign(await importJWK(key, key.alg));
 }
 
-/** The key that currently signs access tokens. */
+/** The key that currently signs access tokens. A server that has just started may still be making its first one. */
 export async function activeKey({ sql }: Pick<Database, 'sql'>, alg = 'ES256'): Promise<JWK> {
-  const found = (await signingKeyStore(sql).list()).find((key) => key.alg === alg && key.state === 'active');
+  const found = await vi.waitFor(
+    async () => {
+      const keys = await signingKeyStore(sql).list();
+      return (
+        keys.find((key) => key.alg === alg && key.state === 'active') ??
+        Promise.reject(new Error('no key yet'))
+      );
+    },
+    { timeout: 10_000, interval: 20 },
+  );
   return JSON.parse(
     createSealer(masterKey)
-      .open(...keyPurpose, found!.private_box)
+      .open(...keyPurpose, found.private_box)
       .toString(),
   ) as JWK;
 }
