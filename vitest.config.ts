@@ -9,6 +9,8 @@ import { findPostgres } from './src/testing/postgres.ts';
  *     *.db.test.ts          opens a database with `testDatabase` or a server with `testServer`. Runs in `pglite`, and in `postgres`
  *                           where a PostgreSQL answers (TEST_DATABASE_URL, else 127.0.0.1:5432); the run says which. The files share
  *                           the modules of their worker.
+ *     *.once.db.test.ts     needs a database and shows nothing that depends on its engine: runs in `postgres` where a PostgreSQL answers,
+ *                           else in `pglite`
  *     *.isolated.db.test.ts replaces modules, so it shares none: `pglite-isolated` and `postgres-isolated`
  *     contract-tests/       project `contract`; `coverage` runs after it and judges what it saw
  *     examples/             project `examples`
@@ -18,11 +20,13 @@ import { findPostgres } from './src/testing/postgres.ts';
  */
 const url = await findPostgres();
 const isolated = '**/*.isolated.db.test.ts';
+const once = '**/*.once.db.test.ts';
 
 /** The projects of one engine. What files share is above all the compiled engine and the validators made from the contracts. */
 const onEngine = (engine: 'pglite' | 'postgres', databaseUrl: string) => {
   const common = { testTimeout: 30_000, hookTimeout: 60_000, provide: { engine, databaseUrl } };
-  const shared = { name: engine, include: ['src/**/*.db.test.ts'], exclude: [isolated], isolate: false };
+  const exclude = engine === 'pglite' && url !== undefined ? [isolated, once] : [isolated];
+  const shared = { name: engine, include: ['src/**/*.db.test.ts'], exclude, isolate: false };
   const apart = { name: `${engine}-isolated`, include: [isolated] };
   return [
     { extends: true as const, test: { ...common, ...shared } },

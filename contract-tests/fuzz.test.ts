@@ -21,7 +21,7 @@ import { connect } from './harness.ts';
 import { contentTypeOf, pathOf, type WireRequest } from './requests.ts';
 import { servedBy, targetOf } from './targets.ts';
 
-const seconds = Number(process.env['FUZZ_SECONDS'] || 60);
+const seconds = Number(process.env['FUZZ_SECONDS'] || 30);
 const seed = Number(process.env['FUZZ_SEED'] || 20261123);
 /** The address of these requests: they use up the attempts of one network, and the other tests share another. */
 const network = '203.0.113.66';

@@ -2,11 +2,8 @@
  * Tests that a server with a wrong clock decides by the database's clock what has expired, like all other servers on the database. The
  * embedded database runs on the machine of its only server, so both clocks are wrong together.
  */
-import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { decodeJwt, exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { codeOf } from './services/auth/testing/factors.ts';
@@ -15,7 +12,7 @@ import { newHeldKey } from './services/auth/testing/dpop.ts';
 import { pkce } from './services/auth/testing/oauth.ts';
 import { testBrowser } from './services/auth/testing/pages.ts';
 import { newEmail, newPhone, tools } from './services/auth/testing/index.ts';
-import { testDatabase, type TestDatabase } from './testing/database.ts';
+import { childDatabase, type ChildDatabase } from './testing/database.ts';
 import { childServer, testServer, type ChildServer, type TestServer } from './testing/server.ts';
 
 const hour = 3_600_000;
@@ -42,8 +39,7 @@ describe.each([
   const received: { path: string | undefined; headers: IncomingHttpHeaders; body: string }[] = [];
   let receiver: Server;
   let target: string;
-  let db: TestDatabase | undefined;
-  let folder: string;
+  let db: ChildDatabase;
   let server: ChildServer;
   let api: ReturnType<typeof tools>;
   let issuer: string;
@@ -59,14 +55,12 @@ describe.each([
     });
     await new Promise<void>((done) => receiver.listen(0, '127.0.0.1', done));
     target = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
-    db = onServer ? await testDatabase({ services: ['auth', 'keys'] }) : undefined;
-    folder = await mkdtemp(join(tmpdir(), 'plinth-clocks-'));
+    db = await childDatabase(['auth', 'keys']);
     server = await childServer({
       services: ['auth', 'keys'],
       env: {
         NODE_OPTIONS: wrongBy(off),
-        PLINTH_DATA_DIR: folder,
-        ...(db && { DATABASE_URL: db.options.url! }),
+        ...db.env,
         PLINTH_AUTH_ARGON2: 'm=7168,t=1,p=1',
         PLINTH_AUTH_SMS_URL: `${target}/sms`,
         PLINTH_AUTH_SMS_SECRET: `whsec_${Buffer.alloc(32, 1).toString('base64')}`,
@@ -77,8 +71,7 @@ describe.each([
   });
   afterAll(async () => {
     await server.kill();
-    await db?.close();
-    await rm(folder, { recursive: true, force: true });
+    await db.remove();
     receiver.close();
   });
 

@@ -3,11 +3,12 @@
  * acknowledged is lost, reads keep working, and writes recover by themselves.
  */
 import { spawnSync } from 'node:child_process';
-import { mkdtemp, rm, statfs, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, rm, statfs, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, inject, test } from 'vitest';
 import { type ChildServer, childServer } from './testing/child-server.ts';
+import { migratedFolder } from './testing/database.ts';
 
 const patience = { timeout: 60_000 };
 const full = 'nothing can be stored: the disk of the database is full, and space has to be freed';
@@ -23,7 +24,9 @@ describe.runIf(inject('engine') === 'pglite')('a disk that gets full', () => {
     if (status !== 0) skip('only root may mount the small disk that this test fills');
     onTestFinished(() => void spawnSync('umount', ['-l', disk]));
 
-    const env = { PLINTH_DATA_DIR: join(disk, 'data'), PLINTH_CONTRACT: 'fast', PLINTH_LOG: 'error' };
+    const data = join(disk, 'data');
+    await cp(await migratedFolder(['authz']), data, { recursive: true });
+    const env = { PLINTH_DATA_DIR: data, PLINTH_CONTRACT: 'fast', PLINTH_LOG: 'error' };
     const start = () => childServer({ services: ['authz'], env });
     let server: ChildServer = await start();
     onTestFinished(() => void server.kill('SIGKILL'));

@@ -2,12 +2,9 @@
  * Tests that everything acknowledged to a client survives `kill -9`: the process is killed at a random moment under load, three times
  * on the same data, and starts again each time as if nothing had happened.
  */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ChildServer, childServer } from './testing/child-server.ts';
-import { testDatabase, type TestDatabase } from './testing/database.ts';
+import { childDatabase, type ChildDatabase } from './testing/database.ts';
 
 /** The kinds of resources that the test creates, and the paths that list them. */
 const kinds = {
@@ -21,28 +18,17 @@ type Kind = keyof typeof kinds;
 /** The ids of acknowledged resources; for relations, the ids of their objects. */
 type Acknowledged = Readonly<Record<Kind, Set<string>>>;
 
-let db: TestDatabase;
-let folder: string;
+let db: ChildDatabase;
 let server: ChildServer | undefined;
 beforeAll(async () => {
-  db = await testDatabase({ services: ['authz', 'keys'] });
-  folder = await mkdtemp(join(tmpdir(), 'plinth-kill-'));
+  db = await childDatabase(['authz', 'keys']);
 });
 afterAll(async () => {
   await server?.kill('SIGKILL');
-  await db.close();
-  await rm(folder, { recursive: true, force: true });
+  await db.remove();
 });
 
-const start = () =>
-  childServer({
-    services: ['authz', 'keys'],
-    env: {
-      PLINTH_CONTRACT: 'fast',
-      PLINTH_DATA_DIR: folder,
-      ...(inject('engine') === 'postgres' ? { DATABASE_URL: db.options.url! } : {}),
-    },
-  });
+const start = () => childServer({ services: ['authz', 'keys'], env: { PLINTH_CONTRACT: 'fast', ...db.env } });
 
 test(
   'everything acknowledged survives kill -9, and the next start needs no help',

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Config } from './config.ts';
-import { keptSecret } from './kept-secret.ts';
+import { storedSecret } from './stored-secret.ts';
 import { createSealer, type Sealer } from './lib/seal.ts';
 
 /** Creates a sealer with the master key of the environment, or of the data directory, where the key is created if it does not exist. */
@@ -14,7 +14,7 @@ export async function loadSealer({
 }
 
 async function keptKey(dataDir: string): Promise<string> {
-  const { value } = await keptSecret(dataDir, 'master-key', {
+  const { value } = await storedSecret(dataDir, 'master-key', {
     make: () => randomBytes(32).toString('base64'),
     form: masterKeyForm,
     rule: '32 bytes in base64; without the key that was there, what it encrypted cannot be read any more',

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Config } from './config.ts';
-import { keptSecret } from './kept-secret.ts';
+import { storedSecret } from './stored-secret.ts';
 
 export interface RootToken {
   readonly token: string;
@@ -16,7 +16,7 @@ export async function loadRootToken({
   dataDir,
 }: Pick<Config, 'rootToken' | 'dataDir'>): Promise<RootToken> {
   if (rootToken !== undefined) return { token: rootToken, file: undefined, isNew: false };
-  const { value, file, isNew } = await keptSecret(dataDir, 'root-token', {
+  const { value, file, isNew } = await storedSecret(dataDir, 'root-token', {
     make: () => randomBytes(32).toString('base64url'),
     form: /^[!-~]{32,512}$/,
     rule: 'at least 32 visible ASCII characters; remove it to have a new one made',

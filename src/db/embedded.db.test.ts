@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, inject, onTestFinished, test } from 'vitest';
+import { migratedFolder } from '../testing/database.ts';
 import { openEmbedded } from './embedded.ts';
 import { toDomainError } from './errors.ts';
 import { openDatabase } from './index.ts';
@@ -17,7 +17,7 @@ const writer = fileURLToPath(new URL('./fixtures/writer.ts', import.meta.url));
 describe.runIf(inject('engine') === 'pglite')('the embedded database', () => {
   let dataDir: string;
   beforeEach(async () => {
-    dataDir = await mkdtemp(join(tmpdir(), 'plinth-embedded-'));
+    dataDir = await migratedFolder([]);
   });
   afterEach(() => rm(dataDir, { recursive: true, force: true }));
 
@@ -165,8 +165,9 @@ describe.runIf(inject('engine') === 'pglite')('the embedded database', () => {
 
   test('a disk that is too full to start is a sentence', async () => {
     const free = async () => 12e6;
-    await expect(openEmbedded({ dataDir, log, free })).rejects.toThrow(
-      `the disk of ${dataDir} has 11 MB free, and the database needs 96 MB to start: free some space, or choose another directory with PLINTH_DATA_DIR`,
+    const empty = join(dataDir, 'empty');
+    await expect(openEmbedded({ dataDir: empty, log, free })).rejects.toThrow(
+      `the disk of ${empty} has 11 MB free, and the database needs 96 MB to start: free some space, or choose another directory with PLINTH_DATA_DIR`,
     );
     await (await openDatabase({ dataDir, log })).close();
     await expect(openEmbedded({ dataDir, log, free })).rejects.toThrow('the database needs 32 MB to start');

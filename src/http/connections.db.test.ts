@@ -1,22 +1,14 @@
-import { mkdtemp, rm } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { childServer } from '../testing/child-server.ts';
-import { testDatabase, type TestDatabase } from '../testing/database.ts';
+import { childDatabase, type ChildDatabase } from '../testing/database.ts';
 import { listen } from './listen.ts';
 
-let db: TestDatabase;
-let folder: string;
+let db: ChildDatabase;
 beforeAll(async () => {
-  db = await testDatabase({ services: ['authz'] });
-  folder = await mkdtemp(join(tmpdir(), 'plinth-connections-'));
+  db = await childDatabase(['authz']);
 });
-afterAll(async () => {
-  await db.close();
-  await rm(folder, { recursive: true, force: true });
-});
+afterAll(() => db.remove());
 
 /** Opens connections that send nothing; `open` holds those that are not closed yet. */
 function silent(url: string, count: number) {
@@ -37,11 +29,7 @@ test('more silent connections than there are descriptors keep nobody out, and no
   const server = await childServer({
     services: ['authz'],
     descriptors: 256,
-    env: {
-      PLINTH_DATA_DIR: folder,
-      PLINTH_CONTRACT: 'fast',
-      ...(inject('engine') === 'postgres' ? { DATABASE_URL: db.options.url! } : {}),
-    },
+    env: { PLINTH_CONTRACT: 'fast', ...db.env },
   });
   let number = 0;
   const write = async () => {

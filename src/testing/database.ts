@@ -77,6 +77,23 @@ async function inFolder(sets: readonly Migrations[]): Promise<Place> {
   return { url: undefined, dataDir, remove: () => rm(dataDir, { recursive: true, force: true }) };
 }
 
+/** A migrated database for server processes that a test starts itself. */
+export interface ChildDatabase {
+  /** The settings with which a process finds it: `PLINTH_DATA_DIR`, and on PostgreSQL `DATABASE_URL`. */
+  readonly env: Readonly<{ PLINTH_DATA_DIR: string; DATABASE_URL?: string }>;
+  /** The address of the database on PostgreSQL; undefined for the embedded one, which only one process can open. */
+  readonly url: string | undefined;
+  readonly remove: () => Promise<void>;
+}
+
+/** Creates a database with the tables of these services on the engine of the vitest project, and does not open it. */
+export async function childDatabase(services: readonly string[]): Promise<ChildDatabase> {
+  const sets = services.map(migrationsOf);
+  const { url, dataDir, remove } =
+    inject('engine') === 'postgres' ? await onServer(sets) : await inFolder(sets);
+  return { env: { PLINTH_DATA_DIR: dataDir, ...(url !== undefined && { DATABASE_URL: url }) }, url, remove };
+}
+
 /** Creates a data directory whose database has the tables of these services, for a server that a test starts itself. */
 export const migratedFolder = async (services: readonly string[]): Promise<string> =>
   copyOf(await folderTemplate(services.map(migrationsOf)));

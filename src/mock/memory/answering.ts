@@ -5,13 +5,13 @@ import { successOf } from '../contract/success.ts';
 import { rangeOf } from './conditions.ts';
 import { documents, failure, type Call, type Outcome } from './call.ts';
 import { contentHeaders } from './contents.ts';
-import type { Kept } from './memory.ts';
+import type { StoredRecord } from './memory.ts';
 import { isTypeId, substituted } from './records.ts';
 import { textsOf, type Step } from './steps.ts';
 import { versionOf } from './versions.ts';
 
 /** A record that an answer has in place of the example's record. */
-export type Told = readonly [resource: Resource, record: Kept];
+export type Told = readonly [resource: Resource, record: StoredRecord];
 
 /** Returns the answer for the status with the records in it. */
 export function answered(
@@ -32,7 +32,7 @@ export function answered(
 }
 
 /** Answers with a record, or with the requested range of its content if it has one. */
-export function read(call: Call, resource: Resource, record: Kept, steps: readonly Step[]): Outcome {
+export function read(call: Call, resource: Resource, record: StoredRecord, steps: readonly Step[]): Outcome {
   const { status } = successOf(call.document, call.operation);
   const whole = answered(call, status, [[resource, record]], steps);
   const { content } = record;
@@ -67,7 +67,7 @@ export function read(call: Call, resource: Resource, record: Kept, steps: readon
 }
 
 /** The answer when a condition fails. */
-export function refused(status: 304 | 412, record: Kept | undefined): Outcome {
+export function refused(status: 304 | 412, record: StoredRecord | undefined): Outcome {
   const { content, values } = record ?? {};
   if (status === 412 || !content || !values) return failure(status);
   return { status, headers: (examples) => contentHeaders(examples, content, values) };
@@ -118,7 +118,7 @@ function headersOf(told: Told | undefined, texts: readonly [string, string][]): 
   });
 }
 
-function idOf({ example }: Resource, values: Kept['values']): [string, string][] {
+function idOf({ example }: Resource, values: StoredRecord['values']): [string, string][] {
   const [from, to] = [example['id'], values['id']];
   return isTypeId(from) && isTypeId(to) ? [[from, to]] : [];
 }

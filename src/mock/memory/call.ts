@@ -4,17 +4,17 @@ import { operationOf, resolve, type Document } from '../contract/document.ts';
 import type { Item, Plan, Resource } from '../contract/plans.ts';
 import { isValues, type Values } from '../contract/values.ts';
 import type { Content, Received } from './contents.ts';
-import type { Kept, NewRecord } from './memory.ts';
+import type { StoredRecord, NewRecord } from './memory.ts';
 
 /** The caller's records, and the operation's effect. */
 export interface Store {
   readonly items: readonly Item[];
   /** The effect of the operation on the record that it acts on. */
   readonly effect: Values;
-  records(resource: Resource): Kept[];
-  add(resource: Resource, record: NewRecord): Kept;
-  fill(record: Kept, content: Content): void;
-  remove(record: Kept): void;
+  records(resource: Resource): StoredRecord[];
+  add(resource: Resource, record: NewRecord): StoredRecord;
+  fill(record: StoredRecord, content: Content): void;
+  remove(record: StoredRecord): void;
 }
 
 export interface Call {

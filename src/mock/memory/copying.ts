@@ -4,7 +4,7 @@ import { linksTo } from '../contract/links.ts';
 import type { Values } from '../contract/values.ts';
 import { sentBy, settableBy, type Call } from './call.ts';
 import { toldOf, type Content } from './contents.ts';
-import type { Kept } from './memory.ts';
+import type { StoredRecord } from './memory.ts';
 import { isIn, type Step } from './steps.ts';
 
 /** The values and content of a copy, if the body names a source. */
@@ -56,7 +56,12 @@ function placeOfSource({ store, ...call }: Call, item: Item, steps: readonly Ste
   return found;
 }
 
-function copied(call: Call, resource: Resource, { resource: from }: Item, { values, content }: Kept): Copy {
+function copied(
+  call: Call,
+  resource: Resource,
+  { resource: from }: Item,
+  { values, content }: StoredRecord,
+): Copy {
   const sent = Object.entries(sentBy(call)).filter(([, value]) => value !== null);
   const replaces = sent.some(([name, value]) => name.endsWith('_directive') && value === 'replace');
   const settable = settableBy(call);

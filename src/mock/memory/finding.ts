@@ -1,15 +1,20 @@
 /** Finds the records that a request concerns. */
 import { collectionOf, type Item, type Resource } from '../contract/plans.ts';
 import { sentBy, type Call } from './call.ts';
-import type { Kept } from './memory.ts';
+import type { StoredRecord } from './memory.ts';
 import { isIn, type Step } from './steps.ts';
 
 /** Returns the record that the path names as the item. */
-export const recordOf = (call: Call, item: Item, steps: readonly Step[]): Kept | undefined =>
+export const recordOf = (call: Call, item: Item, steps: readonly Step[]): StoredRecord | undefined =>
   named(call, item, String(call.request[item.parameter]), steps);
 
 /** Returns the record with this name below the given records. */
-export const named = ({ store }: Call, item: Item, name: string, steps: readonly Step[]): Kept | undefined =>
+export const named = (
+  { store }: Call,
+  item: Item,
+  name: string,
+  steps: readonly Step[],
+): StoredRecord | undefined =>
   store
     .records(item.resource)
     .find(
@@ -27,7 +32,7 @@ export function takenIn(
   resource: Resource,
   path: string,
   steps: readonly Step[],
-): { member: string; record: Kept } | undefined {
+): { member: string; record: StoredRecord } | undefined {
   const { store } = call;
   const keys = store.items.filter((item) => item.resource === resource).flatMap((item) => item.keys);
   const sent = sentBy(call);

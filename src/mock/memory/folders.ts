@@ -4,7 +4,7 @@ import { exampleOf, operationOf, parameterSchema } from '../contract/document.ts
 import type { Resource } from '../contract/plans.ts';
 import type { Values } from '../contract/values.ts';
 import type { Call } from './call.ts';
-import type { Kept } from './memory.ts';
+import type { StoredRecord } from './memory.ts';
 
 /** Returns the member by which a list with prefixes is ordered: the one whose example begins with the prefix's example, else `key`. */
 export function orderOf(
@@ -21,13 +21,13 @@ export function orderOf(
 /** A record, or an entry for all records whose names begin with this name. */
 interface Entry {
   readonly name: string;
-  readonly record: Kept | undefined;
+  readonly record: StoredRecord | undefined;
 }
 
 /** Returns one page in the byte order of names. Names with the delimiter after the prefix become one entry per folder. */
-export function folder(request: Values, member: string, records: readonly Kept[], most: number) {
+export function folder(request: Values, member: string, records: readonly StoredRecord[], most: number) {
   const { prefix = '', delimiter, start_after: start = '', cursor } = request as Record<string, string>;
-  const nameOf = ({ values }: Kept) => String(values[member]);
+  const nameOf = ({ values }: StoredRecord) => String(values[member]);
   const wanted = records.filter(
     (record) => nameOf(record).startsWith(prefix) && follows(nameOf(record), start),
   );

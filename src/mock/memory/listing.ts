@@ -7,12 +7,12 @@ import { successOf } from '../contract/success.ts';
 import type { Values } from '../contract/values.ts';
 import type { Call, Outcome } from './call.ts';
 import { folder, orderOf } from './folders.ts';
-import type { Kept } from './memory.ts';
+import type { StoredRecord } from './memory.ts';
 import { isIn, type Step } from './steps.ts';
 
 /** One page and its figures. */
 interface Page {
-  readonly records: readonly Kept[];
+  readonly records: readonly StoredRecord[];
   /** Prefixes of names whose records are not shown themselves. */
   readonly prefixes?: readonly string[];
   /** Start of the next page, or null when none follows. */
@@ -42,7 +42,7 @@ export function list(call: Call, deed: Extract<Deed, { does: 'list' }>, steps: r
   return { status, body, headers: (headers) => withNext(headers, tells ? next : null) };
 }
 
-function pageOf(call: Call, resource: Resource, matching: readonly Kept[], most: number): Page {
+function pageOf(call: Call, resource: Resource, matching: readonly StoredRecord[], most: number): Page {
   const member = orderOf(call, resource);
   if (member !== undefined) return folder(call.request, member, matching, most);
   const { offset = 0, cursor } = call.request as { offset?: number; cursor?: string };
@@ -55,7 +55,7 @@ function pageOf(call: Call, resource: Resource, matching: readonly Kept[], most:
 }
 
 /** Whether a record matches the query, and the path parameters beyond its items. */
-function isWanted(call: Call, { values }: Kept, resource: Resource): boolean {
+function isWanted(call: Call, { values }: StoredRecord, resource: Resource): boolean {
   return call.operation.parameters.every(({ in: place, name }) => {
     const wanted = call.request[name];
     if (wanted === undefined) return true;

@@ -10,7 +10,7 @@ import { documents, failure, missing, sentBy, settableBy, type Call, type Outcom
 import { takenBody } from './conflicts.ts';
 import { sourceOf } from './copying.ts';
 import { takenIn } from './finding.ts';
-import type { Kept } from './memory.ts';
+import type { StoredRecord } from './memory.ts';
 import { changedRecord, effectOf, newRecord } from './records.ts';
 import { linkValue, placeOf, type Step } from './steps.ts';
 import { conditionOf } from './versions.ts';
@@ -41,7 +41,12 @@ export function create(
 }
 
 /** Creates or overwrites the record that the path names. */
-export function put(call: Call, item: Item, record: Kept | undefined, steps: readonly Step[]): Outcome {
+export function put(
+  call: Call,
+  item: Item,
+  record: StoredRecord | undefined,
+  steps: readonly Step[],
+): Outcome {
   const { resource, path, keys, parameter } = item;
   if (record) {
     record.values = changed(call, resource, record);
@@ -75,7 +80,7 @@ export function added(
   steps: readonly Step[],
   status: number,
   named: Values = {},
-): Kept {
+): StoredRecord {
   const { own } = successOf(call.document, call.operation, status);
   const values = newRecord(call.document, {
     resource,
@@ -123,7 +128,7 @@ const kindOf = ({ $ref, anyOf = [] }: Schema): string | undefined =>
   $ref ?? anyOf.find((one) => one.$ref !== undefined)?.$ref;
 
 /** Overwrites the record with what was sent, and with further values from the example of overwriting. */
-function rewritten(call: Call, resource: Resource, record: Kept): Kept {
+function rewritten(call: Call, resource: Resource, record: StoredRecord): StoredRecord {
   const { own } = successOf(call.document, call.operation, 200);
   const effect = isOf(resource, own) ? effectOf(resource, own) : {};
   const sent = sentBy(call);
@@ -135,9 +140,9 @@ function rewritten(call: Call, resource: Resource, record: Kept): Kept {
 
 const linksOrTimes = /_(at|id|modified)$/;
 
-const changed = (call: Call, resource: Resource, { values }: Kept) =>
+const changed = (call: Call, resource: Resource, { values }: StoredRecord) =>
   changedRecord(call.document, resource, values, sentBy(call), call.now);
 
-function fill({ store, received }: Call, record: Kept): void {
+function fill({ store, received }: Call, record: StoredRecord): void {
   if (received?.content) store.fill(record, received.content);
 }

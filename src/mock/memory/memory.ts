@@ -2,7 +2,7 @@ import { TooLarge } from '../../lib/errors.ts';
 import type { Content } from './contents.ts';
 
 /** A record, and the collections below other records that it was put into. */
-export interface Kept {
+export interface StoredRecord {
   /** Grows with each added record. */
   readonly seq: number;
   values: Record<string, unknown>;
@@ -11,7 +11,7 @@ export interface Kept {
   content?: Content | undefined;
 }
 
-export type NewRecord = Pick<Kept, 'values' | 'places' | 'content'>;
+export type NewRecord = Pick<StoredRecord, 'values' | 'places' | 'content'>;
 
 export interface MemoryLimits {
   /** Maximum number of records in total. */
@@ -33,9 +33,9 @@ const weightOf = ({ content }: NewRecord) => 1 + Math.ceil((content?.bytes.lengt
 interface Tenant {
   /** The client that wrote to the tenant first. */
   readonly client: string;
-  readonly shelves: Map<string, Set<Kept>>;
+  readonly shelves: Map<string, Set<StoredRecord>>;
   /** Every record with its shelf, oldest first. */
-  readonly all: Map<Kept, string>;
+  readonly all: Map<StoredRecord, string>;
   /** Bytes of its contents. */
   bytes: number;
   /** The weight of its records and their contents. The tenant itself counts as one. */
@@ -84,7 +84,7 @@ export class Memory {
     shelf: string,
     first: () => Iterable<NewRecord>,
     writes: boolean,
-  ): Kept[] {
+  ): StoredRecord[] {
     const found = this.#used(tenant);
     const kept = found?.shelves.get(shelf);
     if (kept) return [...kept].reverse();
@@ -98,7 +98,7 @@ export class Memory {
   }
 
   /** Adds a record. @throws TooLarge when the tenant may not have so much content */
-  add({ tenant, client }: Caller, shelf: string, added: NewRecord): Kept {
+  add({ tenant, client }: Caller, shelf: string, added: NewRecord): StoredRecord {
     this.#seq += 1;
     const record = { seq: this.#seq, ...added };
     const owner = this.#used(tenant) ?? this.#begun(tenant, client);
@@ -111,7 +111,7 @@ export class Memory {
   }
 
   /** Replaces the content of a record. @throws TooLarge when the tenant may not have so much content */
-  fill(tenant: string, record: Kept, content: Content): void {
+  fill(tenant: string, record: StoredRecord, content: Content): void {
     const owner = this.#tenants.get(tenant);
     const shelf = owner?.all.get(record);
     if (!owner || shelf === undefined) return;
@@ -122,7 +122,7 @@ export class Memory {
     this.#bound(owner);
   }
 
-  remove(tenant: string, record: Kept): void {
+  remove(tenant: string, record: StoredRecord): void {
     const owner = this.#tenants.get(tenant);
     if (owner) this.#take(owner, record);
   }
@@ -139,8 +139,8 @@ export class Memory {
   #begun(name: string, client: string): Tenant {
     const tenant = {
       client,
-      shelves: new Map<string, Set<Kept>>(),
-      all: new Map<Kept, string>(),
+      shelves: new Map<string, Set<StoredRecord>>(),
+      all: new Map<StoredRecord, string>(),
       bytes: 0,
       weight: 1,
     };
@@ -149,13 +149,13 @@ export class Memory {
     return tenant;
   }
 
-  #put(tenant: Tenant, shelf: string, record: Kept): void {
+  #put(tenant: Tenant, shelf: string, record: StoredRecord): void {
     tenant.shelves.set(shelf, (tenant.shelves.get(shelf) ?? new Set()).add(record));
     tenant.all.set(record, shelf);
     this.#weigh(tenant, record, 1);
   }
 
-  #take(tenant: Tenant, record: Kept): void {
+  #take(tenant: Tenant, record: StoredRecord): void {
     const shelf = tenant.all.get(record);
     if (shelf === undefined) return;
     tenant.shelves.get(shelf)?.delete(record);
@@ -169,7 +169,7 @@ export class Memory {
       throw TooLarge(`body: the mock keeps at most ${this.#limits.contents} bytes of a tenant`);
   }
 
-  #weigh(tenant: Tenant, record: Kept, sign: 1 | -1): void {
+  #weigh(tenant: Tenant, record: StoredRecord, sign: 1 | -1): void {
     tenant.bytes += sign * (record.content?.bytes.length ?? 0);
     tenant.weight += sign * weightOf(record);
     this.#count(tenant.client, sign * weightOf(record));
@@ -200,7 +200,7 @@ export class Memory {
 }
 
 /** Returns the initial records of a shelf, which are older than any added record. */
-function seeded(first: () => Iterable<NewRecord>): Kept[] {
+function seeded(first: () => Iterable<NewRecord>): StoredRecord[] {
   const seeds = [...first()];
   return seeds.map(({ values, places }, index) => ({ seq: index - seeds.length, values, places }));
 }

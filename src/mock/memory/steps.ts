@@ -1,5 +1,5 @@
 /** Where records live: below the records on a path. */
-import type { Kept } from './memory.ts';
+import type { StoredRecord } from './memory.ts';
 import { isTypeId } from './records.ts';
 import type { Item, Resource } from '../contract/plans.ts';
 import { linksTo } from '../contract/links.ts';
@@ -7,7 +7,7 @@ import { linksTo } from '../contract/links.ts';
 /** An item of the path and the record that it names. */
 export interface Step {
   readonly item: Item;
-  readonly record: Kept;
+  readonly record: StoredRecord;
 }
 
 /** Returns a collection below records: its path with their names filled in. */
@@ -20,7 +20,7 @@ export function placeOf(path: string, steps: readonly Step[]): string {
 
 /** Whether a record is in the collection: it names the record above it, or was put there. */
 export function isIn(
-  { values, places }: Kept,
+  { values, places }: StoredRecord,
   resource: Resource,
   path: string,
   steps: readonly Step[],
@@ -38,7 +38,7 @@ export function linkValue(
   resource: Resource,
   link: string,
   { resource: above, keys }: Item,
-  { values }: Kept,
+  { values }: StoredRecord,
 ): unknown {
   const wanted = resource.example[link];
   const key =
@@ -56,5 +56,5 @@ export function textsOf(steps: readonly Step[]): [string, string][] {
 }
 
 /** Whether a record was put into a collection below this one. */
-export const isBelow = ({ places }: Kept, { item, record }: Step): boolean =>
+export const isBelow = ({ places }: StoredRecord, { item, record }: Step): boolean =>
   [...places].some((place) => item.keys.some((key) => place.includes(`/${String(record.values[key])}/`)));

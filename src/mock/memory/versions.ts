@@ -1,9 +1,9 @@
 import { documents, type Call } from './call.ts';
 import { failedCondition, type Version } from './conditions.ts';
-import type { Kept } from './memory.ts';
+import type { StoredRecord } from './memory.ts';
 
 /** Returns the current version of a record. Its tag is a member, or its version number in quotes. */
-export function versionOf({ values }: Pick<Kept, 'values'>): Version {
+export function versionOf({ values }: Pick<StoredRecord, 'values'>): Version {
   const { etag, version, last_modified, updated_at } = values;
   const moment = last_modified ?? updated_at;
   return {
@@ -13,7 +13,7 @@ export function versionOf({ values }: Pick<Kept, 'values'>): Version {
 }
 
 /** Returns the documented status with which a failed condition about the record ends the request. */
-export function conditionOf(call: Call, record: Kept | undefined): 304 | 412 | undefined {
+export function conditionOf(call: Call, record: StoredRecord | undefined): 304 | 412 | undefined {
   const isRead = call.operation.verb === 'GET' || call.operation.verb === 'HEAD';
   const failed = failedCondition(call.request, record && versionOf(record), isRead);
   return failed !== undefined && documents(call, failed) ? failed : undefined;

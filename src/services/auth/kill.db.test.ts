@@ -2,12 +2,10 @@
  * `kill -9` in the middle of sign-ups, refreshes and password resets: acknowledged changes persist, others can be repeated, and
  * no token is valid twice.
  */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ChildServer, childServer } from '../../testing/child-server.ts';
-import { testDatabase, type TestDatabase } from '../../testing/database.ts';
+import { createPool, type Pool } from '../../db/sql.ts';
+import { childDatabase, type ChildDatabase } from '../../testing/database.ts';
 import { newEmail } from './testing/index.ts';
 import { messagesTo } from './testing/messages.store.ts';
 
@@ -15,31 +13,28 @@ const services = ['auth', 'keys'];
 const password = 'correct horse battery staple';
 const next = 'seven brass wheels turning';
 
-let db: TestDatabase;
-let folder: string;
+let db: ChildDatabase;
+/** Only the server can read the embedded database, so there the tokens in messages stay unread. */
+let pool: Pool | undefined;
 let server: ChildServer | undefined;
 beforeAll(async () => {
-  db = await testDatabase({ services });
-  folder = await mkdtemp(join(tmpdir(), 'plinth-kill-'));
+  db = await childDatabase(services);
+  pool = db.url === undefined ? undefined : createPool({ max: 1 }, db.url);
 });
 afterAll(async () => {
   await server?.kill('SIGKILL');
-  await db.close();
-  await rm(folder, { recursive: true, force: true });
+  await pool?.end();
+  await db.remove();
 });
-
-/** Only the server can read the embedded database, so there the tokens in messages stay unread. */
-const readable = inject('engine') === 'postgres';
 
 const start = () =>
   childServer({
     services,
     env: {
       PLINTH_CONTRACT: 'fast',
-      PLINTH_DATA_DIR: folder,
       PLINTH_AUTH_ARGON2: 'm=7168,t=1,p=1',
       PLINTH_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
-      ...(readable ? { DATABASE_URL: db.options.url! } : {}),
+      ...db.env,
     },
   });
 
@@ -72,7 +67,7 @@ async function use(accounts: Account[], refused: unknown[]): Promise<void> {
     account.refreshToken = signedUp.body.refresh_token;
     accounts.push(account);
     for (let n = 0; n < 3; n += 1) if (!(await refreshOnce(account, refused))) return;
-    if (readable && !(await resetOnce(account, refused))) return;
+    if (pool && !(await resetOnce(pool, account, refused))) return;
   }
 }
 
@@ -92,10 +87,10 @@ async function refreshOnce(account: Account, refused: unknown[]): Promise<boolea
   return true;
 }
 
-async function resetOnce(account: Account, refused: unknown[]): Promise<boolean> {
+async function resetOnce(pool: Pool, account: Account, refused: unknown[]): Promise<boolean> {
   if (!(await answered('/forgot-password', { email: account.email, app_id: 'default' }))) return false;
   const sent = async () =>
-    (await messagesTo(db.sql, account.email)).find(({ kind }) => kind === 'reset_password')?.token;
+    (await messagesTo(pool, account.email)).find(({ kind }) => kind === 'reset_password')?.token;
   let token = await sent();
   while (!token) {
     if (!(await server!.request('GET', '/healthz').catch(() => undefined))) return false;

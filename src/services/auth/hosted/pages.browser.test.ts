@@ -1,11 +1,10 @@
 /** The hosted pages, as people use them in a browser without scripts: on a phone and on a desktop. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { childServer, type ChildServer } from '../../../testing/child-server.ts';
 import { findChromium, launchChromium } from '../../../testing/chromium.ts';
+import { migratedFolder } from '../../../testing/database.ts';
 import { contrast } from '../views/colors.ts';
 import { journeyPlace, journeys, type JourneyPlace } from '../testing/journeys.ts';
 
@@ -22,7 +21,7 @@ describe.skipIf(!path)('in Chromium without scripts', { timeout: 120_000 }, () =
   let place: JourneyPlace;
   let browser: Browser;
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'plinth-pages-'));
+    folder = await migratedFolder(['auth']);
     const env = {
       PLINTH_DATA_DIR: folder,
       PLINTH_AUTH_ARGON2: 'm=7168,t=1,p=1',

@@ -2,13 +2,10 @@
  * `kill -9` in the middle of code exchanges and refreshes at the OAuth provider: issued tokens stay valid, an unused code or
  * refresh token is valid once, and none is valid twice.
  */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { IssuedClient } from '../../../../generated/auth/types.ts';
 import { type ChildServer, childServer } from '../../../testing/child-server.ts';
-import { testDatabase, type TestDatabase } from '../../../testing/database.ts';
+import { childDatabase, type ChildDatabase } from '../../../testing/database.ts';
 import { newEmail } from '../testing/index.ts';
 import { callback, issuer, pkce } from '../testing/oauth.ts';
 import { basePath, testBrowser, type TestBrowser } from '../testing/pages.ts';
@@ -16,18 +13,15 @@ import { basePath, testBrowser, type TestBrowser } from '../testing/pages.ts';
 const services = ['auth', 'keys'];
 const password = 'correct horse battery staple';
 
-let db: TestDatabase;
-let folder: string;
+let db: ChildDatabase;
 let server: ChildServer | undefined;
 let client: IssuedClient;
 beforeAll(async () => {
-  db = await testDatabase({ services });
-  folder = await mkdtemp(join(tmpdir(), 'plinth-kill-'));
+  db = await childDatabase(services);
 });
 afterAll(async () => {
   await server?.kill('SIGKILL');
-  await db.close();
-  await rm(folder, { recursive: true, force: true });
+  await db.remove();
 });
 
 const start = () =>
@@ -35,12 +29,11 @@ const start = () =>
     services,
     env: {
       PLINTH_CONTRACT: 'fast',
-      PLINTH_DATA_DIR: folder,
       // Each start listens on another port, and remains the same provider.
       PLINTH_AUTH_ISSUER: issuer,
       PLINTH_AUTH_ARGON2: 'm=7168,t=1,p=1',
       PLINTH_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
-      ...(inject('engine') === 'postgres' ? { DATABASE_URL: db.options.url! } : {}),
+      ...db.env,
     },
   });
 

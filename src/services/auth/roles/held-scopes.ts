@@ -19,7 +19,7 @@ export interface HeldScopesDeps {
   readonly size: number;
 }
 
-interface Kept {
+interface Cached {
   readonly scopes: readonly string[];
   readonly holder: Holder;
 }
@@ -28,7 +28,7 @@ const nameOf = ({ tenant, user }: Holder) => `${tenant}/${user}`;
 
 /** Caches the scopes of users until any of them is revoked. */
 export function createHeldScopes({ store, changes, size }: HeldScopesDeps): HeldScopes {
-  const cache = createFreshCache<Holder, Kept>({
+  const cache = createFreshCache<Holder, Cached>({
     size,
     changes,
     width: 2,

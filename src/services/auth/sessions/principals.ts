@@ -23,7 +23,7 @@ export interface PrincipalsDeps {
   readonly activity: Pick<Activity, 'note'>;
 }
 
-interface Kept {
+interface Cached {
   readonly principal: SessionPrincipal;
   readonly expiresAt: number;
   readonly impersonator: Impersonator | null;
@@ -34,7 +34,7 @@ const width = 2;
 
 /** Resolves the credentials that the service issues: results are cached, and dropped as soon as rights are removed. */
 export function createPrincipals({ read, directory, changes, size, activity }: PrincipalsDeps): Principals {
-  const cache = createFreshCache<WantedSession, Kept>({
+  const cache = createFreshCache<WantedSession, Cached>({
     size,
     changes,
     width,
@@ -45,7 +45,7 @@ export function createPrincipals({ read, directory, changes, size, activity }: P
       ...(impersonator === null ? [] : subjectsOfImpersonator(principal.app, impersonator)),
     ],
   });
-  function live({ principal, expiresAt }: Kept): SessionPrincipal | undefined {
+  function live({ principal, expiresAt }: Cached): SessionPrincipal | undefined {
     if (changes.clock.now() >= expiresAt) return undefined;
     activity.note(principal);
     return principal;
@@ -72,7 +72,7 @@ export function createPrincipals({ read, directory, changes, size, activity }: P
 const subjectsOfImpersonator = (app: string, { session_id, ...impersonator }: Impersonator): Change[] =>
   subjectsOf({ ...impersonator, id: session_id, app, org_scopes: [] });
 
-const kept = ({ impersonator, ...principal }: Omit<LiveSession, 'hash'>): Kept => ({
+const kept = ({ impersonator, ...principal }: Omit<LiveSession, 'hash'>): Cached => ({
   principal,
   impersonator,
   expiresAt: Date.parse(principal.expires_at),

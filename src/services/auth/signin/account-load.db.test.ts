@@ -1,10 +1,7 @@
 /** What strangers can do to others by sending many requests, and what a lost database does to everybody. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { type ChildServer, childServer } from '../../../testing/child-server.ts';
-import { testDatabase, type TestDatabase } from '../../../testing/database.ts';
+import { childDatabase, type ChildDatabase } from '../../../testing/database.ts';
 import { proxyTo, type Proxy } from '../../../testing/proxy.ts';
 import { newEmail } from '../testing/index.ts';
 import { metricsOf } from '../../../testing/metrics.ts';
@@ -13,22 +10,19 @@ const services = ['auth', 'keys'];
 const password = 'correct horse battery staple';
 const onServer = inject('engine') === 'postgres';
 
-let db: TestDatabase;
-let folder: string;
+let db: ChildDatabase;
 let proxy: Proxy | undefined;
 let server: ChildServer;
 beforeAll(async () => {
-  db = await testDatabase({ services });
-  folder = await mkdtemp(join(tmpdir(), 'plinth-load-'));
-  proxy = onServer ? await proxyTo(db.options.url!) : undefined;
-  const env = { PLINTH_CONTRACT: 'fast', PLINTH_DATA_DIR: folder };
-  server = await childServer({ services, env: { ...env, ...(proxy ? { DATABASE_URL: proxy.url } : {}) } });
+  db = await childDatabase(services);
+  proxy = db.url === undefined ? undefined : await proxyTo(db.url);
+  const env = { PLINTH_CONTRACT: 'fast', ...db.env };
+  server = await childServer({ services, env: { ...env, ...(proxy && { DATABASE_URL: proxy.url }) } });
 });
 afterAll(async () => {
   await server.kill();
   await proxy?.close();
-  await db.close();
-  await rm(folder, { recursive: true, force: true });
+  await db.remove();
 });
 
 const post = (path: string, body: object) =>

@@ -21,7 +21,7 @@ interface Wanted {
   readonly hash: string;
 }
 
-interface Kept<Verdict> {
+interface Cached<Verdict> {
   readonly verdict: Verdict;
   readonly subjects: readonly Change[];
   /** Milliseconds to keep the verdict, as `auth` computed by its database's clock. */
@@ -55,7 +55,7 @@ export function remotePrincipals(remote: Remote, operator: Operator): RemoteCred
   function remembered<Verdict>(
     read: (principal: ActivePrincipal, text: string) => Judged<Verdict> | undefined,
   ) {
-    const cache = createFreshCache<Wanted, Kept<Verdict>>({
+    const cache = createFreshCache<Wanted, Cached<Verdict>>({
       size,
       changes,
       async read(wanted) {
@@ -69,7 +69,7 @@ export function remotePrincipals(remote: Remote, operator: Operator): RemoteCred
       subjectsOf: ({ subjects }) => subjects,
       lifetimeOf: ({ keptMs }) => keptMs,
     });
-    async function resolve(text: string): Promise<Kept<Verdict> | undefined> {
+    async function resolve(text: string): Promise<Cached<Verdict> | undefined> {
       const found = await ask(text);
       const judged = found.active ? read(found, text) : undefined;
       if (!found.active || !judged) return undefined;
@@ -98,7 +98,7 @@ export function remotePrincipals(remote: Remote, operator: Operator): RemoteCred
   return { credentials, start: () => changes.start(), stop: () => changes.stop() };
 }
 
-type Judged<Verdict> = Pick<Kept<Verdict>, 'verdict' | 'subjects'>;
+type Judged<Verdict> = Pick<Cached<Verdict>, 'verdict' | 'subjects'>;
 
 function judgedSession(found: ActivePrincipal): Judged<SessionVerdict> | undefined {
   if (found.kind !== 'session' || found.user_id === null || found.session_id === null) return undefined;

@@ -5,7 +5,7 @@ import { makeFolder } from './lib/folders.ts';
 import { SettingError } from './lib/settings.ts';
 
 /** A secret that the data directory keeps when the environment does not provide it. */
-export interface KeptSecret {
+export interface StoredSecret {
   readonly value: string;
   readonly file: string;
   /** True when the secret was created just now. */
@@ -16,19 +16,19 @@ export interface KeptSecret {
  * Returns the secret in this file of the data directory, and creates it with `make` if it does not exist. Throws a `SettingError` when
  * the content of the file does not match `form`; `rule` says in words what the file must hold.
  */
-export async function keptSecret(
+export async function storedSecret(
   dataDir: string,
   name: string,
   { make, form, rule }: { make: () => string; form: RegExp; rule: string },
-): Promise<KeptSecret> {
+): Promise<StoredSecret> {
   const file = join(dataDir, name);
   await makeFolder(dataDir);
   const before = await textOf(file);
   const value = make();
   if (before === undefined && (await keep(file, value))) return { value, file, isNew: true };
-  const kept = before ?? (await readFile(file, 'utf8'));
-  if (!form.test(kept.trim())) throw new SettingError(`${file} must hold ${rule}`);
-  return { value: kept.trim(), file, isNew: false };
+  const stored = before ?? (await readFile(file, 'utf8'));
+  if (!form.test(stored.trim())) throw new SettingError(`${file} must hold ${rule}`);
+  return { value: stored.trim(), file, isNew: false };
 }
 
 /**

@@ -1,14 +1,11 @@
 /** A widely used third-party client: Apache's mod_auth_openidc, which protects an application with the provider's sign-in. */
 import { createServer, type Server } from 'node:http';
-import { mkdtemp, rm } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { IssuedClient } from '../../../../generated/auth/types.ts';
 import { findApache, startApache, type Apache } from '../../../testing/apache.ts';
 import { childServer, freePort, type ChildServer } from '../../../testing/child-server.ts';
-import { testDatabase, type TestDatabase } from '../../../testing/database.ts';
+import { childDatabase, type ChildDatabase } from '../../../testing/database.ts';
 import { newEmail, tools } from '../testing/index.ts';
 import { basePath, testBrowser } from '../testing/pages.ts';
 
@@ -26,7 +23,7 @@ const found = findApache(modules);
 // This is printed, because reporters do not say why a test is skipped.
 if (!found)
   console.warn(
-    'src/services/auth/oauth/apache.db.test.ts is skipped: no apache2 with mod_auth_openidc in /usr',
+    'src/services/auth/oauth/apache.once.db.test.ts is skipped: no apache2 with mod_auth_openidc in /usr',
   );
 
 /** With several services, each has its prefix, as the test helpers expect. */
@@ -34,22 +31,19 @@ const services = ['auth', 'keys'];
 const password = 'correct horse battery staple';
 
 describe.skipIf(!found)('an application behind mod_auth_openidc', { timeout: 60_000 }, () => {
-  let db: TestDatabase;
-  let folder: string;
+  let db: ChildDatabase;
   let server: ChildServer;
   let application: Server;
   let apache: Apache;
   let api: ReturnType<typeof tools>;
 
   beforeAll(async () => {
-    db = await testDatabase({ services });
-    folder = await mkdtemp(join(tmpdir(), 'plinth-apache-test-'));
+    db = await childDatabase(services);
     server = await childServer({
       services,
       env: {
         PLINTH_AUTH_ARGON2: 'm=7168,t=1,p=1',
-        PLINTH_DATA_DIR: folder,
-        ...(inject('engine') === 'postgres' ? { DATABASE_URL: db.options.url! } : {}),
+        ...db.env,
       },
     });
     api = tools(server);
@@ -80,8 +74,7 @@ describe.skipIf(!found)('an application behind mod_auth_openidc', { timeout: 60_
     await apache?.close();
     application?.close();
     await server?.kill();
-    await db?.close();
-    await rm(folder, { recursive: true, force: true });
+    await db?.remove();
   });
 
   const registered = (url: string): Promise<IssuedClient> =>
