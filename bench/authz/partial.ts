@@ -64,20 +64,21 @@ async function measure(
 
 /** Returns a database that counts the awaited statements. Fragments of statements do not count. */
 function countingStatements(db: Database): { db: Database; count: () => number } {
-  let statements = 0;
+  // A statement adds handlers to itself when it runs, so it is counted once, however often it is awaited.
+  const awaited = new Set<unknown>();
   const sql = new Proxy(db.sql, {
     apply(target, self, given: unknown[]) {
       const query: unknown = Reflect.apply(target, self, given);
       if (!(query instanceof Promise)) return query;
       const then = query.then.bind(query);
       query.then = (...handlers) => {
-        statements++;
+        awaited.add(query);
         return then(...handlers);
       };
       return query;
     },
   });
-  return { db: { ...db, sql }, count: () => statements };
+  return { db: { ...db, sql }, count: () => awaited.size };
 }
 
 /** Runs one select by primary key per level for all checks: document to folder, folder to group, group to user. */

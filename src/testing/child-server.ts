@@ -25,6 +25,12 @@ export interface ChildServerOptions {
   descriptors?: number;
 }
 
+/** What every process of a test inherits. They share their compiled modules, because compiling takes a third of a start. */
+export const childEnvironment = () => ({
+  PATH: process.env['PATH'],
+  NODE_COMPILE_CACHE: process.env['PLINTH_TEST_COMPILED'],
+});
+
 /** Starts `src/main.ts serve` on a free port and waits until it is ready. Rejects with its output if it ends first. */
 export async function childServer({
   services,
@@ -37,7 +43,7 @@ export async function childServer({
   const limit = descriptors === undefined ? '' : `ulimit -n ${descriptors}; `;
   const words = [process.execPath, main, 'serve', ...services, '--port', String(port)];
   const child = spawn('sh', ['-c', `${limit}exec "$0" "$@"`, ...words], {
-    env: { PATH: process.env['PATH'], PLINTH_ROOT_TOKEN: rootToken, PLINTH_CONTRACT: 'strict', ...env },
+    env: { ...childEnvironment(), PLINTH_ROOT_TOKEN: rootToken, PLINTH_CONTRACT: 'strict', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   // A test that fails half-way must not leave a server behind.

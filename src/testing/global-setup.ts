@@ -29,6 +29,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   await removeDeadFolders(place);
   project.provide('run', run);
   project.provide('folder', folder);
+  process.env['PLINTH_TEST_COMPILED'] = join(folder, 'compiled');
 
   const url = await findPostgres();
   const pool = url === undefined ? undefined : createPool({ max: 1, max_lifetime: null }, url);
@@ -39,7 +40,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
   say(url);
 
   return async () => {
-    await rm(folder, { recursive: true, force: true });
+    // A process that ends just now may still write into it.
+    await rm(folder, { recursive: true, force: true, maxRetries: 10 });
     if (pool !== undefined) {
       for (const name of await databasesLike(pool, run)) await drop(pool, name);
       await pool.end({ timeout: 5 });

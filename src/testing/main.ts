@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import { childEnvironment } from './child-server.ts';
 
 /** Runs a command of the project until it ends. `text` is everything that it printed. */
 export function runMain(
@@ -10,7 +11,7 @@ export function runMain(
 ): Promise<{ code: number | null; text: string }> {
   const main = new URL('../main.ts', import.meta.url).pathname;
   const child = spawn(process.execPath, [main, ...words], {
-    env: { PATH: process.env['PATH'], PLINTH_LOG: 'silent', ...env },
+    env: { ...childEnvironment(), PLINTH_LOG: 'silent', ...env },
   });
   let text = '';
   for (const stream of [child.stdout, child.stderr])
@@ -24,7 +25,7 @@ export async function endedWhileStarting(
   env: { PLINTH_DATA_DIR: string },
 ): Promise<number | null> {
   const main = new URL('../main.ts', import.meta.url).pathname;
-  const child = spawn(process.execPath, [main, ...words], { env: { PATH: process.env['PATH'], ...env } });
+  const child = spawn(process.execPath, [main, ...words], { env: { ...childEnvironment(), ...env } });
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
   // The first visible step is the file of the root token, which is written before the database is opened.
   const begun = () =>
