@@ -36,6 +36,7 @@ export function logRequest(
   method: string,
   exchange: Exchange,
 ): void {
+  if (!log.isLevelEnabled('info')) return;
   const { requestId, traceId, startedAt, operation, caller } = exchange;
   log.info(
     {
@@ -78,4 +79,7 @@ export function describeError(thrown: unknown): unknown {
 const secrets =
   /[A-Za-z0-9][A-Za-z0-9_-]{0,98}_[0-9A-Za-z]{55}|(?<=bearer )\S+|(?<=:\/\/[^/\s:@]*:)[^/\s@]+(?=@)/gi;
 
-export const masked = (text: string) => (text.length < 16 ? text : text.replaceAll(secrets, '[secret]'));
+/** Most texts are short paths, which are too short for a token and hold neither a scheme nor a password. */
+const mayHoldSecret = (text: string) => text.length > 56 || text.includes(' ') || text.includes('@');
+
+export const masked = (text: string) => (mayHoldSecret(text) ? text.replaceAll(secrets, '[secret]') : text);
