@@ -1,44 +1,22 @@
 import { spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
 import { freePort } from './testing/child-server.ts';
 import { runMain } from './testing/main.ts';
+import { type Surroundings, surroundings } from './testing/processes.ts';
 import { childServer, type ChildServer } from './testing/server.ts';
-import { migratedFolder, testDatabase, type TestDatabase } from './testing/database.ts';
 
 // Each test starts whole processes, some of them several in sequence.
 vi.setConfig({ testTimeout: 180_000 });
 const patience = { timeout: 60_000 };
 
-let db: TestDatabase;
-let folder: string;
+let around: Surroundings;
 beforeAll(async () => {
-  db = await testDatabase({ services: ['authz', 'keys'] });
-  folder = await mkdtemp(join(tmpdir(), 'plinth-main-'));
+  around = await surroundings();
 });
-afterAll(async () => {
-  await db.close();
-  await rm(folder, { recursive: true, force: true });
-});
-
-/** The environment of a process: the database of this engine, with its tables, and a data directory of its own. */
-const environment = async () => ({
-  ...withoutTables(),
-  ...(inject('engine') === 'pglite'
-    ? { PLINTH_DATA_DIR: await migratedFolder(['auth', 'authz', 'keys']) }
-    : {}),
-});
-
-/** The same with an empty data directory. */
-const withoutTables = () => ({
-  PLINTH_DATA_DIR: join(folder, Math.random().toString(36).slice(2)),
-  // All servers on one database share the master key.
-  PLINTH_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
-  ...(inject('engine') === 'postgres' ? { DATABASE_URL: db.options.url! } : {}),
-});
+afterAll(() => around.close());
 
 /** The complete lines of the log. */
 const lines = (server: ChildServer) =>
@@ -50,7 +28,7 @@ const lines = (server: ChildServer) =>
 
 describe('serve', () => {
   test('answers, tells where, keeps its token to itself, and ends in order at SIGTERM', async () => {
-    const env = await environment();
+    const env = await around.environment();
     const server = await childServer({ services: ['keys'], env: { ...env, PLINTH_ROOT_TOKEN: '' } });
     const file = join(env.PLINTH_DATA_DIR, 'root-token');
     const token = (await readFile(file, 'utf8')).trim();
@@ -70,7 +48,7 @@ describe('serve', () => {
   });
 
   test('prints an address at which a browser reads the messages to users', async () => {
-    const server = await childServer({ services: ['auth'], env: await environment() });
+    const server = await childServer({ services: ['auth'], env: await around.environment() });
     const email = 'ada@example.com';
     const account = { email, password: 'correct horse battery staple', app_id: 'default' };
     expect((await server.request('POST', '/v1/auth/signup', { body: account, token: null })).status).toBe(
@@ -88,7 +66,7 @@ describe('serve', () => {
 
   test('where other machines reach it, it is production, and says what that means', async () => {
     const env = {
-      ...(await environment()),
+      ...(await around.environment()),
       HOST: '0.0.0.0',
       PLINTH_PUBLIC_URL: 'https://plinth.example.com',
       PLINTH_ROOT_TOKEN: '',
@@ -134,7 +112,7 @@ describe('serve', () => {
   });
 
   test('is told to end while it starts, and while it drains it still serves', async () => {
-    const env = { ...(await environment()), PLINTH_DRAIN: '2s' };
+    const env = { ...(await around.environment()), PLINTH_DRAIN: '2s' };
     expect(await endedWhileStarting(['serve', 'keys', '--port', '0'], env)).toBe(0);
     const server = await childServer({ services: ['keys'], env });
     const ended = server.kill('SIGTERM');
@@ -147,7 +125,7 @@ describe('serve', () => {
   test('started by npm, it gets the signal that npm got', async () => {
     const port = await freePort();
     const npm = spawn('npm', ['start', '--', 'keys', '--port', String(port)], {
-      env: { ...process.env, ...(await environment()), PLINTH_CONTRACT: 'fast' },
+      env: { ...process.env, ...(await around.environment()), PLINTH_CONTRACT: 'fast' },
       cwd: new URL('..', import.meta.url),
       stdio: 'ignore',
     });
@@ -163,76 +141,12 @@ describe('serve', () => {
     await expect.poll(answers, patience).toBe(false);
   });
 
-  test('another master key than that of the database is said in a sentence, a new one beside it is taken', async () => {
-    const env = await environment();
-    const next = { ...env, PLINTH_MASTER_KEY: Buffer.alloc(32, 8).toString('base64') };
-    const previous = { ...next, PLINTH_MASTER_KEY_PREVIOUS: env.PLINTH_MASTER_KEY };
-    await (await childServer({ services: ['keys'], env })).kill();
-    expect(await runMain(['serve', 'keys', '--port', '0'], next)).toEqual({
-      code: 1,
-      text: expect.stringMatching(
-        /^the database was sealed with another master key: .*PREVIOUS when it is replaced\.\n$/,
-      ),
-    });
-    await (await childServer({ services: ['keys'], env: previous })).kill();
-    await (await childServer({ services: ['keys'], env: next })).kill();
-    // The following tests use the first key.
-    await (
-      await childServer({
-        services: ['keys'],
-        env: { ...env, PLINTH_MASTER_KEY_PREVIOUS: next.PLINTH_MASTER_KEY },
-      })
-    ).kill();
-  });
-
-  test('a port that is taken is said in a sentence', async () => {
-    const server = await childServer({ services: ['keys'], env: await environment() });
-    const port = new URL(server.url).port;
-    const second = await runMain(['serve', 'keys', '--port', port], await environment());
-    expect(second).toEqual({
-      code: 1,
-      text: `Port ${port} on 127.0.0.1 is taken. Choose another one with --port or PORT.\n`,
-    });
-    await server.kill();
-  });
-
-  test.runIf(inject('engine') === 'pglite')(
-    'a data directory that another process has open is said in a sentence',
-    async () => {
-      const env = { PLINTH_DATA_DIR: join(folder, 'shared') };
-      const server = await childServer({ services: ['keys'], env });
-      expect(await runMain(['serve', 'keys', '--port', '0'], env)).toEqual({
-        code: 1,
-        text: expect.stringMatching(
-          /^the data directory .*shared\S* is in use by process \d+ on \S+: stop it, or choose another directory with PLINTH_DATA_DIR\.\n$/i,
-        ),
-      });
-      await server.kill();
-    },
-  );
-
-  test.runIf(inject('engine') === 'postgres').each([
-    ['postgres://127.0.0.1:1/plinth', 'The database of DATABASE_URL cannot be reached (ECONNREFUSED).\n'],
-    [
-      'postgres://nohost.invalid/plinth',
-      expect.stringMatching(/^The database of DATABASE_URL cannot be reached \(E\w+\)\.\n$/),
-    ],
-    ['no database', 'The database of DATABASE_URL refuses: database "plinth_no_such" does not exist.\n'],
-    ['no user', expect.stringMatching(/^The database of DATABASE_URL refuses: .*plinth_no_such.*\.\n$/)],
-  ])('DATABASE_URL with %s is said in a sentence', async (wrong, text) => {
-    const url = new URL(wrong.startsWith('postgres:') ? wrong : db.options.url!);
-    if (wrong === 'no database') url.pathname = '/plinth_no_such';
-    if (wrong === 'no user') url.username = 'plinth_no_such';
-    const env = { ...(await environment()), DATABASE_URL: url.href };
-    expect(await runMain(['serve', '--port', '0'], env)).toEqual({ code: 1, text });
-  });
-
   test.runIf(inject('engine') === 'postgres')(
     'several workers share a port, and one that is killed is replaced',
     async () => {
       const server = await childServer({
         services: ['authz', 'keys'],
-        env: { ...(await environment()), PLINTH_WORKERS: '2' },
+        env: { ...(await around.environment()), PLINTH_WORKERS: '2' },
       });
       const statuses = async () => {
         const answers = Array.from({ length: 20 }, () => server.request('GET', '/keys/v1/keys'));
@@ -284,13 +198,13 @@ describe('serve', () => {
   );
 
   test.runIf(inject('engine') === 'postgres')('is told to end while its workers start', async () => {
-    const env = { ...(await environment()), PLINTH_WORKERS: '2' };
+    const env = { ...(await around.environment()), PLINTH_WORKERS: '2' };
     expect(await endedWhileStarting(['serve', 'keys', '--port', '0'], env)).toBe(0);
   });
 });
 
 test('migrate brings a database up to date, and a second time there is nothing to do', async () => {
-  const env = withoutTables();
+  const env = around.withoutTables();
   expect((await runMain(['migrate'], env)).code).toBe(0);
   expect((await runMain(['migrate'], env)).text).toContain('The database is up to date.');
 });
