@@ -1,42 +1,21 @@
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
+import { describe, expect, inject, onTestFinished, test, vi } from 'vitest';
 import { endedWhileStarting, runMain } from './testing/main.ts';
 import { childServer, type ChildServer } from './testing/server.ts';
-import { migratedFolder, testDatabase, type TestDatabase } from './testing/database.ts';
+import { childDatabase } from './testing/database.ts';
 
 // Each test starts whole processes, some of them several in sequence.
 vi.setConfig({ testTimeout: 180_000 });
 const patience = { timeout: 60_000 };
 
-let db: TestDatabase;
-let folder: string;
-beforeAll(async () => {
-  db = await testDatabase({ services: ['authz', 'keys'] });
-  folder = await mkdtemp(join(tmpdir(), 'plinth-main-'));
-});
-afterAll(async () => {
-  await db.close();
-  await rm(folder, { recursive: true, force: true });
-});
-
-/** The environment of a process: the database of this engine, with its tables, and a data directory of its own. */
-const environment = async () => ({
-  ...withoutTables(),
-  ...(inject('engine') === 'pglite'
-    ? { PLINTH_DATA_DIR: await migratedFolder(['auth', 'authz', 'keys']) }
-    : {}),
-});
-
-/** The same with an empty data directory. */
-const withoutTables = () => ({
-  PLINTH_DATA_DIR: join(folder, Math.random().toString(36).slice(2)),
-  // All servers on one database share the master key.
-  PLINTH_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
-  ...(inject('engine') === 'postgres' ? { DATABASE_URL: db.options.url! } : {}),
-});
+/** The environment of processes on a database of their own, which has the tables of these services. */
+async function environment(services = ['auth', 'authz', 'keys']) {
+  const db = await childDatabase(services);
+  onTestFinished(() => db.remove());
+  return { ...db.env, PLINTH_MASTER_KEY: Buffer.alloc(32, 7).toString('base64') };
+}
 
 /** The complete lines of the log. */
 const lines = (server: ChildServer) =>
@@ -91,11 +70,14 @@ describe('serve', () => {
     ['no database', 'The database of DATABASE_URL refuses: database "plinth_no_such" does not exist.\n'],
     ['no user', expect.stringMatching(/^The database of DATABASE_URL refuses: .*plinth_no_such.*\.\n$/)],
   ])('DATABASE_URL with %s is said in a sentence', async (wrong, text) => {
-    const url = new URL(wrong.startsWith('postgres:') ? wrong : db.options.url!);
+    const env = await environment();
+    const url = new URL(wrong.startsWith('postgres:') ? wrong : env.DATABASE_URL!);
     if (wrong === 'no database') url.pathname = '/plinth_no_such';
     if (wrong === 'no user') url.username = 'plinth_no_such';
-    const env = { ...(await environment()), DATABASE_URL: url.href };
-    expect(await runMain(['serve', '--port', '0'], env)).toEqual({ code: 1, text });
+    expect(await runMain(['serve', '--port', '0'], { ...env, DATABASE_URL: url.href })).toEqual({
+      code: 1,
+      text,
+    });
   });
 
   test.runIf(inject('engine') === 'postgres')(
@@ -161,7 +143,7 @@ describe('serve', () => {
 });
 
 test('migrate brings a database up to date, and a second time there is nothing to do', async () => {
-  const env = withoutTables();
+  const env = await environment([]);
   expect((await runMain(['migrate'], env)).code).toBe(0);
   expect((await runMain(['migrate'], env)).text).toContain('The database is up to date.');
 });

@@ -1,116 +1,7 @@
-import { once } from 'node:events';
-import type { LookupAddress } from 'node:dns';
-import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { text } from 'node:stream/consumers';
-import { afterEach, describe, expect, it } from 'vitest';
-import {
-  AnswerTooLarge,
-  createOutbound,
-  TargetRefused,
-  type Outbound,
-  type OutboundMethod,
-  type OutboundOptions,
-} from './outbound.ts';
-
-const strict: OutboundOptions = { allowPrivate: false, allowNetworks: [] };
-const loose: OutboundOptions = { allowPrivate: true, allowNetworks: [] };
-const open: { close(): unknown }[] = [];
-afterEach(async () => {
-  for (const each of open.splice(0)) await each.close();
-});
-
-/** Creates a client whose lookups return the `answers`, one after the other. */
-function outbound(policy: OutboundOptions, ...answers: string[][]): Outbound {
-  const made = createOutbound(policy, (_hostname, _options, done) => {
-    const addresses = (answers.length > 1 ? answers.shift() : answers[0]) ?? [];
-    done(
-      null,
-      addresses.map((address): LookupAddress => ({ address, family: address.includes(':') ? 6 : 4 })),
-    );
-  });
-  open.push(made);
-  return made;
-}
-
-async function server(answer: RequestListener): Promise<{ port: number; server: Server }> {
-  const listening = createServer(answer).listen(0, '127.0.0.1');
-  await once(listening, 'listening');
-  open.push({
-    close: () => {
-      listening.closeAllConnections();
-      listening.close();
-    },
-  });
-  return { port: (listening.address() as AddressInfo).port, server: listening };
-}
-
-const get = (url: string) => ({ url, method: 'GET', timeoutMs: 5_000, maxBytes: 1_024 }) as const;
-
-describe('a URL', () => {
-  it.each([
-    ['https://example.com/hooks', undefined],
-    ['https://example.com:8443/hooks?a=b', undefined],
-    ['http://example.com/', 'must be an https URL'],
-    ['ftp://example.com/', 'must be an https URL'],
-    ['/hooks', 'must be an absolute URL'],
-    ['https://', 'must be an absolute URL'],
-    ['https://user:pass@example.com/', 'must not carry a user name or password'],
-    ['https://example.com/#part', 'must not have a fragment'],
-    ['https://example.com:0/', 'must not name port 0'],
-    ['https://8.8.8.8/', undefined],
-    ['https://127.0.0.1/', 'address not allowed'],
-    ['https://127.1/', 'address not allowed'],
-    ['https://2130706433/', 'address not allowed'],
-    ['https://0x7f000001/', 'address not allowed'],
-    ['https://0177.0.0.1/', 'address not allowed'],
-    ['https://１２７.0.0.1/', 'address not allowed'],
-    ['https://example.com:25/', 'must not name port 25'],
-    ['https://example.com:6667/', 'must not name port 6667'],
-    ['https://*.example.com/', 'must not hold a wildcard'],
-    ['https://10.1.2.3/', 'address not allowed'],
-    ['https://172.16.0.1/', 'address not allowed'],
-    ['https://192.168.1.1/', 'address not allowed'],
-    ['https://100.64.0.1/', 'address not allowed'],
-    ['https://169.254.169.254/latest/meta-data', 'address not allowed'],
-    ['https://168.63.129.16/', 'address not allowed'],
-    ['https://0.0.0.0/', 'address not allowed'],
-    ['https://255.255.255.255/', 'address not allowed'],
-    ['https://224.0.0.1/', 'address not allowed'],
-    ['https://198.18.0.1/', 'address not allowed'],
-    ['https://[::1]/', 'address not allowed'],
-    ['https://[::]/', 'address not allowed'],
-    ['https://[::ffff:10.0.0.1]/', 'address not allowed'],
-    ['https://[::ffff:8.8.8.8]/', undefined],
-    ['https://[64:ff9b::a00:1]/', 'address not allowed'],
-    ['https://[2002:a00:1::]/', 'address not allowed'],
-    ['https://[fe80::1]/', 'address not allowed'],
-    ['https://[fd00::1]/', 'address not allowed'],
-    ['https://[ff02::1]/', 'address not allowed'],
-    ['https://[2606:4700::1111]/', undefined],
-  ])('%s: %s', (url, refusal) => expect(outbound(strict).judge(url)).toBe(refusal));
-
-  it('may be private and plain where that is allowed', () => {
-    expect(outbound(loose).judge('http://127.0.0.1:3000/')).toBeUndefined();
-    const some = outbound({ allowPrivate: false, allowNetworks: ['10.0.0.0/8', 'fd00::/8'] });
-    expect(some.judge('http://10.1.2.3/')).toBeUndefined();
-    expect(some.judge('https://[fd00::1]/')).toBeUndefined();
-    expect(some.judge('http://192.168.1.1/')).toBe('must be an https URL');
-    expect(outbound(loose).judge('http://127.0.0.1:22/')).toBe('must not name port 22');
-  });
-
-  it('may be refused by its network or its port, whatever else is allowed', () => {
-    const some = outbound({
-      ...loose,
-      refuseNetworks: ['10.0.0.0/8', '8.8.8.8/32'],
-      refusedPorts: new Set([8443]),
-    });
-    expect(some.judge('http://10.1.2.3/')).toBe('address not allowed');
-    expect(some.judge('https://8.8.8.8/')).toBe('address not allowed');
-    expect(some.judge('https://example.com:8443/')).toBe('must not name port 8443');
-    expect(some.judge('https://example.com:25/')).toBeUndefined();
-  });
-});
+import type { RequestListener } from 'node:http';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { AnswerTooLarge, createOutbound, TargetRefused, type OutboundMethod } from './outbound.ts';
+import { get, loose, outbound, server, strict } from './testing/outbound.ts';
 
 describe('a name', () => {
   it.each([[['10.0.0.1']], [['8.8.8.8', '127.0.0.1']], [['::ffff:127.0.0.1']], [['64:ff9b::7f00:1']], [[]]])(
@@ -172,7 +63,7 @@ describe('a request', () => {
 
   it('is given up when no connection is made in time', async () => {
     const client = createOutbound({ ...loose, connectMs: 50 }, () => {});
-    open.push(client);
+    onTestFinished(() => client.close());
     await expect(client.send(get('http://name.example/'))).rejects.toMatchObject({
       code: 'UND_ERR_CONNECT_TIMEOUT',
     });
@@ -225,74 +116,6 @@ describe('a streamed answer', () => {
     const answer = await outbound(loose).stream(get(`http://127.0.0.1:${port}/`));
     answer.discard();
     await gone.promise;
-  });
-});
-
-describe('a redirect that is followed', () => {
-  /** A server that redirects `/from` to `target` with `status`, and reports every other request that it gets. */
-  const pair = async (status: number, target: (port: number) => string) => {
-    const { port } = await server((req, res) => {
-      if (req.url === '/from') return void res.writeHead(status, { location: target(port) }).end('moved');
-      const { authorization, accept, 'content-type': type } = req.headers;
-      const seen = { method: req.method, url: req.url, authorization, accept, type };
-      void text(req).then((body) => res.end(JSON.stringify({ ...seen, body })));
-    });
-    return `http://127.0.0.1:${port}/from`;
-  };
-  const post = (url: string) =>
-    ({
-      ...get(url),
-      method: 'POST',
-      headers: { Authorization: 'Bearer secret', Accept: 'text/plain', 'Content-Type': 'text/plain' },
-      body: 'sent',
-      redirects: 1,
-    }) as const;
-  const told = async (url: string) =>
-    JSON.parse((await outbound(loose, ['127.0.0.1']).send(post(url))).body.toString()) as object;
-
-  it.each([301, 302, 303])('with status %i is a GET without the body', async (status) => {
-    expect(await told(await pair(status, () => '/to'))).toEqual({
-      ...{ method: 'GET', url: '/to', body: '' },
-      ...{ authorization: 'Bearer secret', accept: 'text/plain' },
-    });
-  });
-
-  it.each([307, 308])('with status %i is the same request', async (status) => {
-    expect(await told(await pair(status, () => '/to#part'))).toEqual({
-      ...{ method: 'POST', url: '/to', body: 'sent' },
-      ...{ authorization: 'Bearer secret', accept: 'text/plain', type: 'text/plain' },
-    });
-  });
-
-  it('to another origin carries no credential', async () => {
-    const url = await pair(307, (port) => `http://other.example:${port}/to`);
-    expect(await told(url)).toEqual({
-      ...{ method: 'POST', url: '/to', body: 'sent' },
-      ...{ accept: 'text/plain', type: 'text/plain' },
-    });
-  });
-
-  it.each([
-    ['a refused port', 'http://127.0.0.1:25/', 'must not name port 25'],
-    ['another scheme', 'file:///etc/passwd', 'must be an https URL'],
-    ['a refused network', 'http://10.0.0.1/', 'address not allowed'],
-  ])('to %s is refused', async (_, target, message) => {
-    const url = await pair(302, () => target);
-    const client = outbound({ ...loose, refuseNetworks: ['10.0.0.0/8'] });
-    await expect(client.send(post(url))).rejects.toMatchObject({ name: 'TargetRefused', message });
-  });
-
-  it('is the answer when it is one too many', async () => {
-    const url = await pair(302, () => '/from');
-    expect((await outbound(loose).send({ ...get(url), redirects: 3 })).status).toBe(302);
-  });
-
-  it('cannot repeat a body that was streamed', async () => {
-    const url = await pair(307, () => '/to');
-    async function* body() {
-      yield Buffer.from('sent');
-    }
-    await expect(outbound(loose).send({ ...post(url), body: body() })).rejects.toThrow(/streamed/);
   });
 });
 

@@ -81,7 +81,7 @@ async function inFolder(sets: readonly Migrations[]): Promise<Place> {
 export interface ChildDatabase {
   /** The settings with which a process finds it: `PLINTH_DATA_DIR`, and on PostgreSQL `DATABASE_URL`. */
   readonly env: Readonly<{ PLINTH_DATA_DIR: string; DATABASE_URL?: string }>;
-  /** The address of the database on PostgreSQL; undefined for the embedded one, which only one process can open. */
+  /** The address of the database on PostgreSQL; undefined for the embedded one, which one process at a time can open. */
   readonly url: string | undefined;
   readonly remove: () => Promise<void>;
 }

@@ -2,10 +2,10 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { createServer, type AddressInfo } from 'node:net';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
-import { until } from '../../services/keys/validation/testing/open-keys.ts';
 import { startWorkers, type Start, type Worker } from '../../services/keys/validation/testing/workers.ts';
 import { testDatabase, type TestDatabase } from '../../testing/database.ts';
 import { proxyTo } from '../../testing/proxy.ts';
+import { until } from '../../testing/until.ts';
 import { openRedis } from '../redis.ts';
 import type { Rate, RateStore } from './rates.ts';
 import { redisRates } from './redis-rates.ts';
@@ -119,7 +119,8 @@ describe.each(['database', 'redis'] as const)('the count in the %s', (kind) => {
     const refused = await ask(who, short, 1, 1);
     expect(refused.granted).toBe(0);
     await until(async () => (await ask(who, short, 1, 1)).granted === 1);
-    expect(performance.now() - began).toBeGreaterThanOrEqual(refused.waitMs ?? Infinity);
+    // The clock of the embedded database shows whole milliseconds, so it may be one behind when the wait is computed.
+    expect(performance.now() - began + 1).toBeGreaterThanOrEqual(refused.waitMs ?? Infinity);
     expect(await ask(who, short, 0, 0)).toMatchObject({ used: 2 });
     expect(second.slot - first.slot).toBeGreaterThanOrEqual(3);
   });

@@ -1,32 +1,37 @@
-import { describe, expect, it } from 'vitest';
-import { authzServer, tuple } from './testing.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { testServer, type TestServer } from '../../testing/server.ts';
+import { tools, tuple } from './testing.ts';
 
-const authz = authzServer();
+let server: TestServer;
+beforeAll(async () => {
+  server = await testServer({ services: ['authz'] });
+});
+afterAll(() => server.close());
 
 /** One record of each kind in a tenant. */
 async function populate() {
-  const client = authz.tenant();
-  const role = await client.create('/roles', { name: 'Viewer' });
-  const permission = await client.create('/permissions', { resource: 'document', action: 'read' });
-  await client.create(`/roles/${role.id}/permissions`, { permission_id: permission.id });
-  const assignment = await client.create('/assignments', {
+  const api = tools(server);
+  const role = await api.role({ name: 'Viewer' });
+  const permission = await api.permission({ resource: 'document', action: 'read' });
+  await api.attach(role.id, permission.id);
+  const assignment = await api.assignment({
     role_id: role.id,
     subject_kind: 'user',
     subject_id: 'u1',
   });
-  const relation = await client.create('/relations', tuple('document:1#viewer@user:u2'));
-  const policy = await client.create('/policies', {
+  const relation = await api.relation('document:1#viewer@user:u2');
+  const policy = await api.policy({
     ...{ name: 'P', effect: 'allow', subjects: ['user:u3'], actions: ['read'], resources: ['document'] },
   });
-  const type = await client.create('/resource-types', { name: 'folder' });
-  return { client, role, permission, assignment, relation, policy, type };
+  const type = await api.resourceType({ name: 'folder' });
+  return { api, role, permission, assignment, relation, policy, type };
 }
 
 describe('another tenant', () => {
   it('gets for every id the same answer, byte for byte, as for one that does not exist', async () => {
     const theirs = await populate();
-    const other = authz.tenant();
-    const own = await other.create('/roles', { name: 'Own' });
+    const other = tools(server);
+    const own = await other.role({ name: 'Own' });
     const absent = (id: string) => id.replace(/.{6}$/, '000000');
     const calls = (id: (real: string) => string): [method: string, path: string, body?: object][] => [
       ['GET', `/roles/${id(theirs.role.id)}`],
@@ -53,7 +58,7 @@ describe('another tenant', () => {
     const answers = async (id: (real: string) => string) =>
       Promise.all(
         calls(id).map(async ([method, path, body]) => {
-          const { status, text } = await other.request(method, path, body);
+          const { status, text } = await other.request(method, path, { body });
           return [status, text];
         }),
       );
@@ -64,21 +69,21 @@ describe('another tenant', () => {
 
   it('finds nothing in its lists and decisions, also after the first tenant’s model is in memory', async () => {
     const theirs = await populate();
-    const other = authz.tenant();
+    const other = tools(server);
     for (const [subject, action] of [
       ['user:u1', 'read'],
       ['user:u2', 'viewer'],
       ['user:u3', 'read'],
     ] as const) {
-      expect((await theirs.client.check(subject, action, 'document:1')).allowed).toBe(true);
+      expect((await theirs.api.check(subject, action, 'document:1')).allowed).toBe(true);
       expect((await other.check(subject, action, 'document:1')).allowed).toBe(false);
     }
     for (const path of ['roles', 'permissions', 'assignments', 'relations', 'policies', 'resource-types'])
-      expect((await other.get(`/${path}`)).body, path).toEqual([]);
-    expect((await other.get('/subjects/user/u1/roles')).body).toEqual([]);
-    await other.post('/relations/purge', { object_type: 'document', object_id: '1' });
-    await other.post('/relations/delete', tuple('document:1#viewer@user:u2'));
-    expect((await theirs.client.get('/relations')).body).toHaveLength(1);
+      expect(await other.send('GET', `/${path}`), path).toEqual([]);
+    expect(await other.send('GET', '/subjects/user/u1/roles')).toEqual([]);
+    await other.send('POST', '/relations/purge', { body: { object_type: 'document', object_id: '1' } });
+    await other.send('POST', '/relations/delete', { body: tuple('document:1#viewer@user:u2') });
+    expect(await theirs.api.send('GET', '/relations')).toHaveLength(1);
   });
 });
 
@@ -89,6 +94,6 @@ it.each([
   ['GET', '/policies/pol_zzzzzzzzzzzzzzzzzzzzzzzzzz'],
   ['PUT', '/resource-types/rtype_'],
 ])('refuses a malformed or wrongly prefixed id: %s %s', async (method, path) => {
-  const response = await authz.tenant().request(method, path, method === 'PUT' ? {} : undefined);
+  const response = await tools(server).request(method, path, method === 'PUT' ? { body: {} } : {});
   expect(response.status).toBe(400);
 });

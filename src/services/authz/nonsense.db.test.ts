@@ -1,7 +1,12 @@
-import { describe, expect, it } from 'vitest';
-import { authzServer, question } from './testing.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { testServer, type TestServer } from '../../testing/server.ts';
+import { question, tools } from './testing.ts';
 
-const authz = authzServer();
+let server: TestServer;
+beforeAll(async () => {
+  server = await testServer({ services: ['authz'] });
+});
+afterAll(() => server.close());
 const asked = question('user:a', 'read', 'document:1');
 const policy = { name: 'Any', effect: 'allow', subjects: ['*'], actions: ['*'], resources: ['*'] };
 
@@ -17,10 +22,10 @@ describe('where the tables hold nonsense', () => {
     ['list-objects', ofObjects],
     ['list-subjects', ofSubjects],
   ])('no decision is made, and that is a 503: %s', async (path, body) => {
-    const tenant = authz.tenant();
-    await tenant.create('/policies', policy);
-    await authz.server.db.sql`update authz.policies set subjects = '[7]' where tenant_id = ${tenant.name}`;
-    const refused = await tenant.post(`/authz/${path}`, body);
+    const api = tools(server);
+    await api.policy(policy);
+    await server.db.sql`update authz.policies set subjects = '[7]' where tenant_id = ${api.tenant}`;
+    const refused = await api.request('POST', `/authz/${path}`, { body });
     expect(refused).toMatchObject({
       status: 503,
       body: { error: { code: 503, message: 'store unavailable' } },

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { childServer, type ChildServer } from '../../testing/child-server.ts';
 import { testDatabase, type TestDatabase } from '../../testing/database.ts';
 import { proxyTo } from '../../testing/proxy.ts';
-import { type Body, clientOf, type Client, question, tuple } from './testing.ts';
+import { type Body, question, tools, type Tools, tuple } from './testing.ts';
 
 const stalenessMs = 1_000;
 const rootToken = 'processes-of-the-authorization-service';
@@ -15,8 +15,12 @@ async function start(url: string, env: Record<string, string> = {}): Promise<Chi
   });
 }
 
-const at = (server: ChildServer, tenant: string): Client =>
-  clientOf((...call) => server.request(...call), { tenant }, '');
+/** The tools of a tenant at one of the processes. */
+const at = (server: ChildServer, tenant: string): Tools =>
+  tools(
+    { request: (method, path, options) => server.request(method, path.replace('/authz', ''), options) },
+    tenant,
+  );
 const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 const asked = question('user:a', 'read', 'document:1');
 const grant = tuple('document:1#read@user:a');
@@ -40,22 +44,22 @@ describe.skipIf(inject('engine') === 'pglite')('two processes on one database', 
   it('read each other’s writes with min_revision, and with fresh', async () => {
     const [here, there] = [at(a, 'tokens'), at(b, 'tokens')];
     for (let n = 0; n < 30; n += 1) {
-      const written = await here.post('/relations', grant);
+      const written = await here.request('POST', '/relations', { body: grant });
       const min_revision = Number(written.headers.get('x-revision'));
       const decision = await there.check('user:a', 'read', 'document:1', { min_revision });
       expect([decision.allowed, decision.revision >= min_revision]).toEqual([true, true]);
-      await here.post('/relations/delete', grant);
+      await here.send('POST', '/relations/delete', { body: grant });
       expect((await there.check('user:a', 'read', 'document:1', { fresh: true })).allowed).toBe(false);
     }
   });
 
   /** Sends checks without a pause until `end`. Returns the time at which each allowed request was sent. */
-  async function hammer(client: Client, end: () => boolean): Promise<number[]> {
+  async function hammer(api: Tools, end: () => boolean): Promise<number[]> {
     const allowed: number[] = [];
     const worker = async () => {
       while (!end()) {
         const sent = performance.now();
-        if ((await client.check('user:a', 'read', 'document:1')).allowed) allowed.push(sent);
+        if ((await api.check('user:a', 'read', 'document:1')).allowed) allowed.push(sent);
       }
     };
     await Promise.all(Array.from({ length: 8 }, worker));
@@ -64,12 +68,12 @@ describe.skipIf(inject('engine') === 'pglite')('two processes on one database', 
 
   it('stop granting in the other process within MAX_STALENESS of a revocation', async () => {
     const [here, there] = [at(a, 'revoke'), at(b, 'revoke')];
-    await here.post('/relations', grant);
+    await here.send('POST', '/relations', { body: grant });
     await there.check('user:a', 'read', 'document:1', { fresh: true });
     let revoked = Infinity;
     const hammering = hammer(there, () => performance.now() > revoked + stalenessMs + 500);
     await pause(300);
-    await here.post('/relations/delete', grant);
+    await here.send('POST', '/relations/delete', { body: grant });
     revoked = performance.now();
     const allowed = await hammering;
     expect(allowed.length).toBeGreaterThan(0);
@@ -78,7 +82,7 @@ describe.skipIf(inject('engine') === 'pglite')('two processes on one database', 
 
   it('stop granting within MAX_STALENESS also when the notice is lost', async () => {
     const there = at(b, 'silent');
-    await there.post('/relations', grant);
+    await there.send('POST', '/relations', { body: grant });
     let revoked = Infinity;
     const hammering = hammer(there, () => performance.now() > revoked + stalenessMs + 500);
     await pause(300);
@@ -98,10 +102,10 @@ describe.skipIf(inject('engine') === 'pglite')('two processes on one database', 
 
   it('grant nothing after a pause of the process in which the grant was taken away', async () => {
     const [here, there] = [at(a, 'paused'), at(b, 'paused')];
-    await here.post('/relations', grant);
+    await here.send('POST', '/relations', { body: grant });
     expect((await there.check('user:a', 'read', 'document:1', { fresh: true })).allowed).toBe(true);
     process.kill(b.pid, 'SIGSTOP');
-    await here.post('/relations/delete', grant);
+    await here.send('POST', '/relations/delete', { body: grant });
     await pause(5_000);
     const answers = Array.from({ length: 8 }, () => there.check('user:a', 'read', 'document:1'));
     process.kill(b.pid, 'SIGCONT');
@@ -118,9 +122,9 @@ describe.skipIf(inject('engine') === 'pglite')('two processes on one database', 
       const proxy = await proxyTo(url);
       const c = await start(proxy.url, env);
       try {
-        const client = at(c, `${how}${grace}`);
-        const check = () => client.post('/authz/check', asked);
-        await client.post('/relations', grant);
+        const api = at(c, `${how}${grace}`);
+        const check = () => api.request('POST', '/authz/check', { body: asked });
+        await api.send('POST', '/relations', { body: grant });
         expect((await check()).status).toBe(200);
         if (how === 'stopped') await proxy.cut();
         else proxy.freeze();
@@ -156,14 +160,16 @@ describe.skipIf(inject('engine') === 'pglite')('two processes on one database', 
 
   it('leave every batch whole or absent when one is killed, with its change rows, events and counters', async () => {
     const c = await start(url);
-    const client = at(c, 'killed');
+    const api = at(c, 'killed');
     const acknowledged = new Set<number>();
     let stop = false;
     const writer = async (lane: number) => {
       for (let n = 0; !stop; n += 1) {
         const batch = lane * 100_000 + n;
         const writes = Array.from({ length: 100 }, (_, i) => tuple(`document:${i}#b${batch}@user:a`));
-        const response = await client.post('/relations/batch', { writes }).catch(() => undefined);
+        const response = await api
+          .request('POST', '/relations/batch', { body: { writes } })
+          .catch(() => undefined);
         if (response?.status === 200) acknowledged.add(batch);
       }
     };

@@ -1,7 +1,12 @@
-import { describe, expect, it } from 'vitest';
-import { authzServer, type Client, tuple } from './testing.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { testServer, type TestServer } from '../../testing/server.ts';
+import { tools, type Tools, tuple } from './testing.ts';
 
-const authz = authzServer();
+let server: TestServer;
+beforeAll(async () => {
+  server = await testServer({ services: ['authz'] });
+});
+afterAll(() => server.close());
 
 const document = {
   name: 'document',
@@ -13,15 +18,21 @@ const document = {
 };
 
 it('is stored once under its name, which is fixed', async () => {
-  const { create, post, put, get } = authz.tenant();
-  const type = await create('/resource-types', document);
+  const api = tools(server);
+  const type = await api.resourceType(document);
   expect(type).toMatchObject({ ...document, description: '', revision: 1 });
-  expect((await get(`/resource-types/${type.id}`)).body).toEqual(type);
-  const again = await post('/resource-types', document);
-  expect([again.status, again.body.error.message]).toEqual([409, 'resource type already exists']);
-  const renamed = await put(`/resource-types/${type.id}`, { name: 'page' });
-  expect([renamed.status, renamed.body.error.message]).toEqual([400, 'name: cannot be changed']);
-  expect((await put(`/resource-types/${type.id}`, type)).headers.get('x-revision')).toBe('1');
+  expect(await api.send('GET', `/resource-types/${type.id}`)).toEqual(type);
+  expect(await api.refusal('POST', '/resource-types', { body: document })).toEqual([
+    409,
+    'resource type already exists',
+  ]);
+  expect(await api.refusal('PUT', `/resource-types/${type.id}`, { body: { name: 'page' } })).toEqual([
+    400,
+    'name: cannot be changed',
+  ]);
+  expect(
+    (await api.request('PUT', `/resource-types/${type.id}`, { body: type })).headers.get('x-revision'),
+  ).toBe('1');
 });
 
 it.each([
@@ -33,40 +44,49 @@ it.each([
   ],
   [{ permissions: [{ name: 'read', expression: 'viewer - read' }] }, /exclusion in a cycle: document#read/],
 ])('refuses %j and names the place', async (change, message) => {
-  const response = await authz.tenant().post('/resource-types', { ...document, ...change });
-  expect(response.status).toBe(400);
-  expect(response.body.error.message).toMatch(message);
+  const [status, error] = await tools(server).refusal('POST', '/resource-types', {
+    body: { ...document, ...change },
+  });
+  expect(status).toBe(400);
+  expect(error).toMatch(message);
 });
 
 describe('with tuples', () => {
-  async function withTuples(): Promise<{ client: Client; id: string }> {
-    const client = authz.tenant();
-    const { id } = await client.create('/resource-types', document);
-    await client.create('/relations', tuple('document:1#viewer@group:eng#member'));
-    await client.create('/relations', tuple('group:eng#member@user:a'));
-    return { client, id };
+  async function withTuples(): Promise<{ api: Tools; id: string }> {
+    const api = tools(server);
+    const { id } = await api.resourceType(document);
+    await api.relation('document:1#viewer@group:eng#member');
+    await api.relation('group:eng#member@user:a');
+    return { api, id };
   }
 
   it('keeps the relations that have some, and itself', async () => {
-    const { client, id } = await withTuples();
-    const removed = await client.put(`/resource-types/${id}`, {
-      relations: [{ name: 'owner', subjects: ['user'] }],
-      permissions: [{ name: 'read', expression: 'owner' }],
-    });
-    expect([removed.status, removed.body.error.message]).toEqual([409, 'relation "viewer" still has tuples']);
-    const deleted = await client.delete(`/resource-types/${id}`);
-    expect([deleted.status, deleted.body.error.message]).toEqual([409, 'relation "viewer" still has tuples']);
+    const { api, id } = await withTuples();
+    expect(
+      await api.refusal('PUT', `/resource-types/${id}`, {
+        body: {
+          relations: [{ name: 'owner', subjects: ['user'] }],
+          permissions: [{ name: 'read', expression: 'owner' }],
+        },
+      }),
+    ).toEqual([409, 'relation "viewer" still has tuples']);
+    expect(await api.refusal('DELETE', `/resource-types/${id}`)).toEqual([
+      409,
+      'relation "viewer" still has tuples',
+    ]);
 
-    await client.post('/relations/delete', tuple('document:1#viewer@group:eng#member'));
-    expect((await client.delete(`/resource-types/${id}`)).status).toBe(204);
+    await api.send('POST', '/relations/delete', { body: tuple('document:1#viewer@group:eng#member') });
+    expect((await api.request('DELETE', `/resource-types/${id}`)).status).toBe(204);
   });
 
   it('ignores those that its subjects name no more, until they name them again', async () => {
-    const { client, id } = await withTuples();
-    const allowed = async () => (await client.check('user:a', 'read', 'document:1')).allowed;
+    const { api, id } = await withTuples();
+    const allowed = async () => (await api.check('user:a', 'read', 'document:1')).allowed;
     const viewers = (subjects: string[]) =>
-      client.put(`/resource-types/${id}`, {
-        relations: [document.relations[0], { name: 'viewer', subjects, expression: 'this + owner' }],
+      api.request('PUT', `/resource-types/${id}`, {
+        body: {
+          relations: [document.relations[0], { name: 'viewer', subjects, expression: 'this + owner' }],
+        },
       });
     expect(await allowed()).toBe(true);
     await viewers(['user']);

@@ -1,8 +1,16 @@
-import { expect, inject, it } from 'vitest';
-import { authzServer, pluck, question, tuple } from './testing.ts';
+import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { testServer, type TestServer } from '../../testing/server.ts';
+import { pluck, question, tools, tuple } from './testing.ts';
 
 const modelMemory = 16_777_216;
-const authz = authzServer({ PLINTH_AUTHZ_MEMORY: String(modelMemory), PLINTH_AUTHZ_MAX_VISITS: '1000' });
+let server: TestServer;
+beforeAll(async () => {
+  server = await testServer({
+    services: ['authz'],
+    env: { PLINTH_AUTHZ_MEMORY: String(modelMemory), PLINTH_AUTHZ_MAX_VISITS: '1000' },
+  });
+});
+afterAll(() => server.close());
 
 /** As many facts as fit into the time that the embedded engine needs to store them. */
 const [tupleCount, assignmentCount] =
@@ -11,7 +19,7 @@ const [tupleCount, assignmentCount] =
 /** Fills a tenant directly in the database: a group with nearly all tuples, and a role with all assignments. */
 async function fill(tenant: string, roleId: string): Promise<void> {
   const chunk = 50_000;
-  const { sql } = authz.server.db;
+  const { sql } = server.db;
   for (let from = 0; from < tupleCount; from += chunk) {
     await sql`
       insert into authz.relations (
@@ -30,12 +38,12 @@ async function fill(tenant: string, roleId: string): Promise<void> {
 }
 
 it('decides in a tenant with a million tuples from a few rows each, within its memory', async () => {
-  const { create, post, name } = authz.tenant();
-  const role = await create('/roles', { name: 'Reader' });
-  const permission = await create('/permissions', { resource: 'page', action: 'read' });
-  await create(`/roles/${role.id}/permissions`, { permission_id: permission.id });
-  await create('/relations', tuple('document:1#read@group:all#member'));
-  await fill(name, role.id);
+  const api = tools(server);
+  const role = await api.role({ name: 'Reader' });
+  const permission = await api.permission({ resource: 'page', action: 'read' });
+  await api.attach(role.id, permission.id);
+  await api.relation('document:1#read@group:all#member');
+  await fill(api.tenant, role.id);
 
   // Ten thousand different questions, most of whose slices have to be evicted again.
   for (let from = 1; from < 10_000; from += 500) {
@@ -47,7 +55,9 @@ it('decides in a tenant with a million tuples from a few rows each, within its m
     ]);
     const results = await Promise.all(
       [0, 1].map((half) =>
-        post('/authz/batch-check', { checks: checks.slice(half * 750, half * 750 + 750) }),
+        api.request('POST', '/authz/batch-check', {
+          body: { checks: checks.slice(half * 750, half * 750 + 750) },
+        }),
       ),
     );
     const allowed = results.flatMap(({ body }) => pluck(body.results, 'allowed'));
@@ -56,8 +66,8 @@ it('decides in a tenant with a million tuples from a few rows each, within its m
 }, 240_000);
 
 it('denies with the reason where a graph is wider than MAX_VISITS, also what an exclusion would allow', async () => {
-  const { create, post, check } = authz.tenant();
-  await create('/resource-types', {
+  const api = tools(server);
+  await api.resourceType({
     name: 'page',
     relations: [
       { name: 'viewer', subjects: ['user'] },
@@ -66,16 +76,20 @@ it('denies with the reason where a graph is wider than MAX_VISITS, also what an 
     permissions: [{ name: 'read', expression: 'viewer - banned' }],
   });
   const groups = Array.from({ length: 1500 }, (_, n) => n);
-  await post('/relations/batch', { writes: groups.map((n) => tuple(`document:1#read@group:g${n}#member`)) });
-  await post('/relations/batch', { writes: groups.map((n) => tuple(`page:1#banned@group:g${n}#member`)) });
-  await create('/relations', tuple('page:1#viewer@user:a'));
+  await api.send('POST', '/relations/batch', {
+    body: { writes: groups.map((n) => tuple(`document:1#read@group:g${n}#member`)) },
+  });
+  await api.send('POST', '/relations/batch', {
+    body: { writes: groups.map((n) => tuple(`page:1#banned@group:g${n}#member`)) },
+  });
+  await api.relation('page:1#viewer@user:a');
   const reason = 'evaluation limit reached: visits';
-  expect(await check('user:a', 'read', 'document:1')).toMatchObject({
+  expect(await api.check('user:a', 'read', 'document:1')).toMatchObject({
     allowed: false,
     sources: ['rebac'],
     reason,
   });
-  expect(await check('user:a', 'read', 'page:1')).toMatchObject({
+  expect(await api.check('user:a', 'read', 'page:1')).toMatchObject({
     allowed: false,
     sources: ['rebac'],
     reason,

@@ -1,14 +1,19 @@
-import { expect, it } from 'vitest';
-import { authzServer, pluck } from './testing.ts';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { testServer, type TestServer } from '../../testing/server.ts';
+import { pluck, tools } from './testing.ts';
 
-const authz = authzServer();
+let server: TestServer;
+beforeAll(async () => {
+  server = await testServer({ services: ['authz'] });
+});
+afterAll(() => server.close());
 
 it('lists what a subject holds by slug: assigned, by default, and inherited on request', async () => {
-  const { create, get } = authz.tenant();
-  const viewer = await create('/roles', { name: 'Viewer' });
-  const editor = await create('/roles', { name: 'Editor', parent_id: viewer.id });
-  const everybody = await create('/roles', { name: 'Everybody', is_default: true });
-  const assignment = await create('/assignments', {
+  const api = tools(server);
+  const viewer = await api.role({ name: 'Viewer' });
+  const editor = await api.role({ name: 'Editor', parent_id: viewer.id });
+  const everybody = await api.role({ name: 'Everybody', is_default: true });
+  const assignment = await api.assignment({
     ...{
       role_id: editor.id,
       subject_kind: 'user',
@@ -26,20 +31,20 @@ it('lists what a subject holds by slug: assigned, by default, and inherited on r
     resource_id: 'p1',
   };
 
-  expect((await get('/subjects/user/user-42/roles')).body).toEqual([
+  expect(await api.send('GET', '/subjects/user/user-42/roles')).toEqual([
     { ...assigned, expires_at: null },
     { ...everybody, via: 'default', ...none },
   ]);
-  expect((await get('/subjects/user/user-42/roles?inherited=true')).body).toEqual([
+  expect(await api.send('GET', '/subjects/user/user-42/roles?inherited=true')).toEqual([
     { ...assigned, expires_at: null },
     { ...everybody, via: 'default', ...none },
     { ...viewer, via: 'inherited', ...none },
   ]);
-  expect((await get('/subjects/service/user-42/roles')).body).toEqual([]);
+  expect(await api.send('GET', '/subjects/service/user-42/roles')).toEqual([]);
 });
 
 it('lists only the roles that apply to a type or a resource', async () => {
-  const { create, get } = authz.tenant();
+  const api = tools(server);
   const scopes = [
     {},
     { resource_type: 'document' },
@@ -47,30 +52,30 @@ it('lists only the roles that apply to a type or a resource', async () => {
     { resource_type: 'page' },
   ];
   for (const [n, scope] of scopes.entries()) {
-    const role = await create('/roles', { name: `r${n}` });
-    await create('/assignments', { role_id: role.id, subject_kind: 'user', subject_id: 'u', ...scope });
+    const role = await api.role({ name: `r${n}` });
+    await api.assignment({ role_id: role.id, subject_kind: 'user', subject_id: 'u', ...scope });
   }
   const slugs = async (query: string) =>
-    pluck((await get(`/subjects/user/u/roles?${query}`)).body, 'slug').join(' ');
+    pluck(await api.send('GET', `/subjects/user/u/roles?${query}`), 'slug').join(' ');
   expect(await slugs('')).toBe('r0 r1 r2 r3');
   expect(await slugs('resource_type=document')).toBe('r0 r1');
   expect(await slugs('resource_type=document&resource_id=1')).toBe('r0 r1 r2');
   expect(await slugs('resource_type=document&resource_id=2')).toBe('r0 r1');
-  expect((await get('/subjects/user/u/roles?resource_id=1')).body.error.message).toBe(
+  expect((await api.refusal('GET', '/subjects/user/u/roles?resource_id=1'))[1]).toBe(
     'resource_type: required with resource_id',
   );
 });
 
 it('goes through all roles page by page', async () => {
-  const { create, get } = authz.tenant();
+  const api = tools(server);
   for (let n = 0; n < 5; n += 1) {
-    const role = await create('/roles', { name: `r${n}` });
-    await create('/assignments', { role_id: role.id, subject_kind: 'user', subject_id: 'ä/b' });
+    const role = await api.role({ name: `r${n}` });
+    await api.assignment({ role_id: role.id, subject_kind: 'user', subject_id: 'ä/b' });
   }
   const slugs: unknown[] = [];
   let query = 'limit=2';
   for (;;) {
-    const response = await get(`/subjects/user/${encodeURIComponent('ä/b')}/roles?${query}`);
+    const response = await api.request('GET', `/subjects/user/${encodeURIComponent('ä/b')}/roles?${query}`);
     slugs.push(...pluck(response.body, 'slug'));
     const cursor = response.headers.get('x-next-cursor');
     if (cursor === null) break;

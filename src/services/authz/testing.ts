@@ -1,88 +1,69 @@
-import { afterAll, beforeAll, expect } from 'vitest';
-import type { CheckResult } from '../../../generated/authz/types.ts';
-import { testServer, type TestRequest, type TestResponse, type TestServer } from '../../testing/server.ts';
+import type {
+  Assignment,
+  CheckResult,
+  Permission,
+  Policy,
+  Relation,
+  ResourceType,
+  Role,
+} from '../../../generated/authz/types.ts';
+import type { TestRequest, TestResponse, TestServer } from '../../testing/server.ts';
 
 /** A record as a test reads it. */
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests look into bodies of every shape
-export type Body = any;
+export type Body = TestResponse['body'];
 
-/** Members of records that tests read by name. Tests compare the other members. */
-export interface Stored {
-  readonly id: string;
-  readonly name: string;
-  readonly slug: string;
-}
-
-/** The service over HTTP for one test file, in strict contract mode. Each test uses its own tenant. */
-export interface AuthzServer {
-  readonly server: TestServer;
-  /** Returns a client of a tenant without any data. */
-  tenant(options?: TestRequest): Client;
-}
-
-export interface Client {
-  readonly name: string;
-  readonly request: (method: string, path: string, body?: unknown) => Promise<TestResponse>;
-  readonly get: (path: string) => Promise<TestResponse>;
-  readonly post: (path: string, body: unknown) => Promise<TestResponse>;
-  readonly put: (path: string, body: unknown) => Promise<TestResponse>;
-  readonly delete: (path: string) => Promise<TestResponse>;
-  /** Posts and returns the record. Fails the test unless it was created. */
-  readonly create: (path: string, body: unknown) => Promise<Stored>;
-  /** Returns whether the subject may perform the action: `check('user:u1', 'read', 'document:1')`. */
-  readonly check: (subject: string, action: string, resource: string, more?: object) => Promise<CheckResult>;
-}
-
-/** Starts the server before the tests of a file and closes it after them. */
-export function authzServer(env: Record<string, string> = {}): AuthzServer {
-  const started: { server?: TestServer } = {};
-  beforeAll(async () => {
-    started.server = await testServer({ services: ['authz'], env, log: failures });
-  });
-  afterAll(() => started.server?.close());
-  const server = () => started.server!;
-  return {
-    get server() {
-      return server();
-    },
-    tenant: (options) => clientOf((...call) => server().request(...call), options),
-  };
-}
-
-/** Prints unexpected failures, so that their cause is visible. */
-const failures = {
-  write: (line: string) => void (line.includes('"level":50') && process.stderr.write(line)),
-};
+export type Tools = ReturnType<typeof tools>;
 
 let tenants = 0;
 
-/** Returns a client of one tenant. `base` is the service's path. */
-export function clientOf(send: TestServer['request'], options: TestRequest = {}, base = '/authz'): Client {
-  const name = options.tenant ?? `t${process.pid}-${(tenants += 1)}`;
-  const request: Client['request'] = (method, path, body) =>
-    send(method, `${base}/v1${path}`, { ...options, tenant: name, ...(body === undefined ? {} : { body }) });
-  return {
-    name,
-    request,
-    get: (path) => request('GET', path),
-    post: (path, body) => request('POST', path, body),
-    put: (path, body) => request('PUT', path, body),
-    delete: (path) => request('DELETE', path),
-    async create(path, body) {
-      const response = await request('POST', path, body);
-      expect(response.status, response.text).toBe(201);
-      return response.body as Stored;
-    },
-    async check(subject, action, resource, more = {}) {
-      const response = await request('POST', '/authz/check', {
-        ...question(subject, action, resource),
-        ...more,
-      });
-      expect(response.status, response.text).toBe(200);
-      return response.body as CheckResult;
-    },
+/**
+ * Helpers for the tests of this service. Each expects success; `refusal` is for requests that are refused. They all act in one
+ * tenant: because a decision depends on all rules and facts of its tenant, a test that names none gets its own, without any data.
+ */
+export const tools = (server: Pick<TestServer, 'request'>, tenant = `t${process.pid}-${(tenants += 1)}`) => {
+  /** Returns the whole response, whatever its status. */
+  const request = (method: string, path: string, options: TestRequest = {}): Promise<TestResponse> =>
+    server.request(method, `/authz/v1${path}`, { tenant, ...options });
+  const send = async (method: string, path: string, options: TestRequest = {}): Promise<Body> => {
+    const answer = await request(method, path, options);
+    if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`);
+    return answer.body;
   };
-}
+  const create = async (path: string, body: object): Promise<Body> => {
+    const answer = await request('POST', path, { body });
+    if (answer.status !== 201) throw new Error(`POST ${path}: ${answer.status} ${answer.text}`);
+    return answer.body;
+  };
+  return {
+    tenant,
+    request,
+    send,
+    /** Returns the status and the message. */
+    async refusal(
+      method: string,
+      path: string,
+      options: TestRequest = {},
+    ): Promise<[status: number, error: string]> {
+      const { status, text } = await request(method, path, options);
+      const { error } = (text === '' ? {} : JSON.parse(text)) as { error?: { message: string } };
+      return [status, error?.message ?? ''];
+    },
+    role: (body: object): Promise<Role> => create('/roles', body),
+    permission: (body: object): Promise<Permission> => create('/permissions', body),
+    /** Attaches the permission to the role. */
+    attach: (role_id: string, permission_id: string): Promise<Permission> =>
+      create(`/roles/${role_id}/permissions`, { permission_id }),
+    assignment: (body: object): Promise<Assignment> => create('/assignments', body),
+    policy: (body: object): Promise<Policy> => create('/policies', body),
+    resourceType: (body: object): Promise<ResourceType> => create('/resource-types', body),
+    /** Stores a tuple: `relation('document:1#viewer@user:a')`. */
+    relation: (text: string, more: object = {}): Promise<Relation> =>
+      create('/relations', { ...tuple(text), ...more }),
+    /** Returns whether the subject may perform the action: `check('user:u1', 'read', 'document:1')`. */
+    check: (subject: string, action: string, resource: string, more: object = {}): Promise<CheckResult> =>
+      send('POST', '/authz/check', { body: { ...question(subject, action, resource), ...more } }),
+  };
+};
 
 /** Returns one member of each record of a list. */
 export const pluck = (records: Body, member: string): unknown[] =>

@@ -1,18 +1,23 @@
-import { expect, it } from 'vitest';
-import { authzServer, pluck, question, tuple } from './testing.ts';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { testServer, type TestServer } from '../../testing/server.ts';
+import { pluck, question, tools } from './testing.ts';
 
-const authz = authzServer();
+let server: TestServer;
+beforeAll(async () => {
+  server = await testServer({ services: ['authz'] });
+});
+afterAll(() => server.close());
 
 it('answers other tenants while the largest questions of one are decided', async () => {
-  const [busy, other] = [authz.tenant(), authz.tenant()];
-  await other.create('/relations', tuple('document:1#viewer@user:a'));
+  const [busy, other] = [tools(server), tools(server)];
+  await other.relation('document:1#viewer@user:a');
   await other.check('user:a', 'viewer', 'document:1');
   for (let n = 0; n < 60; n++) {
     const subjects = Array.from(
       { length: 100 },
       (_, at) => `user:*${'a'.repeat(40)}*${'a'.repeat(80)}b${n}-${at}*${'a'.repeat(20)}`,
     );
-    await busy.create('/policies', {
+    await busy.policy({
       ...{ name: `Policy ${n}`, effect: 'deny', actions: ['*'], resources: ['*'], subjects },
     });
   }
@@ -23,7 +28,7 @@ it('answers other tenants while the largest questions of one are decided', async
   await busy.check('user:a', 'viewer', 'document:1');
   let isDone = false;
   const batches = Promise.all(
-    Array.from({ length: 4 }, () => busy.post('/authz/batch-check', { checks })),
+    Array.from({ length: 4 }, () => busy.request('POST', '/authz/batch-check', { body: { checks } })),
   ).finally(() => (isDone = true));
   let answered = 0;
   for (; !isDone; answered++)

@@ -1,4 +1,4 @@
-import { describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { Caller } from '../../http/caller.ts';
 import { portCall } from '../../http/local-port.ts';
 import { changeStore } from './changes.store.ts';
@@ -6,21 +6,26 @@ import { relations } from './relations.ts';
 import { settings } from './settings.ts';
 import { readSettings } from '../../lib/settings.ts';
 import { Models } from './models.ts';
-import { authzServer, type Body, type Client, tuple } from './testing.ts';
+import { testServer, type TestServer } from '../../testing/server.ts';
+import { type Body, tools, type Tools, tuple } from './testing.ts';
 import { createWriter } from './writes.ts';
 
-const authz = authzServer();
+let server: TestServer;
+beforeAll(async () => {
+  server = await testServer({ services: ['authz'] });
+});
+afterAll(() => server.close());
 
 /** Returns what the tables contain about a tenant. */
-async function stored({ name }: Client) {
-  const { sql } = authz.server.db;
+async function stored({ tenant: tenant_id }: Tools) {
+  const { sql } = server.db;
   const [tenant] = await sql<Body[]>`
     select revision, roles, permissions, policies, types, assignments, tuples
-    from authz.tenants where tenant_id = ${name}`;
+    from authz.tenants where tenant_id = ${tenant_id}`;
   const changes = await sql<{ revision: number }[]>`
-    select distinct revision from authz.changes where tenant_id = ${name} order by revision`;
+    select distinct revision from authz.changes where tenant_id = ${tenant_id} order by revision`;
   const events = await sql<{ type: string; subject: string; data: Body }[]>`
-    select type, subject, data from authz.outbox where tenant_id = ${name} order by seq`;
+    select type, subject, data from authz.outbox where tenant_id = ${tenant_id} order by seq`;
   return { tenant, revisions: changes.map(({ revision }) => revision), events };
 }
 
@@ -33,86 +38,92 @@ describe('64 creates at once', () => {
     ['/permissions', () => ({ resource: 'document', action: 'read' })],
     ['/assignments', (role: Body) => ({ role_id: role.id, subject_kind: 'user', subject_id: 'u' })],
   ])('of one and the same make exactly one in %s, and revisions have no gap', async (path, body) => {
-    const client = authz.tenant();
-    const role = await client.create('/roles', { name: 'First' });
-    const responses = await Promise.all(Array.from({ length: 64 }, () => client.post(path, body(role))));
+    const api = tools(server);
+    const role = await api.role({ name: 'First' });
+    const responses = await Promise.all(
+      Array.from({ length: 64 }, () => api.request('POST', path, { body: body(role) })),
+    );
     const statuses = responses.map(({ status }) => status).sort();
     expect(statuses).toEqual([201, ...Array<number>(63).fill(409)]);
-    const { tenant, revisions } = await stored(client);
+    const { tenant, revisions } = await stored(api);
     expect([tenant.revision, revisions]).toEqual([2, [1, 2]]);
   });
 
   it('of different ones raise the revision by one each', async () => {
-    const client = authz.tenant();
+    const api = tools(server);
     const responses = await Promise.all(
-      upTo(64).map((n) => client.post('/relations', tuple(`document:${n}#viewer@user:a`))),
+      upTo(64).map((n) => api.request('POST', '/relations', { body: tuple(`document:${n}#viewer@user:a`) })),
     );
     const seen = responses.map(({ headers }) => Number(headers.get('x-revision'))).sort((a, b) => a - b);
     expect(seen).toEqual(upTo(64));
-    const { tenant, revisions } = await stored(client);
+    const { tenant, revisions } = await stored(api);
     expect([tenant.revision, tenant.tuples, revisions]).toEqual([64, 64, upTo(64)]);
   });
 });
 
 it('counts what is there, whatever was written, refused and deleted', async () => {
-  const client = authz.tenant();
-  const role = await client.create('/roles', { name: 'R' });
-  await client.post('/roles', { name: 'R' });
-  const permission = await client.create('/permissions', { resource: 'a', action: 'b' });
-  await client.create(`/roles/${role.id}/permissions`, { permission_id: permission.id });
-  const gone = await client.create('/permissions', { resource: 'c', action: 'd' });
-  await client.delete(`/permissions/${gone.id}`);
-  await client.create('/policies', {
+  const api = tools(server);
+  const role = await api.role({ name: 'R' });
+  await api.request('POST', '/roles', { body: { name: 'R' } });
+  const permission = await api.permission({ resource: 'a', action: 'b' });
+  await api.attach(role.id, permission.id);
+  const gone = await api.permission({ resource: 'c', action: 'd' });
+  await api.send('DELETE', `/permissions/${gone.id}`);
+  await api.policy({
     name: 'P',
     effect: 'deny',
     subjects: ['*'],
     actions: ['x'],
     resources: ['y'],
   });
-  await client.create('/resource-types', { name: 'folder' });
-  await client.create('/assignments', { role_id: role.id, subject_kind: 'user', subject_id: 'u' });
-  await client.post('/relations/batch', { writes: ['a:1#b@c:d', 'a:2#b@c:d'].map(tuple) });
-  await client.post('/relations/delete', tuple('a:1#b@c:d'));
-  expect((await stored(client)).tenant).toEqual({
+  await api.resourceType({ name: 'folder' });
+  await api.assignment({ role_id: role.id, subject_kind: 'user', subject_id: 'u' });
+  await api.send('POST', '/relations/batch', { body: { writes: ['a:1#b@c:d', 'a:2#b@c:d'].map(tuple) } });
+  await api.send('POST', '/relations/delete', { body: tuple('a:1#b@c:d') });
+  expect((await stored(api)).tenant).toEqual({
     ...{ revision: 10, roles: 1, permissions: 1, policies: 1, types: 1, assignments: 1, tuples: 1 },
   });
 });
 
 it('leaves nothing of a batch whose last tuple is refused once the others were sent', async () => {
-  const client = authz.tenant();
-  await client.create('/resource-types', {
+  const api = tools(server);
+  await api.resourceType({
     name: 'folder',
     relations: [{ name: 'owner', subjects: ['user'] }],
   });
-  await client.create('/relations', tuple('folder:1#owner@user:a'));
-  const before = await stored(client);
-  const refused = await client.post('/relations/batch', {
-    writes: ['folder:2#owner@user:a', 'folder:3#owner@group:g'].map(tuple),
-    deletes: [tuple('folder:1#owner@user:a')],
-  });
-  expect([refused.status, refused.body.error.message]).toEqual([
-    400,
-    'writes[1].subject_type: "group" is not a subject of "folder#owner"',
-  ]);
-  const late = await client.post('/relations', {
-    ...tuple('folder:2#owner@user:a'),
-    expires_at: '2020-01-01T00:00:00Z',
+  await api.relation('folder:1#owner@user:a');
+  const before = await stored(api);
+  expect(
+    await api.refusal('POST', '/relations/batch', {
+      body: {
+        writes: ['folder:2#owner@user:a', 'folder:3#owner@group:g'].map(tuple),
+        deletes: [tuple('folder:1#owner@user:a')],
+      },
+    }),
+  ).toEqual([400, 'writes[1].subject_type: "group" is not a subject of "folder#owner"']);
+  const late = await api.request('POST', '/relations', {
+    body: {
+      ...tuple('folder:2#owner@user:a'),
+      expires_at: '2020-01-01T00:00:00Z',
+    },
   });
   expect(late.status).toBe(400);
-  expect(await stored(client)).toEqual(before);
-  const { body } = await client.get('/relations');
+  expect(await stored(api)).toEqual(before);
+  const { body } = await api.request('GET', '/relations');
   expect(body.map(({ object_id, revision }: Body) => [object_id, revision])).toEqual([['1', 2]]);
 });
 
 it('emits one event for each change, with the record', async () => {
-  const client = authz.tenant();
-  const role = await client.create('/roles', { name: 'R' });
-  const permission = await client.create('/permissions', { resource: 'a', action: 'b' });
-  await client.create(`/roles/${role.id}/permissions`, { permission_id: permission.id });
-  await client.put(`/roles/${role.id}`, { name: 'S' });
-  await client.put(`/roles/${role.id}`, { name: 'S' });
-  await client.post('/relations/batch', { writes: [tuple('a:1#b@c:d')], deletes: [tuple('a:2#b@c:d')] });
-  const { events } = await stored(client);
+  const api = tools(server);
+  const role = await api.role({ name: 'R' });
+  const permission = await api.permission({ resource: 'a', action: 'b' });
+  await api.attach(role.id, permission.id);
+  await api.send('PUT', `/roles/${role.id}`, { body: { name: 'S' } });
+  await api.send('PUT', `/roles/${role.id}`, { body: { name: 'S' } });
+  await api.send('POST', '/relations/batch', {
+    body: { writes: [tuple('a:1#b@c:d')], deletes: [tuple('a:2#b@c:d')] },
+  });
+  const { events } = await stored(api);
   expect(events.map(({ type }) => type)).toEqual([
     ...['authz.role.created', 'authz.permission.created', 'authz.permission.attached', 'authz.role.updated'],
     'authz.relations.changed',
@@ -126,25 +137,29 @@ it('emits one event for each change, with the record', async () => {
 });
 
 it('refuses one more than a tenant may have', async () => {
-  const client = authz.tenant();
-  await client.create('/roles', { name: 'R' });
-  await authz.server.db.sql`
-    update authz.tenants set roles = 10000, types = 500 where tenant_id = ${client.name}`;
-  const role = await client.post('/roles', { name: 'S' });
-  expect([role.status, role.body.error.message]).toEqual([409, 'limit reached: 10000 roles']);
-  const type = await client.post('/resource-types', { name: 'folder' });
-  expect([type.status, type.body.error.message]).toEqual([409, 'limit reached: 500 resource types']);
+  const api = tools(server);
+  await api.role({ name: 'R' });
+  await server.db.sql`
+    update authz.tenants set roles = 10000, types = 500 where tenant_id = ${api.tenant}`;
+  expect(await api.refusal('POST', '/roles', { body: { name: 'S' } })).toEqual([
+    409,
+    'limit reached: 10000 roles',
+  ]);
+  expect(await api.refusal('POST', '/resource-types', { body: { name: 'folder' } })).toEqual([
+    409,
+    'limit reached: 500 resource types',
+  ]);
 });
 
 it('refuses to change a system role without authz:admin', async () => {
-  const client = authz.tenant();
-  const role = await client.create('/roles', { name: 'System', is_system: true });
-  const db = authz.server.db;
+  const api = tools(server);
+  const role = await api.role({ name: 'System', is_system: true });
+  const db = server.db;
   const { roles } = await import('./roles.ts');
   const models = new Models(db, readSettings(settings, {}));
   const deps = { db, models, settings: readSettings(settings, {}), ...createWriter(db, models) };
-  const context = contextOf(client.name);
-  const permission = await client.create('/permissions', { resource: 'a', action: 'b' });
+  const context = contextOf(api.tenant);
+  const permission = await api.permission({ resource: 'a', action: 'b' });
   const handlers = roles(deps);
   for (const refused of [
     () => handlers.update({ roleId: role.id, body: { name: 'x' } }, context),
@@ -153,14 +168,14 @@ it('refuses to change a system role without authz:admin', async () => {
     () => handlers.create({ body: { ...newRole, name: 'Other', is_system: true } }, context),
   ])
     await expect(refused()).rejects.toMatchObject({ kind: 'forbidden', message: 'system role' });
-  expect((await client.get(`/roles/${role.id}`)).body).toEqual(role);
+  expect(await api.send('GET', `/roles/${role.id}`)).toEqual(role);
 });
 
 // On the embedded database no other process can write.
 describe.skipIf(inject('engine') === 'pglite')('another process', () => {
   /** Writes like another process whose notices get lost. */
-  async function elsewhere({ name }: Client, text: string, method: 'write' | 'delete'): Promise<void> {
-    const db = { ...authz.server.db, notices: { ...authz.server.db.notices, send: async () => {} } };
+  async function elsewhere({ tenant }: Tools, text: string, method: 'write' | 'delete'): Promise<void> {
+    const db = { ...server.db, notices: { ...server.db.notices, send: async () => {} } };
     const values = readSettings(settings, {});
     const deps = {
       db,
@@ -174,24 +189,24 @@ describe.skipIf(inject('engine') === 'pglite')('another process', () => {
       expires_at: null,
       on_duplicate: 'error' as const,
     };
-    await relations(deps)[method]({ body }, contextOf(name));
+    await relations(deps)[method]({ body }, contextOf(tenant));
   }
 
   it('is followed where its changes are in the log, and where the log was pruned beyond them', async () => {
-    const client = authz.tenant();
-    await client.create('/relations', tuple('document:1#read@user:a'));
+    const api = tools(server);
+    await api.relation('document:1#read@user:a');
     const allowed = async (user: string) =>
-      (await client.check(`user:${user}`, 'read', 'document:1', { fresh: true })).allowed;
+      (await api.check(`user:${user}`, 'read', 'document:1', { fresh: true })).allowed;
     expect(await allowed('a')).toBe(true);
 
-    await elsewhere(client, 'document:1#read@user:a', 'delete');
+    await elsewhere(api, 'document:1#read@user:a', 'delete');
     expect(await allowed('a')).toBe(false);
 
-    await elsewhere(client, 'document:1#read@user:b', 'write');
-    await elsewhere(client, 'document:1#read@user:c', 'write');
-    await changeStore(authz.server.db.sql).prune(0, 1_000_000);
+    await elsewhere(api, 'document:1#read@user:b', 'write');
+    await elsewhere(api, 'document:1#read@user:c', 'write');
+    await changeStore(server.db.sql).prune(0, 1_000_000);
     expect([await allowed('a'), await allowed('b'), await allowed('c')]).toEqual([false, true, true]);
-    await client.create('/relations', tuple('document:1#read@user:d'));
+    await api.relation('document:1#read@user:d');
     expect([await allowed('b'), await allowed('d')]).toEqual([true, true]);
   });
 });

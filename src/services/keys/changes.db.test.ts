@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { Change } from '../../../generated/keys/types.ts';
 import { childServer, type ChildServer, testServer, type TestServer } from '../../testing/server.ts';
-import { tools, until } from './testing.ts';
+import { until } from '../../testing/until.ts';
+import { tools } from './testing.ts';
 
 let server: TestServer;
 let api: ReturnType<typeof tools>;

@@ -35,8 +35,3 @@ export const tools = (api: Api) => {
     },
   };
 };
-
-/** Waits until the condition holds. The test's own time limit ends the wait. */
-export async function until(condition: () => Promise<boolean>): Promise<void> {
-  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 5));
-}

@@ -7,6 +7,7 @@ import {
   testServer,
   type TestServer,
 } from '../../../testing/server.ts';
+import { until } from '../../../testing/until.ts';
 import type { SignedIn } from '../testing/admin.ts';
 import { sessionTools } from '../testing/sessions.ts';
 import { issueToken } from './tokens.ts';
@@ -186,11 +187,6 @@ describe('the stream of changes', () => {
     expect((await api.refusal('GET', '/tokens/changes', { token }))[0]).toBe(403);
   });
 });
-
-/** Waits until the condition holds; the test's own time limit ends it. */
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  while (!(await condition())) await new Promise((done) => setTimeout(done, 5));
-}
 
 describe.runIf(inject('engine') === 'postgres')('another process', () => {
   let child: ChildServer;

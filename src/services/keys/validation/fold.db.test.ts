@@ -4,9 +4,10 @@ import type { Granularity, Outcome, UsageRecord } from '../../../../generated/ke
 import { runSweep } from '../../../db/sweeps.ts';
 import { newId } from '../../../lib/ids.ts';
 import { testDatabase, type TestDatabase } from '../../../testing/database.ts';
+import { until } from '../../../testing/until.ts';
 import { journalStore } from './journal.store.ts';
 import { usageSweeps } from './retention.ts';
-import { contextOf, openKeys, until, type OpenKeys } from './testing/open-keys.ts';
+import { contextOf, openKeys, type OpenKeys } from './testing/open-keys.ts';
 import { recordAt } from './testing/uses.ts';
 import { usageStore } from './usage.store.ts';
 

@@ -2,7 +2,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vi
 import type { UsageRecord } from '../../../../generated/keys/types.ts';
 import { testDatabase, type TestDatabase } from '../../../testing/database.ts';
 import { proxyTo } from '../../../testing/proxy.ts';
-import { contextOf, openKeys, until, type OpenKeys } from './testing/open-keys.ts';
+import { until } from '../../../testing/until.ts';
+import { contextOf, openKeys, type OpenKeys } from './testing/open-keys.ts';
 import { startWorkers, type Worker } from './testing/workers.ts';
 
 const acme = contextOf('acme');

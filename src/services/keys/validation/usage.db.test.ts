@@ -3,8 +3,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { UsageRecord } from '../../../../generated/keys/types.ts';
 import { idTime, newId } from '../../../lib/ids.ts';
 import { testDatabase, type TestDatabase } from '../../../testing/database.ts';
+import { until } from '../../../testing/until.ts';
 import { createFold } from './fold.ts';
-import { contextOf, openKeys, until, type OpenKeys } from './testing/open-keys.ts';
+import { contextOf, openKeys, type OpenKeys } from './testing/open-keys.ts';
 import { idAt, reported } from './testing/uses.ts';
 
 let db: TestDatabase;

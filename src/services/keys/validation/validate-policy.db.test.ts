@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { testDatabase, type TestDatabase } from '../../../testing/database.ts';
-import { contextOf, openKeys, until, type OpenKeys } from './testing/open-keys.ts';
+import { until } from '../../../testing/until.ts';
+import { contextOf, openKeys, type OpenKeys } from './testing/open-keys.ts';
 
 let db: TestDatabase;
 let service: OpenKeys;

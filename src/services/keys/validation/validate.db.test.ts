@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { testDatabase, type TestDatabase } from '../../../testing/database.ts';
+import { until } from '../../../testing/until.ts';
 import { hashRawKey, makeRawKey } from './raw-key.ts';
-import { contextOf, openKeys, question, until, type OpenKeys } from './testing/open-keys.ts';
+import { contextOf, openKeys, question, type OpenKeys } from './testing/open-keys.ts';
 
 let db: TestDatabase;
 let service: OpenKeys;
