@@ -126,7 +126,7 @@ export interface Crons<Call = unknown> {
   enable(request: { cronId: T.CronId }, call: Call): Promise<T.CronEntry>;
 
   /**
-   * Creates a job of a cron entry now. The schedule does not change, and a disabled entry can be triggered too.
+   * Creates a job of a cron entry now. Its schedule does not change.
    *
    * Needs the scope `jobs:write`.
    *

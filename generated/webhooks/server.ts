@@ -46,7 +46,7 @@ export interface Deliveries<Call = unknown> {
   get(request: { id: T.DeliveryId }, call: Call): Promise<T.Delivery>;
 
   /**
-   * Lists the attempts of a delivery, oldest first: all of them, at most 100.
+   * Lists the attempts of a delivery, oldest first. There are at most 100, and all are returned.
    *
    * Needs the scope `webhooks:read`.
    *

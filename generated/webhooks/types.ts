@@ -571,7 +571,8 @@ export interface components {
         EndpointList: components["schemas"]["Endpoint"][];
         /**
          * @description An endpoint, by its id or by the `uid` that the tenant gave it. A value that begins with `ep_` is
-         *     an id.
+         *     an id. The operator names endpoints of other tenants by their id only, because tenants may choose
+         *     the same `uid`.
          * @example accounting
          */
         EndpointRef: string;

@@ -214,7 +214,7 @@ export interface Crons {
   ) => Answer<T.CronEntry, T.Error>;
 
   /**
-   * Creates a job of a cron entry now. The schedule does not change, and a disabled entry can be triggered too.
+   * Creates a job of a cron entry now. Its schedule does not change.
    *
    * Needs the scope `jobs:write`.
    *

@@ -80,7 +80,7 @@ export interface Deliveries {
   ) => Answer<T.Delivery, T.Error>;
 
   /**
-   * Lists the attempts of a delivery, oldest first: all of them, at most 100.
+   * Lists the attempts of a delivery, oldest first. There are at most 100, and all are returned.
    *
    * Needs the scope `webhooks:read`.
    *
@@ -159,7 +159,8 @@ export interface Deliveries {
     request: {
       /**
        * An endpoint, by its id or by the `uid` that the tenant gave it. A value that begins with `ep_` is
-       * an id.
+       * an id. The operator names endpoints of other tenants by their id only, because tenants may choose
+       * the same `uid`.
        */
       id: T.EndpointRef;
       /** The maximum number of records to return. */

@@ -96,7 +96,8 @@ export interface Endpoints {
     request: {
       /**
        * An endpoint, by its id or by the `uid` that the tenant gave it. A value that begins with `ep_` is
-       * an id.
+       * an id. The operator names endpoints of other tenants by their id only, because tenants may choose
+       * the same `uid`.
        */
       id: T.EndpointRef;
     },
@@ -130,7 +131,8 @@ export interface Endpoints {
     request: {
       /**
        * An endpoint, by its id or by the `uid` that the tenant gave it. A value that begins with `ep_` is
-       * an id.
+       * an id. The operator names endpoints of other tenants by their id only, because tenants may choose
+       * the same `uid`.
        */
       id: T.EndpointRef;
       body: T.EndpointUpdate;
@@ -162,7 +164,8 @@ export interface Endpoints {
     request: {
       /**
        * An endpoint, by its id or by the `uid` that the tenant gave it. A value that begins with `ep_` is
-       * an id.
+       * an id. The operator names endpoints of other tenants by their id only, because tenants may choose
+       * the same `uid`.
        */
       id: T.EndpointRef;
     },
@@ -193,7 +196,8 @@ export interface Endpoints {
     request: {
       /**
        * An endpoint, by its id or by the `uid` that the tenant gave it. A value that begins with `ep_` is
-       * an id.
+       * an id. The operator names endpoints of other tenants by their id only, because tenants may choose
+       * the same `uid`.
        */
       id: T.EndpointRef;
     },
@@ -224,7 +228,8 @@ export interface Endpoints {
     request: {
       /**
        * An endpoint, by its id or by the `uid` that the tenant gave it. A value that begins with `ep_` is
-       * an id.
+       * an id. The operator names endpoints of other tenants by their id only, because tenants may choose
+       * the same `uid`.
        */
       id: T.EndpointRef;
     },
@@ -257,7 +262,8 @@ export interface Endpoints {
     request: {
       /**
        * An endpoint, by its id or by the `uid` that the tenant gave it. A value that begins with `ep_` is
-       * an id.
+       * an id. The operator names endpoints of other tenants by their id only, because tenants may choose
+       * the same `uid`.
        */
       id: T.EndpointRef;
       body?: T.SecretRotation | undefined;
@@ -289,7 +295,8 @@ export interface Endpoints {
     request: {
       /**
        * An endpoint, by its id or by the `uid` that the tenant gave it. A value that begins with `ep_` is
-       * an id.
+       * an id. The operator names endpoints of other tenants by their id only, because tenants may choose
+       * the same `uid`.
        */
       id: T.EndpointRef;
     },
@@ -323,7 +330,8 @@ export interface Endpoints {
     request: {
       /**
        * An endpoint, by its id or by the `uid` that the tenant gave it. A value that begins with `ep_` is
-       * an id.
+       * an id. The operator names endpoints of other tenants by their id only, because tenants may choose
+       * the same `uid`.
        */
       id: T.EndpointRef;
       body?: T.TestEvent | undefined;
