@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import type { Operation } from '../generated/operations.ts';
 import { broken, hostile, valid } from './arbitraries.ts';
-import { parametersOf, type Schema } from './contract.ts';
+import { parametersOf, resolve, type Schema } from './contract.ts';
 import { bodySchema, formMembers, takesForm } from './requests.ts';
 
 /** An empty or dot segment would make another path. */
@@ -22,20 +22,17 @@ export interface Generated {
 
 /** Generates requests of the operation: valid ones, and ones with a single error. */
 export function requests(operation: Operation): fc.Arbitrary<Generated> {
-  const parameters = (place: 'path' | 'query', required: boolean, fits: (text: string) => boolean) => {
-    const own = parametersOf(operation).filter((parameter) => parameter.in === place);
-    const texts = own.map(
-      ({ name, schema }) => [name, parameterText(operation, schema).filter(fits)] as const,
-    );
-    return fc.record(Object.fromEntries(texts), {
-      requiredKeys: required ? own.map(({ name }) => name) : [],
-    });
-  };
+  const own = (place: 'path' | 'query') =>
+    parametersOf(operation).filter((parameter) => parameter.in === place);
+  const path = own('path').map(
+    ({ name, schema }) => [name, parameterText(operation, schema).filter(isSegment)] as const,
+  );
+  const query = own('query').map(({ name, schema }) => [name, parameterTexts(operation, schema)] as const);
   return fc.record({
-    parameters: parameters('path', true, isSegment),
+    parameters: fc.record(Object.fromEntries(path)),
     query: fc
       .tuple(
-        parameters('query', false, () => true),
+        fc.record(Object.fromEntries(query), { requiredKeys: [] as string[] }),
         fc.oneof({ weight: 4, arbitrary: fc.constant('') }, { weight: 1, arbitrary: oddQuery }),
       )
       .map(([known, odd]) => queryText(known, odd)),
@@ -75,10 +72,19 @@ const parameterText = ({ service }: Operation, schema: Schema): fc.Arbitrary<str
     )
     .map((value) => (typeof value === 'string' ? value : JSON.stringify(value)).slice(0, 4_000));
 
-function queryText(known: Record<string, string>, odd: string): string {
-  const text = [...Object.entries(known).map(([name, value]) => `${name}=${encoded(value)}`), odd]
-    .filter(Boolean)
-    .join('&');
+/** Generates the values of a parameter: several for an array, which is sent as the same parameter several times. */
+function parameterTexts(operation: Operation, schema: Schema): fc.Arbitrary<string[]> {
+  const { type, items } = resolve(operation.service, schema);
+  return type === 'array'
+    ? fc.array(parameterText(operation, items as Schema), { minLength: 1, maxLength: 3 })
+    : parameterText(operation, schema).map((text) => [text]);
+}
+
+function queryText(known: Record<string, string[]>, odd: string): string {
+  const pairs = Object.entries(known).flatMap(([name, values]) =>
+    values.map((value) => `${name}=${encoded(value)}`),
+  );
+  const text = [...pairs, odd].filter(Boolean).join('&');
   return text === '' ? '' : `?${text}`;
 }
 

@@ -21,7 +21,7 @@ import {
   type ServiceName,
 } from '../generated/operations.ts';
 import { broken, hostile, valid } from './arbitraries.ts';
-import { documentOf, nameOf, parametersOf, type Document, type Schema } from './contract.ts';
+import { documentOf, nameOf, parametersOf, resolve, type Document, type Schema } from './contract.ts';
 import { bodySchema, formMembers, pathOf, takesForm, textOf } from './requests.ts';
 
 const seed = Number(process.env['FUZZ_SEED'] || 20261123);
@@ -66,7 +66,7 @@ describe.each(Object.keys(services) as ServiceName[])('the validators of %s', (s
   /** Returns how the request violates the document, or an empty text when it is allowed. */
   async function judgedByDocument(operation: Operation, { path, query, body }: Input): Promise<string> {
     const search = Object.entries(query)
-      .map(([name, value]) => `${name}=${escaped(value)}`)
+      .flatMap(([name, values]) => [values].flat().map((value) => `${name}=${escaped(value)}`))
       .join('&');
     const response = await fetch(`${url}${segmentsOf(operation, path)}${search === '' ? '' : `?${search}`}`, {
       method: operation.verb,
@@ -174,19 +174,29 @@ function withDefaults({ restores = {}, members = {} }: Leeway, value: unknown): 
 
 interface Input {
   readonly path: Record<string, string>;
-  readonly query: Record<string, string>;
+  /** A parameter that may be repeated has all its values. */
+  readonly query: Record<string, string | string[]>;
   readonly body: unknown;
 }
 
 function inputs(operation: Operation): fc.Arbitrary<Input> {
-  const texts = (place: 'path' | 'query') => {
-    const own = parametersOf(operation).filter((parameter) => parameter.in === place);
-    const values = own.map(({ name, schema }) => [name, parameterText(operation, schema)] as const);
-    return fc.record(Object.fromEntries(values), {
-      requiredKeys: place === 'path' ? own.map(({ name }) => name) : [],
-    });
-  };
-  return fc.record({ path: texts('path'), query: texts('query'), body: bodies(operation) });
+  const own = (place: 'path' | 'query') =>
+    parametersOf(operation).filter((parameter) => parameter.in === place);
+  const path = own('path').map(({ name, schema }) => [name, parameterText(operation, schema)] as const);
+  const query = own('query').map(({ name, schema }) => [name, parameterValues(operation, schema)] as const);
+  return fc.record({
+    path: fc.record(Object.fromEntries(path)),
+    query: fc.record(Object.fromEntries(query), { requiredKeys: [] as string[] }),
+    body: bodies(operation),
+  });
+}
+
+/** Generates the values of a parameter: several for an array, which is sent as the same parameter several times. */
+function parameterValues(operation: Operation, schema: Schema): fc.Arbitrary<string | string[]> {
+  const { type, items, maxItems } = resolve(operation.service, schema);
+  if (type !== 'array') return parameterText(operation, schema);
+  const most = typeof maxItems === 'number' ? maxItems + 1 : 3;
+  return fc.array(parameterText(operation, items as Schema), { minLength: 1, maxLength: most });
 }
 
 function bodies(operation: Operation): fc.Arbitrary<unknown> {

@@ -4,7 +4,7 @@ import type * as T from './types.ts';
 /** Crons: schedules that create jobs. */
 export interface Crons<Call = unknown> {
   /**
-   * Creates a cron entry.
+   * Creates a cron entry. Its name is unique in the tenant and app. Only the operator may name another tenant; its jobs then belong to that tenant.
    *
    * Needs the scope `jobs:write`.
    *
@@ -20,7 +20,7 @@ export interface Crons<Call = unknown> {
    * - 500: An internal error occurred; the log records its cause under the request id.
    * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for
    */
-  create(request: { body: T.CronEntryCreate }, call: Call): Promise<T.CronEntry>;
+  create(request: { body: T.CronInput }, call: Call): Promise<T.CronEntry>;
 
   /**
    * Lists the cron entries of the tenant, newest first.
@@ -72,7 +72,7 @@ export interface Crons<Call = unknown> {
    * - 500: An internal error occurred; the log records its cause under the request id.
    * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for
    */
-  update(request: { cronId: T.CronId; body: T.CronEntryUpdate }, call: Call): Promise<T.CronEntry>;
+  update(request: { cronId: T.CronId; body: T.CronUpdate }, call: Call): Promise<T.CronEntry>;
 
   /**
    * Deletes a cron entry. It never fires again; its jobs remain.
@@ -160,7 +160,7 @@ export interface Dlq<Call = unknown> {
    * - 500: An internal error occurred; the log records its cause under the request id.
    * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for
    */
-  list(request: { limit: number; offset: number; cursor?: T.Cursor | undefined; scope_org_id?: T.TenantId | undefined; queue?: T.QueueName | undefined }, call: Call): Promise<T.DeadLetterList>;
+  list(request: { limit: number; offset: number; cursor?: T.Cursor | undefined; scope_org_id?: T.TenantId | undefined; tag?: Array<T.JobTag> | undefined; queue?: T.QueueName | undefined; job_name?: T.JobName | undefined }, call: Call): Promise<T.DeadLetterList>;
 
   /**
    * Counts the dead letters of the tenant.
@@ -176,10 +176,11 @@ export interface Dlq<Call = unknown> {
    * - 500: An internal error occurred; the log records its cause under the request id.
    * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for
    */
-  count(request: { queue?: T.QueueName | undefined }, call: Call): Promise<T.DeadLetterCount>;
+  count(request: { scope_org_id?: T.TenantId | undefined; tag?: Array<T.JobTag> | undefined; queue?: T.QueueName | undefined }, call: Call): Promise<T.DeadLetterCount>;
 
   /**
-   * Removes the dead letters of the tenant that are older than a threshold.
+   * Removes the dead letters of the tenant that are older than a threshold; for the operator, those
+   * of all tenants of the app unless the request names one. The failed jobs remain as history.
    *
    * Needs the scope `jobs:admin`.
    *
@@ -198,7 +199,8 @@ export interface Dlq<Call = unknown> {
 
   /**
    * Replays several dead letters: those with the given ids, or the oldest 1000 that match a filter.
-   * Sending both or neither is a 400.
+   * Sending both or neither is a 400. To replay all that match, repeat the request until
+   * `remaining` is 0, each time with another `Idempotency-Key`.
    *
    * Needs the scope `jobs:write`.
    *
@@ -207,6 +209,7 @@ export interface Dlq<Call = unknown> {
    * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 409: The lease does not hold the job, the name is already in use, or the `Idempotency-Key` was used
    * - 413: The body, or a value in it, is larger than the operation accepts.
    * - 415: The operation does not accept the content type of the body.
    * - 429: The API key of the request has exceeded its rate limit.
@@ -272,10 +275,10 @@ export interface Jobs<Call = unknown> {
    * - 500: An internal error occurred; the log records its cause under the request id.
    * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for
    */
-  list(request: { limit: number; offset: number; cursor?: T.Cursor | undefined; scope_org_id?: T.TenantId | undefined; state?: T.JobState | undefined; queue?: T.QueueName | undefined; name?: T.JobName | undefined }, call: Call): Promise<T.JobList>;
+  list(request: { limit: number; offset: number; cursor?: T.Cursor | undefined; scope_org_id?: T.TenantId | undefined; tag?: Array<T.JobTag> | undefined; state?: T.JobState | undefined; queue?: T.QueueName | undefined; name?: T.JobName | undefined }, call: Call): Promise<T.JobList>;
 
   /**
-   * Creates a job. If its `unique_key` is taken, the existing job is returned with 200, and nothing is created.
+   * Creates a job. If its `unique_key` is taken, the existing job is returned with 200, and nothing is created; with `unique_mode` `replace`, a pending one gets the new `payload` and `run_at`. A reserved queue is a 400, and so are both `run_at` and `delay`. Only the operator may name another tenant.
    *
    * Needs the scope `jobs:write`.
    *
@@ -294,7 +297,8 @@ export interface Jobs<Call = unknown> {
   create(request: { body: T.JobInput }, call: Call): Promise<T.Job>;
 
   /**
-   * Creates several jobs atomically.
+   * Creates several jobs atomically: if one is refused, the message names it and none is created. A
+   * job whose `unique_key` is taken is no refusal: the existing job is returned in its place.
    *
    * Needs the scope `jobs:write`.
    *
@@ -313,6 +317,27 @@ export interface Jobs<Call = unknown> {
   createBatch(request: { body: T.JobBatch }, call: Call): Promise<T.JobBatchResult>;
 
   /**
+   * Cancels several jobs: those with the given ids, or the oldest 1000 that match a filter. Only jobs
+   * that are `pending` or `retrying` are cancelled; others are left as they are. Sending both ids and
+   * a filter, or neither, is a 400. To cancel all that match, repeat the request until `remaining` is
+   * 0.
+   *
+   * Needs the scope `jobs:write`.
+   *
+   * `POST /v1/jobs/cancel`
+   *
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 413: The body, or a value in it, is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for
+   */
+  cancelMany(request: { body: T.CancelInput }, call: Call): Promise<T.CancelResult>;
+
+  /**
    * Counts the jobs of the tenant by state.
    *
    * Needs the scope `jobs:read`.
@@ -326,7 +351,7 @@ export interface Jobs<Call = unknown> {
    * - 500: An internal error occurred; the log records its cause under the request id.
    * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for
    */
-  counts(request: { queue?: T.QueueName | undefined }, call: Call): Promise<T.JobCounts>;
+  counts(request: { scope_org_id?: T.TenantId | undefined; tag?: Array<T.JobTag> | undefined; queue?: T.QueueName | undefined }, call: Call): Promise<T.JobCounts>;
 
   /**
    * Returns one job.
@@ -363,7 +388,7 @@ export interface Jobs<Call = unknown> {
   cancel(request: { jobId: T.JobId }, call: Call): Promise<void>;
 
   /**
-   * Completes a job that the lease holds.
+   * Completes a job that the lease holds. A job that the lease does not hold is a 409.
    *
    * Needs the scope `jobs:write`.
    *
@@ -383,7 +408,7 @@ export interface Jobs<Call = unknown> {
   complete(request: { jobId: T.JobId; body: T.Completion }, call: Call): Promise<T.Job>;
 
   /**
-   * Fails the attempt of a job that the lease holds. Another attempt follows unless none is left or it would not help.
+   * Fails the attempt of a job that the lease holds. Another attempt follows unless none is left or it would not help. A job that the lease does not hold is a 409.
    *
    * Needs the scope `jobs:write`.
    *
@@ -420,7 +445,7 @@ export interface Jobs<Call = unknown> {
   retry(request: { jobId: T.JobId }, call: Call): Promise<T.Job>;
 
   /**
-   * Postpones a job that the lease holds. The attempt does not count.
+   * Postpones a job that the lease holds. The attempt does not count, and the lease no longer holds the job. A job that it does not hold is a 409.
    *
    * Needs the scope `jobs:write`.
    *
@@ -448,7 +473,8 @@ export interface Leases<Call = unknown> {
   /**
    * Takes due jobs from queues: by priority, then from each tenant in turn, then by `run_at`. When
    * none is due, it waits up to `wait` for one and otherwise returns a lease without an id and
-   * jobs.
+   * jobs. Queues that begin with `plinth.` are a 403. If the response is lost, the jobs go to other
+   * workers when the lease ends.
    *
    * Needs the scope `jobs:write`.
    *
@@ -483,7 +509,7 @@ export interface Leases<Call = unknown> {
   release(request: { leaseId: T.LeaseId }, call: Call): Promise<void>;
 
   /**
-   * Renews a lease, and returns the jobs that it no longer holds.
+   * Renews a lease, and returns the jobs that it no longer holds. A lease that has ended is a 404.
    *
    * Needs the scope `jobs:write`.
    *
@@ -502,7 +528,7 @@ export interface Leases<Call = unknown> {
   heartbeat(request: { leaseId: T.LeaseId; body?: T.Heartbeat | undefined }, call: Call): Promise<T.HeartbeatResult>;
 
   /**
-   * Ends attempts of several jobs of a lease. Returns the jobs that it no longer held.
+   * Ends attempts of several jobs of a lease. A lease that has ended is a 404, and nothing changes; single jobs that the lease does not hold are returned as lost, and the others are settled. When repeated, the request changes nothing more.
    *
    * Needs the scope `jobs:write`.
    *
@@ -522,8 +548,8 @@ export interface Leases<Call = unknown> {
 }
 
 /**
- * Queues: queues of jobs and their limits. A queue need not be created: it exists once a job names
- * it.
+ * Queues: queues of jobs and their limits. A queue belongs to its app and need not be created: it
+ * exists once a job names it.
  */
 export interface Queues<Call = unknown> {
   /**
@@ -560,7 +586,7 @@ export interface Queues<Call = unknown> {
   get(request: { name: T.QueueName }, call: Call): Promise<T.Queue>;
 
   /**
-   * Sets the limits of a queue, which is created if it does not exist. Absent members keep their value.
+   * Sets the limits of a queue, or pauses it. The queue is created if it does not exist. Absent members keep their value. Queues of other apps with the same name are not affected.
    *
    * Needs the scope `jobs:admin` in the operator's tenant.
    *
@@ -594,7 +620,7 @@ export interface Stats<Call = unknown> {
    * - 500: An internal error occurred; the log records its cause under the request id.
    * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for
    */
-  get(request: Record<never, never>, call: Call): Promise<T.Statistics>;
+  get(request: { scope_org_id?: T.TenantId | undefined }, call: Call): Promise<T.Statistics>;
 }
 
 /** Workflows: registered names of code whose steps are recorded, so that no step is executed again. */
@@ -633,7 +659,7 @@ export interface Workflows<Call = unknown> {
   get(request: { name: T.WorkflowName }, call: Call): Promise<T.Workflow>;
 
   /**
-   * Registers a version of a workflow, or replaces its registration. The name `runs` is a 400, and so is a name that code has registered.
+   * Registers a version of a workflow, or replaces its registration. Runs that have begun keep their version. The name `runs` is a 400, and so is a name that code has registered.
    *
    * Needs the scope `jobs:write`.
    *
@@ -648,7 +674,7 @@ export interface Workflows<Call = unknown> {
    * - 500: An internal error occurred; the log records its cause under the request id.
    * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for
    */
-  put(request: { name: T.WorkflowName; body: T.WorkflowCreate }, call: Call): Promise<T.Workflow>;
+  put(request: { name: T.WorkflowName; body: T.WorkflowInput }, call: Call): Promise<T.Workflow>;
 
   /**
    * Removes a workflow with all its versions: no new run of it can be started. A name that code has registered is a 400.
@@ -687,7 +713,7 @@ export interface Runs<Call = unknown> {
   list(request: { limit: number; offset: number; cursor?: T.Cursor | undefined; scope_org_id?: T.TenantId | undefined; state?: T.RunState | undefined; name?: T.WorkflowName | undefined }, call: Call): Promise<T.RunList>;
 
   /**
-   * Starts a run. If the workflow already has a run with this `key`, that run is returned with 200, and nothing is started.
+   * Starts a run. If the workflow already has a run with this `key`, that run is returned with 200, and nothing is started. Only the operator may name another tenant, whose workflow is then run.
    *
    * Needs the scope `jobs:write`.
    *
@@ -758,7 +784,7 @@ export interface Runs<Call = unknown> {
   retry(request: { runId: T.RunId }, call: Call): Promise<T.WorkflowRun>;
 
   /**
-   * Sends a signal to a run. It is stored until the run waits for a signal with this name. A finished run is a 400.
+   * Sends a signal to a run. It is stored until the run waits for a signal with this name. A signal with an `id` that the run already has is ignored; a finished run is a 400.
    *
    * Needs the scope `jobs:write`.
    *
@@ -768,6 +794,7 @@ export interface Runs<Call = unknown> {
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
    * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 409: The lease does not hold the job, the name is already in use, or the `Idempotency-Key` was used
    * - 413: The body, or a value in it, is larger than the operation accepts.
    * - 415: The operation does not accept the content type of the body.
    * - 429: The API key of the request has exceeded its rate limit.
@@ -794,7 +821,7 @@ export interface Runs<Call = unknown> {
   steps(request: { runId: T.RunId; limit: number; offset: number; cursor?: T.Cursor | undefined }, call: Call): Promise<T.StepList>;
 
   /**
-   * Records the output of a step. The first recorded output wins and is returned.
+   * Records the result of a step. The first recorded output wins and is returned, so that a repeated request changes nothing. With an error, the step is `retrying`: the job of the run is postponed, and the lease no longer holds it. With an error that is not `retryable`, the step is `failed`, and the worker goes on with the run. A step has at most 100 attempts.
    *
    * Needs the scope `jobs:write`.
    *

@@ -8,9 +8,26 @@ import type * as T from './types.ts';
  * secret, one for each secret that signs, with spaces between them. A 2xx accepts the delivery, and
  * a 410 disables the endpoint. A 4xx other than 408, 425 and 429 is attempted four times, any other
  * failure until no attempts are left: after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h, then
- * every 24 h, or later if `Retry-After` says so.
+ * every 24 h, or later if `Retry-After` says so. The body is the same in every attempt. To an endpoint
+ * with `ordered`, the events of one key are delivered one after the other.
  */
 export interface Deliveries<Call = unknown> {
+  /**
+   * Lists the deliveries of the tenant to all its endpoints, newest first.
+   *
+   * Needs the scope `webhooks:read`.
+   *
+   * `GET /deliveries`
+   *
+   * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the queue of events is full.
+   */
+  listAll(request: { limit: number; offset: number; cursor?: T.Cursor | undefined; tenant_id?: T.TenantId | undefined; from?: T.Timestamp | undefined; to?: T.Timestamp | undefined; state?: T.DeliveryState | undefined; event_type?: T.EventTypeName | undefined; endpoint_id?: T.EndpointRef | undefined }, call: Call): Promise<T.DeliveryList>;
+
   /**
    * Returns one delivery.
    *
@@ -29,7 +46,7 @@ export interface Deliveries<Call = unknown> {
   get(request: { id: T.DeliveryId }, call: Call): Promise<T.Delivery>;
 
   /**
-   * Lists the attempts of a delivery, oldest first.
+   * Lists the attempts of a delivery, oldest first. There are at most 100, and all are returned.
    *
    * Needs the scope `webhooks:read`.
    *
@@ -46,7 +63,7 @@ export interface Deliveries<Call = unknown> {
   attempts(request: { id: T.DeliveryId }, call: Call): Promise<T.AttemptList>;
 
   /**
-   * Makes a pending delivery due now.
+   * Makes a pending delivery due now. A delivery in any other state is a 400.
    *
    * Needs the scope `webhooks:write`.
    *
@@ -77,7 +94,7 @@ export interface Deliveries<Call = unknown> {
    * - 500: An internal error occurred; the log records its cause under the request id.
    * - 503: The database is unavailable, or the queue of events is full.
    */
-  list(request: { id: T.EndpointId; limit: number; offset: number; cursor?: T.Cursor | undefined; state?: T.DeliveryState | undefined; event_type?: T.EventTypeName | undefined }, call: Call): Promise<T.DeliveryList>;
+  list(request: { id: T.EndpointRef; limit: number; offset: number; cursor?: T.Cursor | undefined; from?: T.Timestamp | undefined; to?: T.Timestamp | undefined; state?: T.DeliveryState | undefined; event_type?: T.EventTypeName | undefined }, call: Call): Promise<T.DeliveryList>;
 }
 
 /** Dlq: dead letters, which are deliveries that failed permanently. A replay removes its entry. */
@@ -96,7 +113,7 @@ export interface Dlq<Call = unknown> {
    * - 500: An internal error occurred; the log records its cause under the request id.
    * - 503: The database is unavailable, or the queue of events is full.
    */
-  list(request: { limit: number; offset: number; cursor?: T.Cursor | undefined; tenant_id?: T.TenantId | undefined; endpoint_id?: T.EndpointId | undefined }, call: Call): Promise<T.DeadLetterList>;
+  list(request: { limit: number; offset: number; cursor?: T.Cursor | undefined; tenant_id?: T.TenantId | undefined; endpoint_id?: T.EndpointRef | undefined; event_type?: T.EventTypeName | undefined; from?: T.Timestamp | undefined; to?: T.Timestamp | undefined }, call: Call): Promise<T.DeadLetterList>;
 
   /**
    * Counts the dead letters of the tenant.
@@ -115,7 +132,8 @@ export interface Dlq<Call = unknown> {
   count(request: { tenant_id?: T.TenantId | undefined }, call: Call): Promise<T.DeadLetterCount>;
 
   /**
-   * Removes the dead letters of the tenant that are older than a threshold.
+   * Removes the dead letters of the tenant that are older than a threshold; for the operator, those
+   * of all tenants of the app unless the request names one. The failed deliveries remain as history.
    *
    * Needs the scope `webhooks:admin`.
    *
@@ -133,8 +151,9 @@ export interface Dlq<Call = unknown> {
   purge(request: { body?: T.DeadLetterPurge | undefined }, call: Call): Promise<T.DeadLetterPurgeResult>;
 
   /**
-   * Replays several dead letters: those with the given ids, or the oldest 1000 that match a filter.
-   * Sending both or neither is a 400.
+   * Replays several dead letters: those with the given ids, or the oldest 1000 that match a filter;
+   * the list with the same filter shows them before. Sending both or neither is a 400. To replay all
+   * that match, repeat the request until `remaining` is 0, each time with another `Idempotency-Key`.
    *
    * Needs the scope `webhooks:write`.
    *
@@ -143,6 +162,7 @@ export interface Dlq<Call = unknown> {
    * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 409: The `uid` is already in use, the tenant has reached its limit of endpoints, or the
    * - 413: The body, or `data` in it, is larger than the operation accepts.
    * - 415: The operation does not accept the content type of the body.
    * - 429: The API key of the request has exceeded its rate limit.
@@ -198,7 +218,7 @@ export interface Dlq<Call = unknown> {
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
    * - 404: A resource named in the path or the body does not exist in this tenant.
-   * - 409: The tenant has reached its limit of endpoints, or the `Idempotency-Key` was used with another
+   * - 409: The `uid` is already in use, the tenant has reached its limit of endpoints, or the
    * - 429: The API key of the request has exceeded its rate limit.
    * - 500: An internal error occurred; the log records its cause under the request id.
    * - 503: The database is unavailable, or the queue of events is full.
@@ -209,7 +229,7 @@ export interface Dlq<Call = unknown> {
 /** Endpoints: the addresses that receive a tenant's events, and their secrets. */
 export interface Endpoints<Call = unknown> {
   /**
-   * Creates an endpoint. The response shows its secret. A tenant has at most 1000 endpoints.
+   * Creates an endpoint. The response shows its secret. A tenant has at most 1000 endpoints, and a `uid` that is in use is a 409. Only the operator may name another tenant.
    *
    * Needs the scope `webhooks:write`.
    *
@@ -218,7 +238,7 @@ export interface Endpoints<Call = unknown> {
    * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
-   * - 409: The tenant has reached its limit of endpoints, or the `Idempotency-Key` was used with another
+   * - 409: The `uid` is already in use, the tenant has reached its limit of endpoints, or the
    * - 413: The body, or `data` in it, is larger than the operation accepts.
    * - 415: The operation does not accept the content type of the body.
    * - 429: The API key of the request has exceeded its rate limit.
@@ -258,7 +278,7 @@ export interface Endpoints<Call = unknown> {
    * - 500: An internal error occurred; the log records its cause under the request id.
    * - 503: The database is unavailable, or the queue of events is full.
    */
-  get(request: { id: T.EndpointId }, call: Call): Promise<T.Endpoint>;
+  get(request: { id: T.EndpointRef }, call: Call): Promise<T.Endpoint>;
 
   /**
    * Changes an endpoint. Deliveries that are already due go to the new URL.
@@ -271,16 +291,17 @@ export interface Endpoints<Call = unknown> {
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
    * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 409: The `uid` is already in use, the tenant has reached its limit of endpoints, or the
    * - 413: The body, or `data` in it, is larger than the operation accepts.
    * - 415: The operation does not accept the content type of the body.
    * - 429: The API key of the request has exceeded its rate limit.
    * - 500: An internal error occurred; the log records its cause under the request id.
    * - 503: The database is unavailable, or the queue of events is full.
    */
-  update(request: { id: T.EndpointId; body: T.EndpointUpdate }, call: Call): Promise<T.Endpoint>;
+  update(request: { id: T.EndpointRef; body: T.EndpointUpdate }, call: Call): Promise<T.Endpoint>;
 
   /**
-   * Deletes an endpoint. Its secrets are wiped and its pending deliveries cancelled; its dead letters stay until they are purged, but cannot be replayed.
+   * Deletes an endpoint. Its secrets are wiped and its pending deliveries cancelled; its dead letters stay until they are purged, but cannot be replayed. Its `uid` is free again.
    *
    * Needs the scope `webhooks:write`.
    *
@@ -294,7 +315,7 @@ export interface Endpoints<Call = unknown> {
    * - 500: An internal error occurred; the log records its cause under the request id.
    * - 503: The database is unavailable, or the queue of events is full.
    */
-  delete(request: { id: T.EndpointId }, call: Call): Promise<void>;
+  delete(request: { id: T.EndpointRef }, call: Call): Promise<void>;
 
   /**
    * Disables an endpoint. It receives no new events, and its pending deliveries are held. A disabled endpoint does not change.
@@ -311,7 +332,7 @@ export interface Endpoints<Call = unknown> {
    * - 500: An internal error occurred; the log records its cause under the request id.
    * - 503: The database is unavailable, or the queue of events is full.
    */
-  disable(request: { id: T.EndpointId }, call: Call): Promise<T.Endpoint>;
+  disable(request: { id: T.EndpointRef }, call: Call): Promise<T.Endpoint>;
 
   /**
    * Enables an endpoint. Its health is reset, and deliveries that were held are sent. An enabled endpoint does not change.
@@ -328,29 +349,10 @@ export interface Endpoints<Call = unknown> {
    * - 500: An internal error occurred; the log records its cause under the request id.
    * - 503: The database is unavailable, or the queue of events is full.
    */
-  enable(request: { id: T.EndpointId }, call: Call): Promise<T.Endpoint>;
+  enable(request: { id: T.EndpointRef }, call: Call): Promise<T.Endpoint>;
 
   /**
-   * Creates the deliveries that an endpoint missed, for up to 1000 events. An event counts if it matches the endpoint and has no delivery to it other than failed or cancelled ones. To cover the whole period, repeat the request with `since` = `next_since` until that is null.
-   *
-   * Needs the scope `webhooks:write`.
-   *
-   * `POST /endpoints/{id}/recover`
-   *
-   * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the
-   * - 401: Credentials are missing or not valid.
-   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
-   * - 404: A resource named in the path or the body does not exist in this tenant.
-   * - 413: The body, or `data` in it, is larger than the operation accepts.
-   * - 415: The operation does not accept the content type of the body.
-   * - 429: The API key of the request has exceeded its rate limit.
-   * - 500: An internal error occurred; the log records its cause under the request id.
-   * - 503: The database is unavailable, or the queue of events is full.
-   */
-  recover(request: { id: T.EndpointId; body: T.RecoveryInput }, call: Call): Promise<T.Recovery>;
-
-  /**
-   * Gives an endpoint a new secret, which signs at once. During the overlap, the old secret signs too; at most four old secrets do.
+   * Gives an endpoint a new secret, which signs at once. During the overlap, the old secret signs too; at most four old secrets do. Each request makes another secret: when a response is lost, the secret can be read.
    *
    * Needs the scope `webhooks:write`.
    *
@@ -366,7 +368,7 @@ export interface Endpoints<Call = unknown> {
    * - 500: An internal error occurred; the log records its cause under the request id.
    * - 503: The database is unavailable, or the queue of events is full.
    */
-  rotateSecret(request: { id: T.EndpointId; body?: T.SecretRotation | undefined }, call: Call): Promise<T.RotatedSecret>;
+  rotateSecret(request: { id: T.EndpointRef; body?: T.SecretRotation | undefined }, call: Call): Promise<T.RotatedSecret>;
 
   /**
    * Returns the secret of an endpoint.
@@ -383,7 +385,7 @@ export interface Endpoints<Call = unknown> {
    * - 500: An internal error occurred; the log records its cause under the request id.
    * - 503: The database is unavailable, or the queue of events is full.
    */
-  secret(request: { id: T.EndpointId }, call: Call): Promise<T.EndpointSecret>;
+  secret(request: { id: T.EndpointRef }, call: Call): Promise<T.EndpointSecret>;
 
   /**
    * Sends a test event only to this endpoint. It is attempted once and never becomes a dead letter.
@@ -396,29 +398,32 @@ export interface Endpoints<Call = unknown> {
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
    * - 404: A resource named in the path or the body does not exist in this tenant.
-   * - 409: The tenant has reached its limit of endpoints, or the `Idempotency-Key` was used with another
+   * - 409: The `uid` is already in use, the tenant has reached its limit of endpoints, or the
    * - 413: The body, or `data` in it, is larger than the operation accepts.
    * - 415: The operation does not accept the content type of the body.
    * - 429: The API key of the request has exceeded its rate limit.
    * - 500: An internal error occurred; the log records its cause under the request id.
    * - 503: The database is unavailable, or the queue of events is full.
    */
-  test(request: { id: T.EndpointId; body?: T.TestEvent | undefined }, call: Call): Promise<T.Delivery>;
+  test(request: { id: T.EndpointRef; body?: T.TestEvent | undefined }, call: Call): Promise<T.Delivery>;
 }
 
-/** Event types: the app's catalogue of events, with an optional schema for each. */
+/**
+ * Event types: the app's catalogue of events, with an optional schema for each. All tenants of the
+ * app share it, so only the operator changes it.
+ */
 export interface EventTypes<Call = unknown> {
   /**
-   * Registers an event type. An existing type with this name is replaced completely, and revived if it is deprecated.
+   * Registers an event type. An existing type with this name is replaced completely, and revived if it is deprecated. An `example` that the schema does not allow is a 400.
    *
-   * Needs the scope `webhooks:admin`.
+   * Needs the scope `webhooks:admin` in the operator's tenant.
    *
    * `POST /event-types`
    *
    * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
-   * - 409: The tenant has reached its limit of endpoints, or the `Idempotency-Key` was used with another
+   * - 409: The `uid` is already in use, the tenant has reached its limit of endpoints, or the
    * - 413: The body, or `data` in it, is larger than the operation accepts.
    * - 415: The operation does not accept the content type of the body.
    * - 429: The API key of the request has exceeded its rate limit.
@@ -463,7 +468,7 @@ export interface EventTypes<Call = unknown> {
   /**
    * Changes an event type. A deprecated one is revived.
    *
-   * Needs the scope `webhooks:admin`.
+   * Needs the scope `webhooks:admin` in the operator's tenant.
    *
    * `PUT /event-types/{name}`
    *
@@ -480,9 +485,9 @@ export interface EventTypes<Call = unknown> {
   update(request: { name: T.EventTypeName; body: T.EventTypeUpdate }, call: Call): Promise<T.EventType>;
 
   /**
-   * Deprecates an event type. New events of the type are refused, accepted ones are still delivered; the type remains readable and can be revived.
+   * Deprecates an event type. New events of the type are refused, accepted ones are still delivered; the type remains readable and can be revived. A deprecated type does not change.
    *
-   * Needs the scope `webhooks:admin`.
+   * Needs the scope `webhooks:admin` in the operator's tenant.
    *
    * `DELETE /event-types/{name}`
    *
@@ -500,7 +505,7 @@ export interface EventTypes<Call = unknown> {
 /** Events: events and their delivery to endpoints. */
 export interface Events<Call = unknown> {
   /**
-   * Accepts an event and creates a delivery for every enabled endpoint that matches. Both are stored before the response is sent. A repeated `idempotency_key` returns the first event with status 200. `data` has at most 256 KiB.
+   * Accepts an event and creates a delivery for every enabled endpoint that matches. Both are stored before the response is sent. A repeated `idempotency_key` returns the first event with status 200, also after its type was deprecated. An unknown type is a 404, a deprecated one and data against its schema are a 400. `data` has at most 256 KiB. Only the operator may name another tenant.
    *
    * Needs the scope `webhooks:write`.
    *
@@ -510,7 +515,7 @@ export interface Events<Call = unknown> {
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
    * - 404: A resource named in the path or the body does not exist in this tenant.
-   * - 409: The tenant has reached its limit of endpoints, or the `Idempotency-Key` was used with another
+   * - 409: The `uid` is already in use, the tenant has reached its limit of endpoints, or the
    * - 413: The body, or `data` in it, is larger than the operation accepts.
    * - 415: The operation does not accept the content type of the body.
    * - 429: The API key of the request has exceeded its rate limit.
@@ -536,7 +541,7 @@ export interface Events<Call = unknown> {
   list(request: { limit: number; offset: number; cursor?: T.Cursor | undefined; tenant_id?: T.TenantId | undefined; type?: T.EventTypeName | undefined; from?: T.Timestamp | undefined; to?: T.Timestamp | undefined }, call: Call): Promise<T.EventList>;
 
   /**
-   * Accepts several events individually. A refused event does not prevent the others from being accepted; only a malformed body is refused as a whole.
+   * Accepts several events individually. A refused event does not prevent the others from being accepted; only a malformed body, or one that names another tenant without the right to, is refused as a whole. Of equal `idempotency_key`s in a batch, the first creates the event.
    *
    * Needs the scope `webhooks:write`.
    *
@@ -545,6 +550,7 @@ export interface Events<Call = unknown> {
    * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 409: The `uid` is already in use, the tenant has reached its limit of endpoints, or the
    * - 413: The body, or `data` in it, is larger than the operation accepts.
    * - 415: The operation does not accept the content type of the body.
    * - 429: The API key of the request has exceeded its rate limit.

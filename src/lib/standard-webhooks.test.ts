@@ -19,3 +19,9 @@ it('is verified by the library of the specification, by the new secret and by th
     expect(new Webhook(secret).verify(body, headers)).toEqual({ type: 'user.created' });
   expect(() => new Webhook(newWebhookSecret()).verify(body, headers)).toThrow();
 });
+
+it('makes secrets of 32 random bytes', () => {
+  const secrets = [newWebhookSecret(), newWebhookSecret()];
+  for (const secret of secrets) expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+  expect(new Set(secrets).size).toBe(2);
+});

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 
-/** Creates a secret as in the Standard Webhooks specification: `whsec_` and the base64 of the key. */
-export const newWebhookSecret = (): string => `whsec_${randomBytes(24).toString('base64')}`;
+/** Creates a secret as in the Standard Webhooks specification: `whsec_` and the base64 of a key as long as the signature. */
+export const newWebhookSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`;
 
 /**
  * The headers of a signed delivery (Standard Webhooks 1.0). Each secret adds a signature, so that a receiver that still has the

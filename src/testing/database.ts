@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { cp, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { cpSync, rmSync } from 'node:fs';
+import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { inject } from 'vitest';
@@ -49,9 +50,9 @@ function engineFile(): Promise<Buffer<ArrayBuffer>> {
 }
 
 interface Place {
-  url: string | undefined;
-  dataDir: string;
-  remove(): Promise<void>;
+  readonly url: string | undefined;
+  readonly dataDir: string;
+  readonly remove: () => Promise<void>;
 }
 
 async function open(place: Place, log: NonNullable<TestDatabaseOptions['log']>): Promise<TestDatabase> {
@@ -73,8 +74,8 @@ async function open(place: Place, log: NonNullable<TestDatabaseOptions['log']>):
 
 async function inFolder(sets: readonly Migrations[]): Promise<Place> {
   await compiledEngine;
-  const dataDir = await copyOf(await folderTemplate(sets));
-  return { url: undefined, dataDir, remove: () => rm(dataDir, { recursive: true, force: true }) };
+  const dataDir = copyOf(await folderTemplate(sets));
+  return { url: undefined, dataDir, remove: async () => rmSync(dataDir, { recursive: true, force: true }) };
 }
 
 /** A migrated database for server processes that a test starts itself. */
@@ -98,9 +99,10 @@ export async function childDatabase(services: readonly string[]): Promise<ChildD
 export const migratedFolder = async (services: readonly string[]): Promise<string> =>
   copyOf(await folderTemplate(services.map(migrationsOf)));
 
-async function copyOf(template: string): Promise<string> {
+/** Copies at once: a thousand small files one after the other take a seventh of the time that promises of them take. */
+function copyOf(template: string): string {
   const dataDir = join(runFolder(), randomBytes(6).toString('hex'));
-  await cp(template, dataDir, { recursive: true });
+  cpSync(template, dataDir, { recursive: true });
   return dataDir;
 }
 
@@ -126,7 +128,7 @@ async function folderTemplate(sets: readonly Migrations[]): Promise<string> {
   if (exists) return template;
   const draft = `${template}_${randomBytes(4).toString('hex')}`;
   // Creating an empty database takes longer than the migrations.
-  if (sets.length > 0) await cp(await folderTemplate([]), draft, { recursive: true });
+  if (sets.length > 0) cpSync(await folderTemplate([]), draft, { recursive: true });
   await build({ url: undefined, dataDir: draft }, sets);
   await rename(draft, template).catch(() => rm(draft, { recursive: true, force: true }));
   return template;

@@ -5,26 +5,146 @@ const require = createRequire(import.meta.url);
 const { Crons_create_body, Crons_update_body } = (() => {
 
 const Crons_create_body = validate20;
-const schema31 = {"$id":"Crons_create_body","$ref":"contract#/$defs/CronEntryCreate"};
-const schema33 = {"type":"object","required":["name","schedule"],"properties":{"name":{"$ref":"contract#/$defs/CronName"},"schedule":{"$ref":"contract#/$defs/Schedule"},"enabled":{"type":"boolean","default":true},"timezone":{"$ref":"contract#/$defs/TimeZone","default":"UTC"},"job_name":{"$ref":"contract#/$defs/JobName"},"queue":{"$ref":"contract#/$defs/QueueName","default":"default"},"payload":{"$ref":"contract#/$defs/Payload","default":{}},"priority":{"$ref":"contract#/$defs/Priority","default":0},"max_attempts":{"$ref":"contract#/$defs/MaxAttempts","default":5},"timeout":{"$ref":"contract#/$defs/Duration","default":"5m"},"misfire":{"$ref":"contract#/$defs/Misfire","default":"once"},"overlap":{"$ref":"contract#/$defs/Overlap","default":"allow"}},"additionalProperties":false};
+const schema31 = {"$id":"Crons_create_body","$ref":"contract#/$defs/CronInput"};
+const schema33 = {"type":"object","required":["name","schedule"],"properties":{"name":{"$ref":"contract#/$defs/CronName"},"enabled":{"type":"boolean","default":true},"timezone":{"$ref":"contract#/$defs/TimeZone","default":"UTC"},"job_name":{"$ref":"contract#/$defs/JobName"},"queue":{"$ref":"contract#/$defs/QueueName","default":"default"},"payload":{"$ref":"contract#/$defs/Payload","default":{}},"priority":{"$ref":"contract#/$defs/Priority","default":0},"max_attempts":{"$ref":"contract#/$defs/MaxAttempts","default":5},"timeout":{"$ref":"contract#/$defs/Duration","default":"5m"},"tags":{"type":"array","items":{"$ref":"contract#/$defs/JobTag"},"maxItems":16,"default":[]},"misfire":{"$ref":"contract#/$defs/Misfire","default":"once"},"overlap":{"$ref":"contract#/$defs/Overlap","default":"allow"},"schedule":{"$ref":"contract#/$defs/ScheduleInput"},"backoff":{"$ref":"contract#/$defs/BackoffCreate","default":{"type":"exponential","delay":"2s","max":"1h"}},"scope_org_id":{"$ref":"contract#/$defs/TenantId"}},"additionalProperties":false};
 const schema34 = {"type":"string","pattern":"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"};
-const schema35 = {"type":"string","minLength":9,"maxLength":255,"pattern":"^[0-9A-Za-z*,/?#-]+([ \\t]+[0-9A-Za-z*,/?#-]+){4}$"};
-const schema36 = {"type":"string","maxLength":64,"pattern":"^[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*$"};
+const schema35 = {"type":"string","maxLength":64,"pattern":"^[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*$"};
+const schema36 = {"type":"string","pattern":"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"};
 const schema37 = {"type":"string","pattern":"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"};
-const schema38 = {"type":"string","pattern":"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"};
-const schema39 = {"type":"object"};
-const schema40 = {"type":"integer","format":"int32","minimum":-100,"maximum":100};
-const schema41 = {"type":"integer","format":"int32","minimum":1,"maximum":100};
-const schema42 = {"type":"string","minLength":1,"maxLength":32,"pattern":"^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"};
+const schema38 = {"type":"object"};
+const schema39 = {"type":"integer","format":"int32","minimum":-100,"maximum":100};
+const schema40 = {"type":"integer","format":"int32","minimum":1,"maximum":100};
+const schema41 = {"type":"string","minLength":1,"maxLength":32,"pattern":"^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"};
+const schema42 = {"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000]+$"};
 const schema43 = {"type":"string","enum":["once","skip"]};
 const schema44 = {"type":"string","enum":["allow","skip"]};
+const schema45 = {"type":"string","minLength":9,"maxLength":255,"pattern":"^[ \\t]*[0-9A-Za-z*,/?#-]+([ \\t]+[0-9A-Za-z*,/?#-]+){4}[ \\t]*$"};
+const schema50 = {"type":"string","minLength":1,"maxLength":64,"pattern":"^[A-Za-z0-9._-]+$"};
 const func1 = Object.prototype.hasOwnProperty;
 const func2 = require("ajv/dist/runtime/ucs2length").default;
 const pattern4 = new RegExp("^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$", "u");
-const pattern5 = new RegExp("^[0-9A-Za-z*,/?#-]+([ \\t]+[0-9A-Za-z*,/?#-]+){4}$", "u");
-const pattern6 = new RegExp("^[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*$", "u");
-const pattern9 = new RegExp("^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$", "u");
+const pattern5 = new RegExp("^[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*$", "u");
+const pattern8 = new RegExp("^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$", "u");
+const pattern9 = new RegExp("^[^\\u0000]+$", "u");
+const pattern10 = new RegExp("^[ \\t]*[0-9A-Za-z*,/?#-]+([ \\t]+[0-9A-Za-z*,/?#-]+){4}[ \\t]*$", "u");
+const pattern13 = new RegExp("^[A-Za-z0-9._-]+$", "u");
 const formats0 = require("ajv-formats/dist/formats").fullFormats.int32;
+const schema46 = {"type":"object","properties":{"type":{"$ref":"contract#/$defs/BackoffType","default":"exponential"},"delay":{"$ref":"contract#/$defs/Duration","default":"2s"},"max":{"$ref":"contract#/$defs/Duration","default":"1h"}},"additionalProperties":false};
+const schema47 = {"type":"string","enum":["exponential","fixed"]};
+
+function validate23(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate23.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.type === undefined){
+data.type = "exponential";
+}
+if(data.delay === undefined){
+data.delay = "2s";
+}
+if(data.max === undefined){
+data.max = "1h";
+}
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((key0 === "type") || (key0 === "delay")) || (key0 === "max"))){
+validate23.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+let data0 = data.type;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate23.errors = [{instancePath:instancePath+"/type",schemaPath:"contract#/$defs/BackoffType/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!((data0 === "exponential") || (data0 === "fixed"))){
+validate23.errors = [{instancePath:instancePath+"/type",schemaPath:"contract#/$defs/BackoffType/enum",keyword:"enum",params:{allowedValues: schema47.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs2 === errors;
+if(valid0){
+let data1 = data.delay;
+const _errs5 = errors;
+const _errs6 = errors;
+if(errors === _errs6){
+if(typeof data1 === "string"){
+if(func2(data1) > 32){
+validate23.errors = [{instancePath:instancePath+"/delay",schemaPath:"contract#/$defs/Duration/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"}];
+return false;
+}
+else {
+if(func2(data1) < 1){
+validate23.errors = [{instancePath:instancePath+"/delay",schemaPath:"contract#/$defs/Duration/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern8.test(data1)){
+validate23.errors = [{instancePath:instancePath+"/delay",schemaPath:"contract#/$defs/Duration/pattern",keyword:"pattern",params:{pattern: "^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"},message:"must match pattern \""+"^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate23.errors = [{instancePath:instancePath+"/delay",schemaPath:"contract#/$defs/Duration/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs5 === errors;
+if(valid0){
+let data2 = data.max;
+const _errs8 = errors;
+const _errs9 = errors;
+if(errors === _errs9){
+if(typeof data2 === "string"){
+if(func2(data2) > 32){
+validate23.errors = [{instancePath:instancePath+"/max",schemaPath:"contract#/$defs/Duration/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"}];
+return false;
+}
+else {
+if(func2(data2) < 1){
+validate23.errors = [{instancePath:instancePath+"/max",schemaPath:"contract#/$defs/Duration/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern8.test(data2)){
+validate23.errors = [{instancePath:instancePath+"/max",schemaPath:"contract#/$defs/Duration/pattern",keyword:"pattern",params:{pattern: "^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"},message:"must match pattern \""+"^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate23.errors = [{instancePath:instancePath+"/max",schemaPath:"contract#/$defs/Duration/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs8 === errors;
+}
+}
+}
+}
+else {
+validate23.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate23.errors = vErrors;
+return errors === 0;
+}
+validate23.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
 
 function validate22(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -59,11 +179,17 @@ data.max_attempts = 5;
 if(data.timeout === undefined){
 data.timeout = "5m";
 }
+if(data.tags === undefined){
+data.tags = [];
+}
 if(data.misfire === undefined){
 data.misfire = "once";
 }
 if(data.overlap === undefined){
 data.overlap = "allow";
+}
+if(data.backoff === undefined){
+data.backoff = {"type":"exponential","delay":"2s","max":"1h"};
 }
 let missing0;
 if(((data.name === undefined) && (missing0 = "name")) || ((data.schedule === undefined) && (missing0 = "schedule"))){
@@ -102,58 +228,24 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.schedule !== undefined){
-let data1 = data.schedule;
 const _errs5 = errors;
-const _errs6 = errors;
-if(errors === _errs6){
-if(typeof data1 === "string"){
-if(func2(data1) > 255){
-validate22.errors = [{instancePath:instancePath+"/schedule",schemaPath:"contract#/$defs/Schedule/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
-return false;
-}
-else {
-if(func2(data1) < 9){
-validate22.errors = [{instancePath:instancePath+"/schedule",schemaPath:"contract#/$defs/Schedule/minLength",keyword:"minLength",params:{limit: 9},message:"must NOT have fewer than 9 characters"}];
-return false;
-}
-else {
-if(!pattern5.test(data1)){
-validate22.errors = [{instancePath:instancePath+"/schedule",schemaPath:"contract#/$defs/Schedule/pattern",keyword:"pattern",params:{pattern: "^[0-9A-Za-z*,/?#-]+([ \\t]+[0-9A-Za-z*,/?#-]+){4}$"},message:"must match pattern \""+"^[0-9A-Za-z*,/?#-]+([ \\t]+[0-9A-Za-z*,/?#-]+){4}$"+"\""}];
-return false;
-}
-}
-}
-}
-else {
-validate22.errors = [{instancePath:instancePath+"/schedule",schemaPath:"contract#/$defs/Schedule/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-const _errs8 = errors;
 if(typeof data.enabled !== "boolean"){
 validate22.errors = [{instancePath:instancePath+"/enabled",schemaPath:"#/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
-var valid0 = _errs8 === errors;
+var valid0 = _errs5 === errors;
 if(valid0){
-let data3 = data.timezone;
-const _errs10 = errors;
-const _errs11 = errors;
-if(errors === _errs11){
-if(typeof data3 === "string"){
-if(func2(data3) > 64){
+let data2 = data.timezone;
+const _errs7 = errors;
+const _errs8 = errors;
+if(errors === _errs8){
+if(typeof data2 === "string"){
+if(func2(data2) > 64){
 validate22.errors = [{instancePath:instancePath+"/timezone",schemaPath:"contract#/$defs/TimeZone/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
 else {
-if(!pattern6.test(data3)){
+if(!pattern5.test(data2)){
 validate22.errors = [{instancePath:instancePath+"/timezone",schemaPath:"contract#/$defs/TimeZone/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*$"},message:"must match pattern \""+"^[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*$"+"\""}];
 return false;
 }
@@ -164,15 +256,15 @@ validate22.errors = [{instancePath:instancePath+"/timezone",schemaPath:"contract
 return false;
 }
 }
-var valid0 = _errs10 === errors;
+var valid0 = _errs7 === errors;
 if(valid0){
 if(data.job_name !== undefined){
-let data4 = data.job_name;
-const _errs13 = errors;
-const _errs14 = errors;
-if(errors === _errs14){
-if(typeof data4 === "string"){
-if(!pattern4.test(data4)){
+let data3 = data.job_name;
+const _errs10 = errors;
+const _errs11 = errors;
+if(errors === _errs11){
+if(typeof data3 === "string"){
+if(!pattern4.test(data3)){
 validate22.errors = [{instancePath:instancePath+"/job_name",schemaPath:"contract#/$defs/JobName/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"},message:"must match pattern \""+"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"+"\""}];
 return false;
 }
@@ -182,18 +274,18 @@ validate22.errors = [{instancePath:instancePath+"/job_name",schemaPath:"contract
 return false;
 }
 }
-var valid0 = _errs13 === errors;
+var valid0 = _errs10 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
-let data5 = data.queue;
-const _errs16 = errors;
-const _errs17 = errors;
-if(errors === _errs17){
-if(typeof data5 === "string"){
-if(!pattern4.test(data5)){
+let data4 = data.queue;
+const _errs13 = errors;
+const _errs14 = errors;
+if(errors === _errs14){
+if(typeof data4 === "string"){
+if(!pattern4.test(data4)){
 validate22.errors = [{instancePath:instancePath+"/queue",schemaPath:"contract#/$defs/QueueName/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"},message:"must match pattern \""+"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"+"\""}];
 return false;
 }
@@ -203,37 +295,66 @@ validate22.errors = [{instancePath:instancePath+"/queue",schemaPath:"contract#/$
 return false;
 }
 }
-var valid0 = _errs16 === errors;
+var valid0 = _errs13 === errors;
 if(valid0){
-let data6 = data.payload;
-const _errs19 = errors;
-if(!(data6 && typeof data6 == "object" && !Array.isArray(data6))){
+let data5 = data.payload;
+const _errs16 = errors;
+if(!(data5 && typeof data5 == "object" && !Array.isArray(data5))){
 validate22.errors = [{instancePath:instancePath+"/payload",schemaPath:"contract#/$defs/Payload/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
+var valid0 = _errs16 === errors;
+if(valid0){
+let data6 = data.priority;
+const _errs19 = errors;
+const _errs20 = errors;
+if(!((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6)))){
+validate22.errors = [{instancePath:instancePath+"/priority",schemaPath:"contract#/$defs/Priority/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs20){
+if(typeof data6 == "number"){
+if(data6 > 100 || isNaN(data6)){
+validate22.errors = [{instancePath:instancePath+"/priority",schemaPath:"contract#/$defs/Priority/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"}];
+return false;
+}
+else {
+if(data6 < -100 || isNaN(data6)){
+validate22.errors = [{instancePath:instancePath+"/priority",schemaPath:"contract#/$defs/Priority/minimum",keyword:"minimum",params:{comparison: ">=", limit: -100},message:"must be >= -100"}];
+return false;
+}
+else {
+if(!(formats0.validate(data6))){
+validate22.errors = [{instancePath:instancePath+"/priority",schemaPath:"contract#/$defs/Priority/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""}];
+return false;
+}
+}
+}
+}
+}
 var valid0 = _errs19 === errors;
 if(valid0){
-let data7 = data.priority;
+let data7 = data.max_attempts;
 const _errs22 = errors;
 const _errs23 = errors;
 if(!((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7)))){
-validate22.errors = [{instancePath:instancePath+"/priority",schemaPath:"contract#/$defs/Priority/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate22.errors = [{instancePath:instancePath+"/max_attempts",schemaPath:"contract#/$defs/MaxAttempts/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs23){
 if(typeof data7 == "number"){
 if(data7 > 100 || isNaN(data7)){
-validate22.errors = [{instancePath:instancePath+"/priority",schemaPath:"contract#/$defs/Priority/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"}];
+validate22.errors = [{instancePath:instancePath+"/max_attempts",schemaPath:"contract#/$defs/MaxAttempts/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"}];
 return false;
 }
 else {
-if(data7 < -100 || isNaN(data7)){
-validate22.errors = [{instancePath:instancePath+"/priority",schemaPath:"contract#/$defs/Priority/minimum",keyword:"minimum",params:{comparison: ">=", limit: -100},message:"must be >= -100"}];
+if(data7 < 1 || isNaN(data7)){
+validate22.errors = [{instancePath:instancePath+"/max_attempts",schemaPath:"contract#/$defs/MaxAttempts/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
 return false;
 }
 else {
 if(!(formats0.validate(data7))){
-validate22.errors = [{instancePath:instancePath+"/priority",schemaPath:"contract#/$defs/Priority/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""}];
+validate22.errors = [{instancePath:instancePath+"/max_attempts",schemaPath:"contract#/$defs/MaxAttempts/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""}];
 return false;
 }
 }
@@ -242,51 +363,22 @@ return false;
 }
 var valid0 = _errs22 === errors;
 if(valid0){
-let data8 = data.max_attempts;
+let data8 = data.timeout;
 const _errs25 = errors;
 const _errs26 = errors;
-if(!((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8)))){
-validate22.errors = [{instancePath:instancePath+"/max_attempts",schemaPath:"contract#/$defs/MaxAttempts/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
 if(errors === _errs26){
-if(typeof data8 == "number"){
-if(data8 > 100 || isNaN(data8)){
-validate22.errors = [{instancePath:instancePath+"/max_attempts",schemaPath:"contract#/$defs/MaxAttempts/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"}];
-return false;
-}
-else {
-if(data8 < 1 || isNaN(data8)){
-validate22.errors = [{instancePath:instancePath+"/max_attempts",schemaPath:"contract#/$defs/MaxAttempts/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
-return false;
-}
-else {
-if(!(formats0.validate(data8))){
-validate22.errors = [{instancePath:instancePath+"/max_attempts",schemaPath:"contract#/$defs/MaxAttempts/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""}];
-return false;
-}
-}
-}
-}
-}
-var valid0 = _errs25 === errors;
-if(valid0){
-let data9 = data.timeout;
-const _errs28 = errors;
-const _errs29 = errors;
-if(errors === _errs29){
-if(typeof data9 === "string"){
-if(func2(data9) > 32){
+if(typeof data8 === "string"){
+if(func2(data8) > 32){
 validate22.errors = [{instancePath:instancePath+"/timeout",schemaPath:"contract#/$defs/Duration/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"}];
 return false;
 }
 else {
-if(func2(data9) < 1){
+if(func2(data8) < 1){
 validate22.errors = [{instancePath:instancePath+"/timeout",schemaPath:"contract#/$defs/Duration/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
-if(!pattern9.test(data9)){
+if(!pattern8.test(data8)){
 validate22.errors = [{instancePath:instancePath+"/timeout",schemaPath:"contract#/$defs/Duration/pattern",keyword:"pattern",params:{pattern: "^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"},message:"must match pattern \""+"^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"+"\""}];
 return false;
 }
@@ -298,31 +390,162 @@ validate22.errors = [{instancePath:instancePath+"/timeout",schemaPath:"contract#
 return false;
 }
 }
+var valid0 = _errs25 === errors;
+if(valid0){
+let data9 = data.tags;
+const _errs28 = errors;
+if(errors === _errs28){
+if(Array.isArray(data9)){
+if(data9.length > 16){
+validate22.errors = [{instancePath:instancePath+"/tags",schemaPath:"#/properties/tags/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items"}];
+return false;
+}
+else {
+var valid9 = true;
+const len0 = data9.length;
+for(let i0=0; i0<len0; i0++){
+let data10 = data9[i0];
+const _errs30 = errors;
+const _errs31 = errors;
+if(errors === _errs31){
+if(typeof data10 === "string"){
+if(func2(data10) > 64){
+validate22.errors = [{instancePath:instancePath+"/tags/" + i0,schemaPath:"contract#/$defs/JobTag/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+return false;
+}
+else {
+if(func2(data10) < 1){
+validate22.errors = [{instancePath:instancePath+"/tags/" + i0,schemaPath:"contract#/$defs/JobTag/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern9.test(data10)){
+validate22.errors = [{instancePath:instancePath+"/tags/" + i0,schemaPath:"contract#/$defs/JobTag/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate22.errors = [{instancePath:instancePath+"/tags/" + i0,schemaPath:"contract#/$defs/JobTag/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid9 = _errs30 === errors;
+if(!valid9){
+break;
+}
+}
+}
+}
+else {
+validate22.errors = [{instancePath:instancePath+"/tags",schemaPath:"#/properties/tags/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+return false;
+}
+}
 var valid0 = _errs28 === errors;
 if(valid0){
-let data10 = data.misfire;
-const _errs31 = errors;
-if(typeof data10 !== "string"){
+let data11 = data.misfire;
+const _errs33 = errors;
+if(typeof data11 !== "string"){
 validate22.errors = [{instancePath:instancePath+"/misfire",schemaPath:"contract#/$defs/Misfire/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(!((data10 === "once") || (data10 === "skip"))){
+if(!((data11 === "once") || (data11 === "skip"))){
 validate22.errors = [{instancePath:instancePath+"/misfire",schemaPath:"contract#/$defs/Misfire/enum",keyword:"enum",params:{allowedValues: schema43.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
-var valid0 = _errs31 === errors;
+var valid0 = _errs33 === errors;
 if(valid0){
-let data11 = data.overlap;
-const _errs34 = errors;
-if(typeof data11 !== "string"){
+let data12 = data.overlap;
+const _errs36 = errors;
+if(typeof data12 !== "string"){
 validate22.errors = [{instancePath:instancePath+"/overlap",schemaPath:"contract#/$defs/Overlap/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(!((data11 === "allow") || (data11 === "skip"))){
+if(!((data12 === "allow") || (data12 === "skip"))){
 validate22.errors = [{instancePath:instancePath+"/overlap",schemaPath:"contract#/$defs/Overlap/enum",keyword:"enum",params:{allowedValues: schema44.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
-var valid0 = _errs34 === errors;
+var valid0 = _errs36 === errors;
+if(valid0){
+if(data.schedule !== undefined){
+let data13 = data.schedule;
+const _errs39 = errors;
+const _errs40 = errors;
+if(errors === _errs40){
+if(typeof data13 === "string"){
+if(func2(data13) > 255){
+validate22.errors = [{instancePath:instancePath+"/schedule",schemaPath:"contract#/$defs/ScheduleInput/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+else {
+if(func2(data13) < 9){
+validate22.errors = [{instancePath:instancePath+"/schedule",schemaPath:"contract#/$defs/ScheduleInput/minLength",keyword:"minLength",params:{limit: 9},message:"must NOT have fewer than 9 characters"}];
+return false;
+}
+else {
+if(!pattern10.test(data13)){
+validate22.errors = [{instancePath:instancePath+"/schedule",schemaPath:"contract#/$defs/ScheduleInput/pattern",keyword:"pattern",params:{pattern: "^[ \\t]*[0-9A-Za-z*,/?#-]+([ \\t]+[0-9A-Za-z*,/?#-]+){4}[ \\t]*$"},message:"must match pattern \""+"^[ \\t]*[0-9A-Za-z*,/?#-]+([ \\t]+[0-9A-Za-z*,/?#-]+){4}[ \\t]*$"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate22.errors = [{instancePath:instancePath+"/schedule",schemaPath:"contract#/$defs/ScheduleInput/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs39 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+const _errs42 = errors;
+if(!(validate23(data.backoff, {instancePath:instancePath+"/backoff",parentData:data,parentDataProperty:"backoff",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate23.errors : vErrors.concat(validate23.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs42 === errors;
+if(valid0){
+if(data.scope_org_id !== undefined){
+let data15 = data.scope_org_id;
+const _errs43 = errors;
+const _errs44 = errors;
+if(errors === _errs44){
+if(typeof data15 === "string"){
+if(func2(data15) > 64){
+validate22.errors = [{instancePath:instancePath+"/scope_org_id",schemaPath:"contract#/$defs/TenantId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+return false;
+}
+else {
+if(func2(data15) < 1){
+validate22.errors = [{instancePath:instancePath+"/scope_org_id",schemaPath:"contract#/$defs/TenantId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern13.test(data15)){
+validate22.errors = [{instancePath:instancePath+"/scope_org_id",schemaPath:"contract#/$defs/TenantId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate22.errors = [{instancePath:instancePath+"/scope_org_id",schemaPath:"contract#/$defs/TenantId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs43 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
 }
 }
 }
@@ -368,14 +591,14 @@ return errors === 0;
 }
 validate20.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Crons_update_body = validate24;
-const schema45 = {"$id":"Crons_update_body","$ref":"contract#/$defs/CronEntryUpdate"};
-const schema46 = {"type":"object","properties":{"schedule":{"$ref":"contract#/$defs/Schedule"},"enabled":{"type":"boolean"},"timezone":{"$ref":"contract#/$defs/TimeZone"},"job_name":{"$ref":"contract#/$defs/JobName"},"queue":{"$ref":"contract#/$defs/QueueName"},"payload":{"$ref":"contract#/$defs/Payload"},"priority":{"$ref":"contract#/$defs/Priority"},"max_attempts":{"$ref":"contract#/$defs/MaxAttempts"},"timeout":{"$ref":"contract#/$defs/Duration"},"misfire":{"$ref":"contract#/$defs/Misfire"},"overlap":{"$ref":"contract#/$defs/Overlap"}},"additionalProperties":false};
+const Crons_update_body = validate26;
+const schema51 = {"$id":"Crons_update_body","$ref":"contract#/$defs/CronUpdate"};
+const schema52 = {"type":"object","properties":{"enabled":{"type":"boolean"},"timezone":{"$ref":"contract#/$defs/TimeZone"},"job_name":{"$ref":"contract#/$defs/JobName"},"queue":{"$ref":"contract#/$defs/QueueName"},"payload":{"$ref":"contract#/$defs/Payload"},"priority":{"$ref":"contract#/$defs/Priority"},"max_attempts":{"$ref":"contract#/$defs/MaxAttempts"},"timeout":{"$ref":"contract#/$defs/Duration"},"tags":{"type":"array","items":{"$ref":"contract#/$defs/JobTag"},"maxItems":16},"misfire":{"$ref":"contract#/$defs/Misfire"},"overlap":{"$ref":"contract#/$defs/Overlap"},"schedule":{"$ref":"contract#/$defs/ScheduleInput"},"backoff":{"$ref":"contract#/$defs/BackoffCreate"}},"additionalProperties":false};
 
-function validate25(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate27(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate25.evaluated;
+const evaluated0 = validate27.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -386,40 +609,18 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 const _errs1 = errors;
 for(const key0 in data){
-if(!(func1.call(schema46.properties, key0))){
-validate25.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+if(!(func1.call(schema52.properties, key0))){
+validate27.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
 if(_errs1 === errors){
-if(data.schedule !== undefined){
-let data0 = data.schedule;
+if(data.enabled !== undefined){
 const _errs2 = errors;
-const _errs3 = errors;
-if(errors === _errs3){
-if(typeof data0 === "string"){
-if(func2(data0) > 255){
-validate25.errors = [{instancePath:instancePath+"/schedule",schemaPath:"contract#/$defs/Schedule/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+if(typeof data.enabled !== "boolean"){
+validate27.errors = [{instancePath:instancePath+"/enabled",schemaPath:"#/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
-}
-else {
-if(func2(data0) < 9){
-validate25.errors = [{instancePath:instancePath+"/schedule",schemaPath:"contract#/$defs/Schedule/minLength",keyword:"minLength",params:{limit: 9},message:"must NOT have fewer than 9 characters"}];
-return false;
-}
-else {
-if(!pattern5.test(data0)){
-validate25.errors = [{instancePath:instancePath+"/schedule",schemaPath:"contract#/$defs/Schedule/pattern",keyword:"pattern",params:{pattern: "^[0-9A-Za-z*,/?#-]+([ \\t]+[0-9A-Za-z*,/?#-]+){4}$"},message:"must match pattern \""+"^[0-9A-Za-z*,/?#-]+([ \\t]+[0-9A-Za-z*,/?#-]+){4}$"+"\""}];
-return false;
-}
-}
-}
-}
-else {
-validate25.errors = [{instancePath:instancePath+"/schedule",schemaPath:"contract#/$defs/Schedule/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
 }
 var valid0 = _errs2 === errors;
 }
@@ -427,37 +628,47 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.enabled !== undefined){
+if(data.timezone !== undefined){
+let data1 = data.timezone;
+const _errs4 = errors;
 const _errs5 = errors;
-if(typeof data.enabled !== "boolean"){
-validate25.errors = [{instancePath:instancePath+"/enabled",schemaPath:"#/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+if(errors === _errs5){
+if(typeof data1 === "string"){
+if(func2(data1) > 64){
+validate27.errors = [{instancePath:instancePath+"/timezone",schemaPath:"contract#/$defs/TimeZone/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
-var valid0 = _errs5 === errors;
+else {
+if(!pattern5.test(data1)){
+validate27.errors = [{instancePath:instancePath+"/timezone",schemaPath:"contract#/$defs/TimeZone/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*$"},message:"must match pattern \""+"^[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*$"+"\""}];
+return false;
+}
+}
+}
+else {
+validate27.errors = [{instancePath:instancePath+"/timezone",schemaPath:"contract#/$defs/TimeZone/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs4 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
-if(data.timezone !== undefined){
-let data2 = data.timezone;
+if(data.job_name !== undefined){
+let data2 = data.job_name;
 const _errs7 = errors;
 const _errs8 = errors;
 if(errors === _errs8){
 if(typeof data2 === "string"){
-if(func2(data2) > 64){
-validate25.errors = [{instancePath:instancePath+"/timezone",schemaPath:"contract#/$defs/TimeZone/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
-return false;
-}
-else {
-if(!pattern6.test(data2)){
-validate25.errors = [{instancePath:instancePath+"/timezone",schemaPath:"contract#/$defs/TimeZone/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*$"},message:"must match pattern \""+"^[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*$"+"\""}];
+if(!pattern4.test(data2)){
+validate27.errors = [{instancePath:instancePath+"/job_name",schemaPath:"contract#/$defs/JobName/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"},message:"must match pattern \""+"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"+"\""}];
 return false;
 }
 }
-}
 else {
-validate25.errors = [{instancePath:instancePath+"/timezone",schemaPath:"contract#/$defs/TimeZone/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate27.errors = [{instancePath:instancePath+"/job_name",schemaPath:"contract#/$defs/JobName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -467,19 +678,19 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.job_name !== undefined){
-let data3 = data.job_name;
+if(data.queue !== undefined){
+let data3 = data.queue;
 const _errs10 = errors;
 const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data3 === "string"){
 if(!pattern4.test(data3)){
-validate25.errors = [{instancePath:instancePath+"/job_name",schemaPath:"contract#/$defs/JobName/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"},message:"must match pattern \""+"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"+"\""}];
+validate27.errors = [{instancePath:instancePath+"/queue",schemaPath:"contract#/$defs/QueueName/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"},message:"must match pattern \""+"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"+"\""}];
 return false;
 }
 }
 else {
-validate25.errors = [{instancePath:instancePath+"/job_name",schemaPath:"contract#/$defs/JobName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate27.errors = [{instancePath:instancePath+"/queue",schemaPath:"contract#/$defs/QueueName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -489,21 +700,12 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.queue !== undefined){
-let data4 = data.queue;
+if(data.payload !== undefined){
+let data4 = data.payload;
 const _errs13 = errors;
-const _errs14 = errors;
-if(errors === _errs14){
-if(typeof data4 === "string"){
-if(!pattern4.test(data4)){
-validate25.errors = [{instancePath:instancePath+"/queue",schemaPath:"contract#/$defs/QueueName/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"},message:"must match pattern \""+"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"+"\""}];
+if(!(data4 && typeof data4 == "object" && !Array.isArray(data4))){
+validate27.errors = [{instancePath:instancePath+"/payload",schemaPath:"contract#/$defs/Payload/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
-}
-}
-else {
-validate25.errors = [{instancePath:instancePath+"/queue",schemaPath:"contract#/$defs/QueueName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
 }
 var valid0 = _errs13 === errors;
 }
@@ -511,12 +713,33 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.payload !== undefined){
-let data5 = data.payload;
+if(data.priority !== undefined){
+let data5 = data.priority;
 const _errs16 = errors;
-if(!(data5 && typeof data5 == "object" && !Array.isArray(data5))){
-validate25.errors = [{instancePath:instancePath+"/payload",schemaPath:"contract#/$defs/Payload/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+const _errs17 = errors;
+if(!((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5)))){
+validate27.errors = [{instancePath:instancePath+"/priority",schemaPath:"contract#/$defs/Priority/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
+}
+if(errors === _errs17){
+if(typeof data5 == "number"){
+if(data5 > 100 || isNaN(data5)){
+validate27.errors = [{instancePath:instancePath+"/priority",schemaPath:"contract#/$defs/Priority/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"}];
+return false;
+}
+else {
+if(data5 < -100 || isNaN(data5)){
+validate27.errors = [{instancePath:instancePath+"/priority",schemaPath:"contract#/$defs/Priority/minimum",keyword:"minimum",params:{comparison: ">=", limit: -100},message:"must be >= -100"}];
+return false;
+}
+else {
+if(!(formats0.validate(data5))){
+validate27.errors = [{instancePath:instancePath+"/priority",schemaPath:"contract#/$defs/Priority/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""}];
+return false;
+}
+}
+}
+}
 }
 var valid0 = _errs16 === errors;
 }
@@ -524,28 +747,28 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.priority !== undefined){
-let data6 = data.priority;
+if(data.max_attempts !== undefined){
+let data6 = data.max_attempts;
 const _errs19 = errors;
 const _errs20 = errors;
 if(!((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6)))){
-validate25.errors = [{instancePath:instancePath+"/priority",schemaPath:"contract#/$defs/Priority/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate27.errors = [{instancePath:instancePath+"/max_attempts",schemaPath:"contract#/$defs/MaxAttempts/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs20){
 if(typeof data6 == "number"){
 if(data6 > 100 || isNaN(data6)){
-validate25.errors = [{instancePath:instancePath+"/priority",schemaPath:"contract#/$defs/Priority/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"}];
+validate27.errors = [{instancePath:instancePath+"/max_attempts",schemaPath:"contract#/$defs/MaxAttempts/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"}];
 return false;
 }
 else {
-if(data6 < -100 || isNaN(data6)){
-validate25.errors = [{instancePath:instancePath+"/priority",schemaPath:"contract#/$defs/Priority/minimum",keyword:"minimum",params:{comparison: ">=", limit: -100},message:"must be >= -100"}];
+if(data6 < 1 || isNaN(data6)){
+validate27.errors = [{instancePath:instancePath+"/max_attempts",schemaPath:"contract#/$defs/MaxAttempts/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
 return false;
 }
 else {
 if(!(formats0.validate(data6))){
-validate25.errors = [{instancePath:instancePath+"/priority",schemaPath:"contract#/$defs/Priority/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""}];
+validate27.errors = [{instancePath:instancePath+"/max_attempts",schemaPath:"contract#/$defs/MaxAttempts/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""}];
 return false;
 }
 }
@@ -558,32 +781,32 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.max_attempts !== undefined){
-let data7 = data.max_attempts;
+if(data.timeout !== undefined){
+let data7 = data.timeout;
 const _errs22 = errors;
 const _errs23 = errors;
-if(!((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7)))){
-validate25.errors = [{instancePath:instancePath+"/max_attempts",schemaPath:"contract#/$defs/MaxAttempts/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
 if(errors === _errs23){
-if(typeof data7 == "number"){
-if(data7 > 100 || isNaN(data7)){
-validate25.errors = [{instancePath:instancePath+"/max_attempts",schemaPath:"contract#/$defs/MaxAttempts/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"}];
+if(typeof data7 === "string"){
+if(func2(data7) > 32){
+validate27.errors = [{instancePath:instancePath+"/timeout",schemaPath:"contract#/$defs/Duration/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"}];
 return false;
 }
 else {
-if(data7 < 1 || isNaN(data7)){
-validate25.errors = [{instancePath:instancePath+"/max_attempts",schemaPath:"contract#/$defs/MaxAttempts/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
+if(func2(data7) < 1){
+validate27.errors = [{instancePath:instancePath+"/timeout",schemaPath:"contract#/$defs/Duration/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
-if(!(formats0.validate(data7))){
-validate25.errors = [{instancePath:instancePath+"/max_attempts",schemaPath:"contract#/$defs/MaxAttempts/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""}];
+if(!pattern8.test(data7)){
+validate27.errors = [{instancePath:instancePath+"/timeout",schemaPath:"contract#/$defs/Duration/pattern",keyword:"pattern",params:{pattern: "^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"},message:"must match pattern \""+"^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"+"\""}];
 return false;
 }
 }
 }
+}
+else {
+validate27.errors = [{instancePath:instancePath+"/timeout",schemaPath:"contract#/$defs/Duration/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
 }
 }
 var valid0 = _errs22 === errors;
@@ -592,31 +815,55 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.timeout !== undefined){
-let data8 = data.timeout;
+if(data.tags !== undefined){
+let data8 = data.tags;
 const _errs25 = errors;
-const _errs26 = errors;
-if(errors === _errs26){
-if(typeof data8 === "string"){
-if(func2(data8) > 32){
-validate25.errors = [{instancePath:instancePath+"/timeout",schemaPath:"contract#/$defs/Duration/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"}];
+if(errors === _errs25){
+if(Array.isArray(data8)){
+if(data8.length > 16){
+validate27.errors = [{instancePath:instancePath+"/tags",schemaPath:"#/properties/tags/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items"}];
 return false;
 }
 else {
-if(func2(data8) < 1){
-validate25.errors = [{instancePath:instancePath+"/timeout",schemaPath:"contract#/$defs/Duration/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+var valid8 = true;
+const len0 = data8.length;
+for(let i0=0; i0<len0; i0++){
+let data9 = data8[i0];
+const _errs27 = errors;
+const _errs28 = errors;
+if(errors === _errs28){
+if(typeof data9 === "string"){
+if(func2(data9) > 64){
+validate27.errors = [{instancePath:instancePath+"/tags/" + i0,schemaPath:"contract#/$defs/JobTag/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
 else {
-if(!pattern9.test(data8)){
-validate25.errors = [{instancePath:instancePath+"/timeout",schemaPath:"contract#/$defs/Duration/pattern",keyword:"pattern",params:{pattern: "^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"},message:"must match pattern \""+"^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"+"\""}];
+if(func2(data9) < 1){
+validate27.errors = [{instancePath:instancePath+"/tags/" + i0,schemaPath:"contract#/$defs/JobTag/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern9.test(data9)){
+validate27.errors = [{instancePath:instancePath+"/tags/" + i0,schemaPath:"contract#/$defs/JobTag/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate25.errors = [{instancePath:instancePath+"/timeout",schemaPath:"contract#/$defs/Duration/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate27.errors = [{instancePath:instancePath+"/tags/" + i0,schemaPath:"contract#/$defs/JobTag/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid8 = _errs27 === errors;
+if(!valid8){
+break;
+}
+}
+}
+}
+else {
+validate27.errors = [{instancePath:instancePath+"/tags",schemaPath:"#/properties/tags/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -627,34 +874,80 @@ var valid0 = true;
 }
 if(valid0){
 if(data.misfire !== undefined){
-let data9 = data.misfire;
-const _errs28 = errors;
-if(typeof data9 !== "string"){
-validate25.errors = [{instancePath:instancePath+"/misfire",schemaPath:"contract#/$defs/Misfire/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+let data10 = data.misfire;
+const _errs30 = errors;
+if(typeof data10 !== "string"){
+validate27.errors = [{instancePath:instancePath+"/misfire",schemaPath:"contract#/$defs/Misfire/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(!((data9 === "once") || (data9 === "skip"))){
-validate25.errors = [{instancePath:instancePath+"/misfire",schemaPath:"contract#/$defs/Misfire/enum",keyword:"enum",params:{allowedValues: schema43.enum},message:"must be equal to one of the allowed values"}];
+if(!((data10 === "once") || (data10 === "skip"))){
+validate27.errors = [{instancePath:instancePath+"/misfire",schemaPath:"contract#/$defs/Misfire/enum",keyword:"enum",params:{allowedValues: schema43.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
-var valid0 = _errs28 === errors;
+var valid0 = _errs30 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.overlap !== undefined){
-let data10 = data.overlap;
-const _errs31 = errors;
-if(typeof data10 !== "string"){
-validate25.errors = [{instancePath:instancePath+"/overlap",schemaPath:"contract#/$defs/Overlap/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+let data11 = data.overlap;
+const _errs33 = errors;
+if(typeof data11 !== "string"){
+validate27.errors = [{instancePath:instancePath+"/overlap",schemaPath:"contract#/$defs/Overlap/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(!((data10 === "allow") || (data10 === "skip"))){
-validate25.errors = [{instancePath:instancePath+"/overlap",schemaPath:"contract#/$defs/Overlap/enum",keyword:"enum",params:{allowedValues: schema44.enum},message:"must be equal to one of the allowed values"}];
+if(!((data11 === "allow") || (data11 === "skip"))){
+validate27.errors = [{instancePath:instancePath+"/overlap",schemaPath:"contract#/$defs/Overlap/enum",keyword:"enum",params:{allowedValues: schema44.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
-var valid0 = _errs31 === errors;
+var valid0 = _errs33 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.schedule !== undefined){
+let data12 = data.schedule;
+const _errs36 = errors;
+const _errs37 = errors;
+if(errors === _errs37){
+if(typeof data12 === "string"){
+if(func2(data12) > 255){
+validate27.errors = [{instancePath:instancePath+"/schedule",schemaPath:"contract#/$defs/ScheduleInput/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+else {
+if(func2(data12) < 9){
+validate27.errors = [{instancePath:instancePath+"/schedule",schemaPath:"contract#/$defs/ScheduleInput/minLength",keyword:"minLength",params:{limit: 9},message:"must NOT have fewer than 9 characters"}];
+return false;
+}
+else {
+if(!pattern10.test(data12)){
+validate27.errors = [{instancePath:instancePath+"/schedule",schemaPath:"contract#/$defs/ScheduleInput/pattern",keyword:"pattern",params:{pattern: "^[ \\t]*[0-9A-Za-z*,/?#-]+([ \\t]+[0-9A-Za-z*,/?#-]+){4}[ \\t]*$"},message:"must match pattern \""+"^[ \\t]*[0-9A-Za-z*,/?#-]+([ \\t]+[0-9A-Za-z*,/?#-]+){4}[ \\t]*$"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate27.errors = [{instancePath:instancePath+"/schedule",schemaPath:"contract#/$defs/ScheduleInput/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs36 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.backoff !== undefined){
+const _errs39 = errors;
+if(!(validate23(data.backoff, {instancePath:instancePath+"/backoff",parentData:data,parentDataProperty:"backoff",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate23.errors : vErrors.concat(validate23.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs39 === errors;
 }
 else {
 var valid0 = true;
@@ -671,36 +964,38 @@ var valid0 = true;
 }
 }
 }
+}
+}
 else {
-validate25.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate27.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate25.errors = vErrors;
+validate27.errors = vErrors;
 return errors === 0;
 }
-validate25.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate27.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate24(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate26(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Crons_update_body" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate24.evaluated;
+const evaluated0 = validate26.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate25(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate25.errors : vErrors.concat(validate25.errors);
+if(!(validate27(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate27.errors : vErrors.concat(validate27.errors);
 errors = vErrors.length;
 }
-validate24.errors = vErrors;
+validate26.errors = vErrors;
 return errors === 0;
 }
-validate24.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate26.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 return { Crons_create_body, Crons_update_body };
 })();

@@ -6,12 +6,14 @@ const { Dlq_purge_body, Dlq_replayMany_body } = (() => {
 
 const Dlq_purge_body = validate20;
 const schema31 = {"$id":"Dlq_purge_body","$ref":"contract#/$defs/DeadLetterPurge"};
-const schema33 = {"type":"object","properties":{"older_than":{"$ref":"contract#/$defs/Duration","default":"720h"},"queue":{"$ref":"contract#/$defs/QueueName"}},"additionalProperties":false};
+const schema33 = {"type":"object","properties":{"older_than":{"$ref":"contract#/$defs/Duration","default":"720h"},"queue":{"$ref":"contract#/$defs/QueueName"},"scope_org_id":{"$ref":"contract#/$defs/TenantId"}},"additionalProperties":false};
 const schema34 = {"type":"string","minLength":1,"maxLength":32,"pattern":"^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"};
 const schema35 = {"type":"string","pattern":"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"};
+const schema36 = {"type":"string","minLength":1,"maxLength":64,"pattern":"^[A-Za-z0-9._-]+$"};
 const func1 = require("ajv/dist/runtime/ucs2length").default;
 const pattern4 = new RegExp("^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$", "u");
 const pattern5 = new RegExp("^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$", "u");
+const pattern6 = new RegExp("^[A-Za-z0-9._-]+$", "u");
 
 function validate22(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -30,7 +32,7 @@ data.older_than = "720h";
 }
 const _errs1 = errors;
 for(const key0 in data){
-if(!((key0 === "older_than") || (key0 === "queue"))){
+if(!(((key0 === "older_than") || (key0 === "queue")) || (key0 === "scope_org_id"))){
 validate22.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
@@ -87,6 +89,41 @@ var valid0 = _errs5 === errors;
 else {
 var valid0 = true;
 }
+if(valid0){
+if(data.scope_org_id !== undefined){
+let data2 = data.scope_org_id;
+const _errs8 = errors;
+const _errs9 = errors;
+if(errors === _errs9){
+if(typeof data2 === "string"){
+if(func1(data2) > 64){
+validate22.errors = [{instancePath:instancePath+"/scope_org_id",schemaPath:"contract#/$defs/TenantId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+return false;
+}
+else {
+if(func1(data2) < 1){
+validate22.errors = [{instancePath:instancePath+"/scope_org_id",schemaPath:"contract#/$defs/TenantId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern6.test(data2)){
+validate22.errors = [{instancePath:instancePath+"/scope_org_id",schemaPath:"contract#/$defs/TenantId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate22.errors = [{instancePath:instancePath+"/scope_org_id",schemaPath:"contract#/$defs/TenantId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+}
 }
 }
 }
@@ -122,11 +159,11 @@ return errors === 0;
 validate20.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Dlq_replayMany_body = validate24;
-const schema36 = {"$id":"Dlq_replayMany_body","$ref":"contract#/$defs/ReplayInput"};
-const schema37 = {"type":"object","properties":{"ids":{"type":"array","items":{"$ref":"contract#/$defs/DeadLetterId"},"minItems":1,"maxItems":1000},"queue":{"$ref":"contract#/$defs/QueueName"},"job_name":{"$ref":"contract#/$defs/JobName"}},"additionalProperties":false};
-const schema38 = {"type":"string","pattern":"^dlq_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
-const schema40 = {"type":"string","pattern":"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"};
-const pattern6 = new RegExp("^dlq_[0-7][0-9a-hjkmnp-tv-z]{25}$", "u");
+const schema37 = {"$id":"Dlq_replayMany_body","$ref":"contract#/$defs/ReplayInput"};
+const schema38 = {"type":"object","properties":{"ids":{"type":"array","items":{"$ref":"contract#/$defs/DeadLetterId"},"minItems":1,"maxItems":1000},"queue":{"$ref":"contract#/$defs/QueueName"},"job_name":{"$ref":"contract#/$defs/JobName"},"scope_org_id":{"$ref":"contract#/$defs/TenantId"}},"additionalProperties":false};
+const schema39 = {"type":"string","pattern":"^dlq_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
+const schema41 = {"type":"string","pattern":"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"};
+const pattern7 = new RegExp("^dlq_[0-7][0-9a-hjkmnp-tv-z]{25}$", "u");
 
 function validate25(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -142,7 +179,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 const _errs1 = errors;
 for(const key0 in data){
-if(!(((key0 === "ids") || (key0 === "queue")) || (key0 === "job_name"))){
+if(!((((key0 === "ids") || (key0 === "queue")) || (key0 === "job_name")) || (key0 === "scope_org_id"))){
 validate25.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
@@ -172,7 +209,7 @@ const _errs4 = errors;
 const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data1 === "string"){
-if(!pattern6.test(data1)){
+if(!pattern7.test(data1)){
 validate25.errors = [{instancePath:instancePath+"/ids/" + i0,schemaPath:"contract#/$defs/DeadLetterId/pattern",keyword:"pattern",params:{pattern: "^dlq_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^dlq_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
 return false;
 }
@@ -244,6 +281,41 @@ var valid0 = _errs10 === errors;
 else {
 var valid0 = true;
 }
+if(valid0){
+if(data.scope_org_id !== undefined){
+let data4 = data.scope_org_id;
+const _errs13 = errors;
+const _errs14 = errors;
+if(errors === _errs14){
+if(typeof data4 === "string"){
+if(func1(data4) > 64){
+validate25.errors = [{instancePath:instancePath+"/scope_org_id",schemaPath:"contract#/$defs/TenantId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+return false;
+}
+else {
+if(func1(data4) < 1){
+validate25.errors = [{instancePath:instancePath+"/scope_org_id",schemaPath:"contract#/$defs/TenantId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern6.test(data4)){
+validate25.errors = [{instancePath:instancePath+"/scope_org_id",schemaPath:"contract#/$defs/TenantId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate25.errors = [{instancePath:instancePath+"/scope_org_id",schemaPath:"contract#/$defs/TenantId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+}
 }
 }
 }
@@ -284,15 +356,18 @@ return { Dlq_purge_body, Dlq_replayMany_body };
 const { Dlq_list_query, Dlq_count_query, Dlq_purge_query, Dlq_replayMany_query, Dlq_get_path, Dlq_get_query, Dlq_replay_path, Dlq_replay_query } = (() => {
 
 const Dlq_list_query = validate20;
-const schema31 = {"$id":"Dlq_list_query","type":"object","properties":{"limit":{"type":"integer","format":"int32","minimum":1,"maximum":1000,"default":50},"offset":{"type":"integer","format":"int32","minimum":0,"maximum":100000,"default":0},"cursor":{"$ref":"contract#/$defs/Cursor"},"scope_org_id":{"$ref":"contract#/$defs/TenantId"},"queue":{"$ref":"contract#/$defs/QueueName"}},"required":[],"additionalProperties":false};
+const schema31 = {"$id":"Dlq_list_query","type":"object","properties":{"limit":{"type":"integer","format":"int32","minimum":1,"maximum":1000,"default":50},"offset":{"type":"integer","format":"int32","minimum":0,"maximum":100000,"default":0},"cursor":{"$ref":"contract#/$defs/Cursor"},"scope_org_id":{"$ref":"contract#/$defs/TenantId"},"tag":{"type":"array","items":{"$ref":"contract#/$defs/JobTag"},"maxItems":16},"queue":{"$ref":"contract#/$defs/QueueName"},"job_name":{"$ref":"contract#/$defs/JobName"}},"required":[],"additionalProperties":false};
 const schema33 = {"type":"string","minLength":1,"maxLength":1024,"pattern":"^[A-Za-z0-9_-]+$"};
 const schema34 = {"type":"string","minLength":1,"maxLength":64,"pattern":"^[A-Za-z0-9._-]+$"};
-const schema35 = {"type":"string","pattern":"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"};
+const schema35 = {"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000]+$"};
+const schema36 = {"type":"string","pattern":"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"};
+const schema37 = {"type":"string","pattern":"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"};
 const formats0 = require("ajv-formats/dist/formats").fullFormats.int32;
 const func1 = require("ajv/dist/runtime/ucs2length").default;
 const pattern4 = new RegExp("^[A-Za-z0-9_-]+$", "u");
 const pattern5 = new RegExp("^[A-Za-z0-9._-]+$", "u");
-const pattern6 = new RegExp("^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$", "u");
+const pattern6 = new RegExp("^[^\\u0000]+$", "u");
+const pattern7 = new RegExp("^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$", "u");
 
 function validate20(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Dlq_list_query" */;
@@ -315,7 +390,7 @@ data.offset = 0;
 }
 const _errs1 = errors;
 for(const key0 in data){
-if(!(((((key0 === "limit") || (key0 === "offset")) || (key0 === "cursor")) || (key0 === "scope_org_id")) || (key0 === "queue"))){
+if(!(((((((key0 === "limit") || (key0 === "offset")) || (key0 === "cursor")) || (key0 === "scope_org_id")) || (key0 === "tag")) || (key0 === "queue")) || (key0 === "job_name"))){
 validate20.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
@@ -514,44 +589,162 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.queue !== undefined){
-let data4 = data.queue;
+if(data.tag !== undefined){
+let data4 = data.tag;
 const _errs12 = errors;
-const _errs13 = errors;
-if(typeof data4 !== "string"){
-let dataType4 = typeof data4;
+if(errors === _errs12){
+if(Array.isArray(data4)){
+if(data4.length > 16){
+validate20.errors = [{instancePath:instancePath+"/tag",schemaPath:"#/properties/tag/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items"}];
+return false;
+}
+else {
+var valid3 = true;
+const len0 = data4.length;
+for(let i0=0; i0<len0; i0++){
+let data5 = data4[i0];
+const _errs14 = errors;
+const _errs15 = errors;
+if(typeof data5 !== "string"){
+let dataType4 = typeof data5;
 let coerced4 = undefined;
 if(!(coerced4 !== undefined)){
 if(dataType4 == "number" || dataType4 == "boolean"){
-coerced4 = "" + data4;
+coerced4 = "" + data5;
 }
-else if(data4 === null){
+else if(data5 === null){
 coerced4 = "";
 }
 else {
-validate20.errors = [{instancePath:instancePath+"/queue",schemaPath:"contract#/$defs/QueueName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate20.errors = [{instancePath:instancePath+"/tag/" + i0,schemaPath:"contract#/$defs/JobTag/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
 if(coerced4 !== undefined){
-data4 = coerced4;
-if(data !== undefined){
-data["queue"] = coerced4;
+data5 = coerced4;
+if(data4 !== undefined){
+data4[i0] = coerced4;
 }
 }
 }
-if(errors === _errs13){
-if(typeof data4 === "string"){
-if(!pattern6.test(data4)){
-validate20.errors = [{instancePath:instancePath+"/queue",schemaPath:"contract#/$defs/QueueName/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"},message:"must match pattern \""+"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"+"\""}];
+if(errors === _errs15){
+if(typeof data5 === "string"){
+if(func1(data5) > 64){
+validate20.errors = [{instancePath:instancePath+"/tag/" + i0,schemaPath:"contract#/$defs/JobTag/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
+else {
+if(func1(data5) < 1){
+validate20.errors = [{instancePath:instancePath+"/tag/" + i0,schemaPath:"contract#/$defs/JobTag/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern6.test(data5)){
+validate20.errors = [{instancePath:instancePath+"/tag/" + i0,schemaPath:"contract#/$defs/JobTag/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""}];
+return false;
+}
+}
+}
+}
+}
+var valid3 = _errs14 === errors;
+if(!valid3){
+break;
+}
+}
+}
+}
+else {
+validate20.errors = [{instancePath:instancePath+"/tag",schemaPath:"#/properties/tag/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+return false;
 }
 }
 var valid0 = _errs12 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.queue !== undefined){
+let data6 = data.queue;
+const _errs17 = errors;
+const _errs18 = errors;
+if(typeof data6 !== "string"){
+let dataType5 = typeof data6;
+let coerced5 = undefined;
+if(!(coerced5 !== undefined)){
+if(dataType5 == "number" || dataType5 == "boolean"){
+coerced5 = "" + data6;
+}
+else if(data6 === null){
+coerced5 = "";
+}
+else {
+validate20.errors = [{instancePath:instancePath+"/queue",schemaPath:"contract#/$defs/QueueName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced5 !== undefined){
+data6 = coerced5;
+if(data !== undefined){
+data["queue"] = coerced5;
+}
+}
+}
+if(errors === _errs18){
+if(typeof data6 === "string"){
+if(!pattern7.test(data6)){
+validate20.errors = [{instancePath:instancePath+"/queue",schemaPath:"contract#/$defs/QueueName/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"},message:"must match pattern \""+"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"+"\""}];
+return false;
+}
+}
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.job_name !== undefined){
+let data7 = data.job_name;
+const _errs20 = errors;
+const _errs21 = errors;
+if(typeof data7 !== "string"){
+let dataType6 = typeof data7;
+let coerced6 = undefined;
+if(!(coerced6 !== undefined)){
+if(dataType6 == "number" || dataType6 == "boolean"){
+coerced6 = "" + data7;
+}
+else if(data7 === null){
+coerced6 = "";
+}
+else {
+validate20.errors = [{instancePath:instancePath+"/job_name",schemaPath:"contract#/$defs/JobName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced6 !== undefined){
+data7 = coerced6;
+if(data !== undefined){
+data["job_name"] = coerced6;
+}
+}
+}
+if(errors === _errs21){
+if(typeof data7 === "string"){
+if(!pattern7.test(data7)){
+validate20.errors = [{instancePath:instancePath+"/job_name",schemaPath:"contract#/$defs/JobName/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"},message:"must match pattern \""+"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"+"\""}];
+return false;
+}
+}
+}
+var valid0 = _errs20 === errors;
+}
+else {
+var valid0 = true;
+}
+}
 }
 }
 }
@@ -570,7 +763,7 @@ return errors === 0;
 validate20.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Dlq_count_query = validate22;
-const schema36 = {"$id":"Dlq_count_query","type":"object","properties":{"queue":{"$ref":"contract#/$defs/QueueName"}},"required":[],"additionalProperties":false};
+const schema38 = {"$id":"Dlq_count_query","type":"object","properties":{"scope_org_id":{"$ref":"contract#/$defs/TenantId"},"tag":{"type":"array","items":{"$ref":"contract#/$defs/JobTag"},"maxItems":16},"queue":{"$ref":"contract#/$defs/QueueName"}},"required":[],"additionalProperties":false};
 
 function validate22(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Dlq_count_query" */;
@@ -587,15 +780,16 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 const _errs1 = errors;
 for(const key0 in data){
-if(!(key0 === "queue")){
+if(!(((key0 === "scope_org_id") || (key0 === "tag")) || (key0 === "queue"))){
 validate22.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
 if(_errs1 === errors){
-if(data.queue !== undefined){
-let data0 = data.queue;
+if(data.scope_org_id !== undefined){
+let data0 = data.scope_org_id;
+const _errs2 = errors;
 const _errs3 = errors;
 if(typeof data0 !== "string"){
 let dataType0 = typeof data0;
@@ -608,23 +802,157 @@ else if(data0 === null){
 coerced0 = "";
 }
 else {
-validate22.errors = [{instancePath:instancePath+"/queue",schemaPath:"contract#/$defs/QueueName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate22.errors = [{instancePath:instancePath+"/scope_org_id",schemaPath:"contract#/$defs/TenantId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
 if(coerced0 !== undefined){
 data0 = coerced0;
 if(data !== undefined){
-data["queue"] = coerced0;
+data["scope_org_id"] = coerced0;
 }
 }
 }
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(!pattern6.test(data0)){
+if(func1(data0) > 64){
+validate22.errors = [{instancePath:instancePath+"/scope_org_id",schemaPath:"contract#/$defs/TenantId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+return false;
+}
+else {
+if(func1(data0) < 1){
+validate22.errors = [{instancePath:instancePath+"/scope_org_id",schemaPath:"contract#/$defs/TenantId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern5.test(data0)){
+validate22.errors = [{instancePath:instancePath+"/scope_org_id",schemaPath:"contract#/$defs/TenantId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
+return false;
+}
+}
+}
+}
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.tag !== undefined){
+let data1 = data.tag;
+const _errs5 = errors;
+if(errors === _errs5){
+if(Array.isArray(data1)){
+if(data1.length > 16){
+validate22.errors = [{instancePath:instancePath+"/tag",schemaPath:"#/properties/tag/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items"}];
+return false;
+}
+else {
+var valid2 = true;
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+let data2 = data1[i0];
+const _errs7 = errors;
+const _errs8 = errors;
+if(typeof data2 !== "string"){
+let dataType1 = typeof data2;
+let coerced1 = undefined;
+if(!(coerced1 !== undefined)){
+if(dataType1 == "number" || dataType1 == "boolean"){
+coerced1 = "" + data2;
+}
+else if(data2 === null){
+coerced1 = "";
+}
+else {
+validate22.errors = [{instancePath:instancePath+"/tag/" + i0,schemaPath:"contract#/$defs/JobTag/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced1 !== undefined){
+data2 = coerced1;
+if(data1 !== undefined){
+data1[i0] = coerced1;
+}
+}
+}
+if(errors === _errs8){
+if(typeof data2 === "string"){
+if(func1(data2) > 64){
+validate22.errors = [{instancePath:instancePath+"/tag/" + i0,schemaPath:"contract#/$defs/JobTag/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+return false;
+}
+else {
+if(func1(data2) < 1){
+validate22.errors = [{instancePath:instancePath+"/tag/" + i0,schemaPath:"contract#/$defs/JobTag/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern6.test(data2)){
+validate22.errors = [{instancePath:instancePath+"/tag/" + i0,schemaPath:"contract#/$defs/JobTag/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""}];
+return false;
+}
+}
+}
+}
+}
+var valid2 = _errs7 === errors;
+if(!valid2){
+break;
+}
+}
+}
+}
+else {
+validate22.errors = [{instancePath:instancePath+"/tag",schemaPath:"#/properties/tag/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+return false;
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.queue !== undefined){
+let data3 = data.queue;
+const _errs10 = errors;
+const _errs11 = errors;
+if(typeof data3 !== "string"){
+let dataType2 = typeof data3;
+let coerced2 = undefined;
+if(!(coerced2 !== undefined)){
+if(dataType2 == "number" || dataType2 == "boolean"){
+coerced2 = "" + data3;
+}
+else if(data3 === null){
+coerced2 = "";
+}
+else {
+validate22.errors = [{instancePath:instancePath+"/queue",schemaPath:"contract#/$defs/QueueName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced2 !== undefined){
+data3 = coerced2;
+if(data !== undefined){
+data["queue"] = coerced2;
+}
+}
+}
+if(errors === _errs11){
+if(typeof data3 === "string"){
+if(!pattern7.test(data3)){
 validate22.errors = [{instancePath:instancePath+"/queue",schemaPath:"contract#/$defs/QueueName/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"},message:"must match pattern \""+"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"+"\""}];
 return false;
 }
+}
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
 }
 }
 }
@@ -641,7 +969,7 @@ return errors === 0;
 validate22.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Dlq_purge_query = validate23;
-const schema38 = {"$id":"Dlq_purge_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const schema42 = {"$id":"Dlq_purge_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate23(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Dlq_purge_query" */;
@@ -673,7 +1001,7 @@ return errors === 0;
 validate23.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Dlq_replayMany_query = validate24;
-const schema39 = {"$id":"Dlq_replayMany_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const schema43 = {"$id":"Dlq_replayMany_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate24(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Dlq_replayMany_query" */;
@@ -705,9 +1033,9 @@ return errors === 0;
 validate24.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Dlq_get_path = validate25;
-const schema40 = {"$id":"Dlq_get_path","type":"object","properties":{"entryId":{"$ref":"contract#/$defs/DeadLetterId"}},"required":["entryId"],"additionalProperties":false};
-const schema41 = {"type":"string","pattern":"^dlq_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
-const pattern8 = new RegExp("^dlq_[0-7][0-9a-hjkmnp-tv-z]{25}$", "u");
+const schema44 = {"$id":"Dlq_get_path","type":"object","properties":{"entryId":{"$ref":"contract#/$defs/DeadLetterId"}},"required":["entryId"],"additionalProperties":false};
+const schema45 = {"type":"string","pattern":"^dlq_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
+const pattern12 = new RegExp("^dlq_[0-7][0-9a-hjkmnp-tv-z]{25}$", "u");
 
 function validate25(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Dlq_get_path" */;
@@ -764,7 +1092,7 @@ data["entryId"] = coerced0;
 }
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(!pattern8.test(data0)){
+if(!pattern12.test(data0)){
 validate25.errors = [{instancePath:instancePath+"/entryId",schemaPath:"contract#/$defs/DeadLetterId/pattern",keyword:"pattern",params:{pattern: "^dlq_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^dlq_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
 return false;
 }
@@ -785,7 +1113,7 @@ return errors === 0;
 validate25.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Dlq_get_query = validate26;
-const schema42 = {"$id":"Dlq_get_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const schema46 = {"$id":"Dlq_get_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate26(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Dlq_get_query" */;
@@ -817,7 +1145,7 @@ return errors === 0;
 validate26.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Dlq_replay_path = validate27;
-const schema43 = {"$id":"Dlq_replay_path","type":"object","properties":{"entryId":{"$ref":"contract#/$defs/DeadLetterId"}},"required":["entryId"],"additionalProperties":false};
+const schema47 = {"$id":"Dlq_replay_path","type":"object","properties":{"entryId":{"$ref":"contract#/$defs/DeadLetterId"}},"required":["entryId"],"additionalProperties":false};
 
 function validate27(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Dlq_replay_path" */;
@@ -874,7 +1202,7 @@ data["entryId"] = coerced0;
 }
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(!pattern8.test(data0)){
+if(!pattern12.test(data0)){
 validate27.errors = [{instancePath:instancePath+"/entryId",schemaPath:"contract#/$defs/DeadLetterId/pattern",keyword:"pattern",params:{pattern: "^dlq_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^dlq_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
 return false;
 }
@@ -895,7 +1223,7 @@ return errors === 0;
 validate27.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Dlq_replay_query = validate28;
-const schema45 = {"$id":"Dlq_replay_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const schema49 = {"$id":"Dlq_replay_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate28(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Dlq_replay_query" */;

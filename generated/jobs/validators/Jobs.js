@@ -2,11 +2,11 @@
 
 import { createRequire } from 'node:module';
 const require = createRequire(import.meta.url);
-const { Jobs_create_body, Jobs_createBatch_body, Jobs_complete_body, Jobs_fail_body, Jobs_snooze_body } = (() => {
+const { Jobs_create_body, Jobs_createBatch_body, Jobs_cancelMany_body, Jobs_complete_body, Jobs_fail_body, Jobs_snooze_body } = (() => {
 
 const Jobs_create_body = validate20;
 const schema31 = {"$id":"Jobs_create_body","$ref":"contract#/$defs/JobInput"};
-const schema33 = {"type":"object","required":["name"],"properties":{"name":{"$ref":"contract#/$defs/JobName"},"queue":{"$ref":"contract#/$defs/QueueName","default":"default"},"payload":{"$ref":"contract#/$defs/Payload","default":{}},"max_attempts":{"$ref":"contract#/$defs/MaxAttempts","default":5},"run_at":{"$ref":"contract#/$defs/Timestamp"},"priority":{"$ref":"contract#/$defs/Priority","default":0},"timeout":{"$ref":"contract#/$defs/Duration","default":"5m"},"unique_key":{"anyOf":[{"$ref":"contract#/$defs/UniqueKey"},{"type":"null"}],"default":null},"backoff":{"$ref":"contract#/$defs/BackoffCreate","default":{"type":"exponential","delay":"2s","max":"1h"}},"delay":{"$ref":"contract#/$defs/Duration"},"unique_for":{"$ref":"contract#/$defs/Duration"}},"additionalProperties":false};
+const schema33 = {"type":"object","required":["name"],"properties":{"name":{"$ref":"contract#/$defs/JobName"},"queue":{"$ref":"contract#/$defs/QueueName","default":"default"},"payload":{"$ref":"contract#/$defs/Payload","default":{}},"max_attempts":{"$ref":"contract#/$defs/MaxAttempts","default":5},"run_at":{"$ref":"contract#/$defs/Timestamp"},"priority":{"$ref":"contract#/$defs/Priority","default":0},"timeout":{"$ref":"contract#/$defs/Duration","default":"5m"},"unique_key":{"anyOf":[{"$ref":"contract#/$defs/UniqueKey"},{"type":"null"}],"default":null},"tags":{"type":"array","items":{"$ref":"contract#/$defs/JobTag"},"maxItems":16,"default":[]},"backoff":{"$ref":"contract#/$defs/BackoffCreate","default":{"type":"exponential","delay":"2s","max":"1h"}},"delay":{"$ref":"contract#/$defs/Duration"},"unique_for":{"$ref":"contract#/$defs/Duration"},"unique_mode":{"$ref":"contract#/$defs/UniqueMode","default":"keep"},"scope_org_id":{"$ref":"contract#/$defs/TenantId"}},"additionalProperties":false};
 const schema34 = {"type":"string","pattern":"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"};
 const schema35 = {"type":"string","pattern":"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"};
 const schema36 = {"type":"object"};
@@ -15,15 +15,19 @@ const schema38 = {"type":"string","minLength":20,"maxLength":40,"format":"date-t
 const schema39 = {"type":"integer","format":"int32","minimum":-100,"maximum":100};
 const schema40 = {"type":"string","minLength":1,"maxLength":32,"pattern":"^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"};
 const schema41 = {"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\u0000]+$"};
+const schema42 = {"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000]+$"};
+const schema49 = {"type":"string","enum":["keep","replace"]};
+const schema50 = {"type":"string","minLength":1,"maxLength":64,"pattern":"^[A-Za-z0-9._-]+$"};
 const func1 = Object.prototype.hasOwnProperty;
 const func2 = require("ajv/dist/runtime/ucs2length").default;
 const pattern4 = new RegExp("^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$", "u");
 const pattern6 = new RegExp("^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$", "u");
 const pattern7 = new RegExp("^[^\\u0000]+$", "u");
+const pattern13 = new RegExp("^[A-Za-z0-9._-]+$", "u");
 const formats0 = require("ajv-formats/dist/formats").fullFormats.int32;
 const formats2 = require("ajv-formats/dist/formats").fullFormats["date-time"];
-const schema42 = {"type":"object","properties":{"type":{"$ref":"contract#/$defs/BackoffType","default":"exponential"},"delay":{"$ref":"contract#/$defs/Duration","default":"2s"},"max":{"$ref":"contract#/$defs/Duration","default":"1h"}},"additionalProperties":false};
-const schema43 = {"type":"string","enum":["exponential","fixed"]};
+const schema43 = {"type":"object","properties":{"type":{"$ref":"contract#/$defs/BackoffType","default":"exponential"},"delay":{"$ref":"contract#/$defs/Duration","default":"2s"},"max":{"$ref":"contract#/$defs/Duration","default":"1h"}},"additionalProperties":false};
+const schema44 = {"type":"string","enum":["exponential","fixed"]};
 
 function validate23(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -62,7 +66,7 @@ validate23.errors = [{instancePath:instancePath+"/type",schemaPath:"contract#/$d
 return false;
 }
 if(!((data0 === "exponential") || (data0 === "fixed"))){
-validate23.errors = [{instancePath:instancePath+"/type",schemaPath:"contract#/$defs/BackoffType/enum",keyword:"enum",params:{allowedValues: schema43.enum},message:"must be equal to one of the allowed values"}];
+validate23.errors = [{instancePath:instancePath+"/type",schemaPath:"contract#/$defs/BackoffType/enum",keyword:"enum",params:{allowedValues: schema44.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -169,8 +173,14 @@ data.timeout = "5m";
 if(data.unique_key === undefined){
 data.unique_key = null;
 }
+if(data.tags === undefined){
+data.tags = [];
+}
 if(data.backoff === undefined){
 data.backoff = {"type":"exponential","delay":"2s","max":"1h"};
+}
+if(data.unique_mode === undefined){
+data.unique_mode = "keep";
 }
 let missing0;
 if((data.name === undefined) && (missing0 = "name")){
@@ -451,30 +461,83 @@ vErrors = null;
 }
 var valid0 = _errs23 === errors;
 if(valid0){
+let data8 = data.tags;
 const _errs30 = errors;
-if(!(validate23(data.backoff, {instancePath:instancePath+"/backoff",parentData:data,parentDataProperty:"backoff",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate23.errors : vErrors.concat(validate23.errors);
-errors = vErrors.length;
+if(errors === _errs30){
+if(Array.isArray(data8)){
+if(data8.length > 16){
+validate22.errors = [{instancePath:instancePath+"/tags",schemaPath:"#/properties/tags/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items"}];
+return false;
 }
-var valid0 = _errs30 === errors;
-if(valid0){
-if(data.delay !== undefined){
-let data9 = data.delay;
-const _errs31 = errors;
+else {
+var valid10 = true;
+const len0 = data8.length;
+for(let i0=0; i0<len0; i0++){
+let data9 = data8[i0];
 const _errs32 = errors;
-if(errors === _errs32){
+const _errs33 = errors;
+if(errors === _errs33){
 if(typeof data9 === "string"){
-if(func2(data9) > 32){
-validate22.errors = [{instancePath:instancePath+"/delay",schemaPath:"contract#/$defs/Duration/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"}];
+if(func2(data9) > 64){
+validate22.errors = [{instancePath:instancePath+"/tags/" + i0,schemaPath:"contract#/$defs/JobTag/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
 else {
 if(func2(data9) < 1){
+validate22.errors = [{instancePath:instancePath+"/tags/" + i0,schemaPath:"contract#/$defs/JobTag/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern7.test(data9)){
+validate22.errors = [{instancePath:instancePath+"/tags/" + i0,schemaPath:"contract#/$defs/JobTag/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate22.errors = [{instancePath:instancePath+"/tags/" + i0,schemaPath:"contract#/$defs/JobTag/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid10 = _errs32 === errors;
+if(!valid10){
+break;
+}
+}
+}
+}
+else {
+validate22.errors = [{instancePath:instancePath+"/tags",schemaPath:"#/properties/tags/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+return false;
+}
+}
+var valid0 = _errs30 === errors;
+if(valid0){
+const _errs35 = errors;
+if(!(validate23(data.backoff, {instancePath:instancePath+"/backoff",parentData:data,parentDataProperty:"backoff",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate23.errors : vErrors.concat(validate23.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs35 === errors;
+if(valid0){
+if(data.delay !== undefined){
+let data11 = data.delay;
+const _errs36 = errors;
+const _errs37 = errors;
+if(errors === _errs37){
+if(typeof data11 === "string"){
+if(func2(data11) > 32){
+validate22.errors = [{instancePath:instancePath+"/delay",schemaPath:"contract#/$defs/Duration/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"}];
+return false;
+}
+else {
+if(func2(data11) < 1){
 validate22.errors = [{instancePath:instancePath+"/delay",schemaPath:"contract#/$defs/Duration/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
-if(!pattern6.test(data9)){
+if(!pattern6.test(data11)){
 validate22.errors = [{instancePath:instancePath+"/delay",schemaPath:"contract#/$defs/Duration/pattern",keyword:"pattern",params:{pattern: "^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"},message:"must match pattern \""+"^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"+"\""}];
 return false;
 }
@@ -486,29 +549,29 @@ validate22.errors = [{instancePath:instancePath+"/delay",schemaPath:"contract#/$
 return false;
 }
 }
-var valid0 = _errs31 === errors;
+var valid0 = _errs36 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.unique_for !== undefined){
-let data10 = data.unique_for;
-const _errs34 = errors;
-const _errs35 = errors;
-if(errors === _errs35){
-if(typeof data10 === "string"){
-if(func2(data10) > 32){
+let data12 = data.unique_for;
+const _errs39 = errors;
+const _errs40 = errors;
+if(errors === _errs40){
+if(typeof data12 === "string"){
+if(func2(data12) > 32){
 validate22.errors = [{instancePath:instancePath+"/unique_for",schemaPath:"contract#/$defs/Duration/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"}];
 return false;
 }
 else {
-if(func2(data10) < 1){
+if(func2(data12) < 1){
 validate22.errors = [{instancePath:instancePath+"/unique_for",schemaPath:"contract#/$defs/Duration/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
-if(!pattern6.test(data10)){
+if(!pattern6.test(data12)){
 validate22.errors = [{instancePath:instancePath+"/unique_for",schemaPath:"contract#/$defs/Duration/pattern",keyword:"pattern",params:{pattern: "^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"},message:"must match pattern \""+"^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"+"\""}];
 return false;
 }
@@ -520,10 +583,59 @@ validate22.errors = [{instancePath:instancePath+"/unique_for",schemaPath:"contra
 return false;
 }
 }
-var valid0 = _errs34 === errors;
+var valid0 = _errs39 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+let data13 = data.unique_mode;
+const _errs42 = errors;
+if(typeof data13 !== "string"){
+validate22.errors = [{instancePath:instancePath+"/unique_mode",schemaPath:"contract#/$defs/UniqueMode/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!((data13 === "keep") || (data13 === "replace"))){
+validate22.errors = [{instancePath:instancePath+"/unique_mode",schemaPath:"contract#/$defs/UniqueMode/enum",keyword:"enum",params:{allowedValues: schema49.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs42 === errors;
+if(valid0){
+if(data.scope_org_id !== undefined){
+let data14 = data.scope_org_id;
+const _errs45 = errors;
+const _errs46 = errors;
+if(errors === _errs46){
+if(typeof data14 === "string"){
+if(func2(data14) > 64){
+validate22.errors = [{instancePath:instancePath+"/scope_org_id",schemaPath:"contract#/$defs/TenantId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+return false;
+}
+else {
+if(func2(data14) < 1){
+validate22.errors = [{instancePath:instancePath+"/scope_org_id",schemaPath:"contract#/$defs/TenantId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern13.test(data14)){
+validate22.errors = [{instancePath:instancePath+"/scope_org_id",schemaPath:"contract#/$defs/TenantId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate22.errors = [{instancePath:instancePath+"/scope_org_id",schemaPath:"contract#/$defs/TenantId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs45 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
 }
 }
 }
@@ -570,8 +682,8 @@ return errors === 0;
 validate20.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Jobs_createBatch_body = validate26;
-const schema48 = {"$id":"Jobs_createBatch_body","$ref":"contract#/$defs/JobBatch"};
-const schema49 = {"type":"object","required":["jobs"],"properties":{"jobs":{"type":"array","items":{"$ref":"contract#/$defs/JobInput"},"minItems":1,"maxItems":1000}},"additionalProperties":false};
+const schema51 = {"$id":"Jobs_createBatch_body","$ref":"contract#/$defs/JobBatch"};
+const schema52 = {"type":"object","required":["jobs"],"properties":{"jobs":{"type":"array","items":{"$ref":"contract#/$defs/JobInput"},"minItems":1,"maxItems":1000}},"additionalProperties":false};
 
 function validate28(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -603,8 +715,14 @@ data.timeout = "5m";
 if(data.unique_key === undefined){
 data.unique_key = null;
 }
+if(data.tags === undefined){
+data.tags = [];
+}
 if(data.backoff === undefined){
 data.backoff = {"type":"exponential","delay":"2s","max":"1h"};
+}
+if(data.unique_mode === undefined){
+data.unique_mode = "keep";
 }
 let missing0;
 if((data.name === undefined) && (missing0 = "name")){
@@ -885,30 +1003,83 @@ vErrors = null;
 }
 var valid0 = _errs23 === errors;
 if(valid0){
+let data8 = data.tags;
 const _errs30 = errors;
-if(!(validate23(data.backoff, {instancePath:instancePath+"/backoff",parentData:data,parentDataProperty:"backoff",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate23.errors : vErrors.concat(validate23.errors);
-errors = vErrors.length;
+if(errors === _errs30){
+if(Array.isArray(data8)){
+if(data8.length > 16){
+validate28.errors = [{instancePath:instancePath+"/tags",schemaPath:"#/properties/tags/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items"}];
+return false;
 }
-var valid0 = _errs30 === errors;
-if(valid0){
-if(data.delay !== undefined){
-let data9 = data.delay;
-const _errs31 = errors;
+else {
+var valid10 = true;
+const len0 = data8.length;
+for(let i0=0; i0<len0; i0++){
+let data9 = data8[i0];
 const _errs32 = errors;
-if(errors === _errs32){
+const _errs33 = errors;
+if(errors === _errs33){
 if(typeof data9 === "string"){
-if(func2(data9) > 32){
-validate28.errors = [{instancePath:instancePath+"/delay",schemaPath:"contract#/$defs/Duration/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"}];
+if(func2(data9) > 64){
+validate28.errors = [{instancePath:instancePath+"/tags/" + i0,schemaPath:"contract#/$defs/JobTag/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
 else {
 if(func2(data9) < 1){
+validate28.errors = [{instancePath:instancePath+"/tags/" + i0,schemaPath:"contract#/$defs/JobTag/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern7.test(data9)){
+validate28.errors = [{instancePath:instancePath+"/tags/" + i0,schemaPath:"contract#/$defs/JobTag/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate28.errors = [{instancePath:instancePath+"/tags/" + i0,schemaPath:"contract#/$defs/JobTag/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid10 = _errs32 === errors;
+if(!valid10){
+break;
+}
+}
+}
+}
+else {
+validate28.errors = [{instancePath:instancePath+"/tags",schemaPath:"#/properties/tags/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+return false;
+}
+}
+var valid0 = _errs30 === errors;
+if(valid0){
+const _errs35 = errors;
+if(!(validate23(data.backoff, {instancePath:instancePath+"/backoff",parentData:data,parentDataProperty:"backoff",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate23.errors : vErrors.concat(validate23.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs35 === errors;
+if(valid0){
+if(data.delay !== undefined){
+let data11 = data.delay;
+const _errs36 = errors;
+const _errs37 = errors;
+if(errors === _errs37){
+if(typeof data11 === "string"){
+if(func2(data11) > 32){
+validate28.errors = [{instancePath:instancePath+"/delay",schemaPath:"contract#/$defs/Duration/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"}];
+return false;
+}
+else {
+if(func2(data11) < 1){
 validate28.errors = [{instancePath:instancePath+"/delay",schemaPath:"contract#/$defs/Duration/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
-if(!pattern6.test(data9)){
+if(!pattern6.test(data11)){
 validate28.errors = [{instancePath:instancePath+"/delay",schemaPath:"contract#/$defs/Duration/pattern",keyword:"pattern",params:{pattern: "^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"},message:"must match pattern \""+"^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"+"\""}];
 return false;
 }
@@ -920,29 +1091,29 @@ validate28.errors = [{instancePath:instancePath+"/delay",schemaPath:"contract#/$
 return false;
 }
 }
-var valid0 = _errs31 === errors;
+var valid0 = _errs36 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.unique_for !== undefined){
-let data10 = data.unique_for;
-const _errs34 = errors;
-const _errs35 = errors;
-if(errors === _errs35){
-if(typeof data10 === "string"){
-if(func2(data10) > 32){
+let data12 = data.unique_for;
+const _errs39 = errors;
+const _errs40 = errors;
+if(errors === _errs40){
+if(typeof data12 === "string"){
+if(func2(data12) > 32){
 validate28.errors = [{instancePath:instancePath+"/unique_for",schemaPath:"contract#/$defs/Duration/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"}];
 return false;
 }
 else {
-if(func2(data10) < 1){
+if(func2(data12) < 1){
 validate28.errors = [{instancePath:instancePath+"/unique_for",schemaPath:"contract#/$defs/Duration/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
-if(!pattern6.test(data10)){
+if(!pattern6.test(data12)){
 validate28.errors = [{instancePath:instancePath+"/unique_for",schemaPath:"contract#/$defs/Duration/pattern",keyword:"pattern",params:{pattern: "^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"},message:"must match pattern \""+"^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"+"\""}];
 return false;
 }
@@ -954,10 +1125,59 @@ validate28.errors = [{instancePath:instancePath+"/unique_for",schemaPath:"contra
 return false;
 }
 }
-var valid0 = _errs34 === errors;
+var valid0 = _errs39 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+let data13 = data.unique_mode;
+const _errs42 = errors;
+if(typeof data13 !== "string"){
+validate28.errors = [{instancePath:instancePath+"/unique_mode",schemaPath:"contract#/$defs/UniqueMode/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!((data13 === "keep") || (data13 === "replace"))){
+validate28.errors = [{instancePath:instancePath+"/unique_mode",schemaPath:"contract#/$defs/UniqueMode/enum",keyword:"enum",params:{allowedValues: schema49.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs42 === errors;
+if(valid0){
+if(data.scope_org_id !== undefined){
+let data14 = data.scope_org_id;
+const _errs45 = errors;
+const _errs46 = errors;
+if(errors === _errs46){
+if(typeof data14 === "string"){
+if(func2(data14) > 64){
+validate28.errors = [{instancePath:instancePath+"/scope_org_id",schemaPath:"contract#/$defs/TenantId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+return false;
+}
+else {
+if(func2(data14) < 1){
+validate28.errors = [{instancePath:instancePath+"/scope_org_id",schemaPath:"contract#/$defs/TenantId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern13.test(data14)){
+validate28.errors = [{instancePath:instancePath+"/scope_org_id",schemaPath:"contract#/$defs/TenantId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate28.errors = [{instancePath:instancePath+"/scope_org_id",schemaPath:"contract#/$defs/TenantId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs45 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
 }
 }
 }
@@ -1081,11 +1301,11 @@ return errors === 0;
 }
 validate26.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Jobs_complete_body = validate32;
-const schema61 = {"$id":"Jobs_complete_body","$ref":"contract#/$defs/Completion"};
-const schema62 = {"type":"object","required":["lease_id"],"properties":{"lease_id":{"$ref":"contract#/$defs/LeaseId"},"output":{"default":null}},"additionalProperties":false};
-const schema63 = {"type":"string","pattern":"^lease_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
-const pattern18 = new RegExp("^lease_[0-7][0-9a-hjkmnp-tv-z]{25}$", "u");
+const Jobs_cancelMany_body = validate32;
+const schema67 = {"$id":"Jobs_cancelMany_body","$ref":"contract#/$defs/CancelInput"};
+const schema68 = {"type":"object","properties":{"ids":{"type":"array","items":{"$ref":"contract#/$defs/JobId"},"minItems":1,"maxItems":1000},"queue":{"$ref":"contract#/$defs/QueueName"},"name":{"$ref":"contract#/$defs/JobName"},"tags":{"type":"array","items":{"$ref":"contract#/$defs/JobTag"},"minItems":1,"maxItems":16},"scope_org_id":{"$ref":"contract#/$defs/TenantId"}},"additionalProperties":false};
+const schema69 = {"type":"string","pattern":"^job_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
+const pattern22 = new RegExp("^job_[0-7][0-9a-hjkmnp-tv-z]{25}$", "u");
 
 function validate33(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1099,37 +1319,208 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.output === undefined){
-data.output = null;
-}
-let missing0;
-if((data.lease_id === undefined) && (missing0 = "lease_id")){
-validate33.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!((key0 === "lease_id") || (key0 === "output"))){
+if(!(((((key0 === "ids") || (key0 === "queue")) || (key0 === "name")) || (key0 === "tags")) || (key0 === "scope_org_id"))){
 validate33.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
 if(_errs1 === errors){
-if(data.lease_id !== undefined){
-let data0 = data.lease_id;
-const _errs3 = errors;
-if(errors === _errs3){
-if(typeof data0 === "string"){
-if(!pattern18.test(data0)){
-validate33.errors = [{instancePath:instancePath+"/lease_id",schemaPath:"contract#/$defs/LeaseId/pattern",keyword:"pattern",params:{pattern: "^lease_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^lease_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
+if(data.ids !== undefined){
+let data0 = data.ids;
+const _errs2 = errors;
+if(errors === _errs2){
+if(Array.isArray(data0)){
+if(data0.length > 1000){
+validate33.errors = [{instancePath:instancePath+"/ids",schemaPath:"#/properties/ids/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"}];
+return false;
+}
+else {
+if(data0.length < 1){
+validate33.errors = [{instancePath:instancePath+"/ids",schemaPath:"#/properties/ids/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
+return false;
+}
+else {
+var valid1 = true;
+const len0 = data0.length;
+for(let i0=0; i0<len0; i0++){
+let data1 = data0[i0];
+const _errs4 = errors;
+const _errs5 = errors;
+if(errors === _errs5){
+if(typeof data1 === "string"){
+if(!pattern22.test(data1)){
+validate33.errors = [{instancePath:instancePath+"/ids/" + i0,schemaPath:"contract#/$defs/JobId/pattern",keyword:"pattern",params:{pattern: "^job_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^job_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
 return false;
 }
 }
 else {
-validate33.errors = [{instancePath:instancePath+"/lease_id",schemaPath:"contract#/$defs/LeaseId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate33.errors = [{instancePath:instancePath+"/ids/" + i0,schemaPath:"contract#/$defs/JobId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
+}
+}
+var valid1 = _errs4 === errors;
+if(!valid1){
+break;
+}
+}
+}
+}
+}
+else {
+validate33.errors = [{instancePath:instancePath+"/ids",schemaPath:"#/properties/ids/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+return false;
+}
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.queue !== undefined){
+let data2 = data.queue;
+const _errs7 = errors;
+const _errs8 = errors;
+if(errors === _errs8){
+if(typeof data2 === "string"){
+if(!pattern4.test(data2)){
+validate33.errors = [{instancePath:instancePath+"/queue",schemaPath:"contract#/$defs/QueueName/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"},message:"must match pattern \""+"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"+"\""}];
+return false;
+}
+}
+else {
+validate33.errors = [{instancePath:instancePath+"/queue",schemaPath:"contract#/$defs/QueueName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+let data3 = data.name;
+const _errs10 = errors;
+const _errs11 = errors;
+if(errors === _errs11){
+if(typeof data3 === "string"){
+if(!pattern4.test(data3)){
+validate33.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/JobName/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"},message:"must match pattern \""+"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"+"\""}];
+return false;
+}
+}
+else {
+validate33.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/JobName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.tags !== undefined){
+let data4 = data.tags;
+const _errs13 = errors;
+if(errors === _errs13){
+if(Array.isArray(data4)){
+if(data4.length > 16){
+validate33.errors = [{instancePath:instancePath+"/tags",schemaPath:"#/properties/tags/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items"}];
+return false;
+}
+else {
+if(data4.length < 1){
+validate33.errors = [{instancePath:instancePath+"/tags",schemaPath:"#/properties/tags/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
+return false;
+}
+else {
+var valid5 = true;
+const len1 = data4.length;
+for(let i1=0; i1<len1; i1++){
+let data5 = data4[i1];
+const _errs15 = errors;
+const _errs16 = errors;
+if(errors === _errs16){
+if(typeof data5 === "string"){
+if(func2(data5) > 64){
+validate33.errors = [{instancePath:instancePath+"/tags/" + i1,schemaPath:"contract#/$defs/JobTag/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+return false;
+}
+else {
+if(func2(data5) < 1){
+validate33.errors = [{instancePath:instancePath+"/tags/" + i1,schemaPath:"contract#/$defs/JobTag/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern7.test(data5)){
+validate33.errors = [{instancePath:instancePath+"/tags/" + i1,schemaPath:"contract#/$defs/JobTag/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate33.errors = [{instancePath:instancePath+"/tags/" + i1,schemaPath:"contract#/$defs/JobTag/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid5 = _errs15 === errors;
+if(!valid5){
+break;
+}
+}
+}
+}
+}
+else {
+validate33.errors = [{instancePath:instancePath+"/tags",schemaPath:"#/properties/tags/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+return false;
+}
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.scope_org_id !== undefined){
+let data6 = data.scope_org_id;
+const _errs18 = errors;
+const _errs19 = errors;
+if(errors === _errs19){
+if(typeof data6 === "string"){
+if(func2(data6) > 64){
+validate33.errors = [{instancePath:instancePath+"/scope_org_id",schemaPath:"contract#/$defs/TenantId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+return false;
+}
+else {
+if(func2(data6) < 1){
+validate33.errors = [{instancePath:instancePath+"/scope_org_id",schemaPath:"contract#/$defs/TenantId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern13.test(data6)){
+validate33.errors = [{instancePath:instancePath+"/scope_org_id",schemaPath:"contract#/$defs/TenantId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate33.errors = [{instancePath:instancePath+"/scope_org_id",schemaPath:"contract#/$defs/TenantId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs18 === errors;
+}
+else {
+var valid0 = true;
+}
 }
 }
 }
@@ -1148,7 +1539,7 @@ validate33.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
 function validate32(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Jobs_complete_body" */;
+/*# sourceURL="Jobs_cancelMany_body" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate32.evaluated;
@@ -1167,10 +1558,11 @@ return errors === 0;
 }
 validate32.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Jobs_fail_body = validate35;
-const schema64 = {"$id":"Jobs_fail_body","$ref":"contract#/$defs/Failing"};
-const schema65 = {"type":"object","required":["lease_id","error"],"properties":{"lease_id":{"$ref":"contract#/$defs/LeaseId"},"error":{"$ref":"contract#/$defs/FailureText"},"retryable":{"type":"boolean","default":true},"retry_in":{"$ref":"contract#/$defs/Duration"}},"additionalProperties":false};
-const schema67 = {"type":"string","minLength":1,"maxLength":2000,"pattern":"^[^\\u0000]+$"};
+const Jobs_complete_body = validate35;
+const schema74 = {"$id":"Jobs_complete_body","$ref":"contract#/$defs/Completion"};
+const schema75 = {"type":"object","required":["lease_id"],"properties":{"lease_id":{"$ref":"contract#/$defs/LeaseId"},"output":{"default":null}},"additionalProperties":false};
+const schema76 = {"type":"string","pattern":"^lease_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
+const pattern27 = new RegExp("^lease_[0-7][0-9a-hjkmnp-tv-z]{25}$", "u");
 
 function validate36(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1184,18 +1576,18 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.retryable === undefined){
-data.retryable = true;
+if(data.output === undefined){
+data.output = null;
 }
 let missing0;
-if(((data.lease_id === undefined) && (missing0 = "lease_id")) || ((data.error === undefined) && (missing0 = "error"))){
+if((data.lease_id === undefined) && (missing0 = "lease_id")){
 validate36.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!((((key0 === "lease_id") || (key0 === "error")) || (key0 === "retryable")) || (key0 === "retry_in"))){
+if(!((key0 === "lease_id") || (key0 === "output"))){
 validate36.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
@@ -1204,11 +1596,10 @@ break;
 if(_errs1 === errors){
 if(data.lease_id !== undefined){
 let data0 = data.lease_id;
-const _errs2 = errors;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(!pattern18.test(data0)){
+if(!pattern27.test(data0)){
 validate36.errors = [{instancePath:instancePath+"/lease_id",schemaPath:"contract#/$defs/LeaseId/pattern",keyword:"pattern",params:{pattern: "^lease_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^lease_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
 return false;
 }
@@ -1216,88 +1607,6 @@ return false;
 else {
 validate36.errors = [{instancePath:instancePath+"/lease_id",schemaPath:"contract#/$defs/LeaseId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
-}
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.error !== undefined){
-let data1 = data.error;
-const _errs5 = errors;
-const _errs6 = errors;
-if(errors === _errs6){
-if(typeof data1 === "string"){
-if(func2(data1) > 2000){
-validate36.errors = [{instancePath:instancePath+"/error",schemaPath:"contract#/$defs/FailureText/maxLength",keyword:"maxLength",params:{limit: 2000},message:"must NOT have more than 2000 characters"}];
-return false;
-}
-else {
-if(func2(data1) < 1){
-validate36.errors = [{instancePath:instancePath+"/error",schemaPath:"contract#/$defs/FailureText/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-else {
-if(!pattern7.test(data1)){
-validate36.errors = [{instancePath:instancePath+"/error",schemaPath:"contract#/$defs/FailureText/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""}];
-return false;
-}
-}
-}
-}
-else {
-validate36.errors = [{instancePath:instancePath+"/error",schemaPath:"contract#/$defs/FailureText/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-const _errs8 = errors;
-if(typeof data.retryable !== "boolean"){
-validate36.errors = [{instancePath:instancePath+"/retryable",schemaPath:"#/properties/retryable/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
-return false;
-}
-var valid0 = _errs8 === errors;
-if(valid0){
-if(data.retry_in !== undefined){
-let data3 = data.retry_in;
-const _errs10 = errors;
-const _errs11 = errors;
-if(errors === _errs11){
-if(typeof data3 === "string"){
-if(func2(data3) > 32){
-validate36.errors = [{instancePath:instancePath+"/retry_in",schemaPath:"contract#/$defs/Duration/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"}];
-return false;
-}
-else {
-if(func2(data3) < 1){
-validate36.errors = [{instancePath:instancePath+"/retry_in",schemaPath:"contract#/$defs/Duration/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-else {
-if(!pattern6.test(data3)){
-validate36.errors = [{instancePath:instancePath+"/retry_in",schemaPath:"contract#/$defs/Duration/pattern",keyword:"pattern",params:{pattern: "^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"},message:"must match pattern \""+"^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"+"\""}];
-return false;
-}
-}
-}
-}
-else {
-validate36.errors = [{instancePath:instancePath+"/retry_in",schemaPath:"contract#/$defs/Duration/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs10 === errors;
-}
-else {
-var valid0 = true;
-}
 }
 }
 }
@@ -1316,7 +1625,7 @@ validate36.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
 function validate35(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Jobs_fail_body" */;
+/*# sourceURL="Jobs_complete_body" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate35.evaluated;
@@ -1335,12 +1644,10 @@ return errors === 0;
 }
 validate35.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Jobs_snooze_body = validate38;
-const schema69 = {"$id":"Jobs_snooze_body","$ref":"contract#/$defs/Snooze"};
-const schema70 = {"type":"object","required":["lease_id"],"properties":{"lease_id":{"$ref":"contract#/$defs/LeaseId"},"until":{"$ref":"contract#/$defs/Timestamp"},"delay":{"$ref":"contract#/$defs/Duration"},"signal":{"$ref":"contract#/$defs/SignalName"},"step":{"$ref":"contract#/$defs/StepName"}},"additionalProperties":false};
-const schema74 = {"type":"string","pattern":"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"};
-const schema75 = {"type":"string","pattern":"^[A-Za-z0-9][A-Za-z0-9_.:#-]{0,127}$"};
-const pattern25 = new RegExp("^[A-Za-z0-9][A-Za-z0-9_.:#-]{0,127}$", "u");
+const Jobs_fail_body = validate38;
+const schema77 = {"$id":"Jobs_fail_body","$ref":"contract#/$defs/Failing"};
+const schema78 = {"type":"object","required":["lease_id","error"],"properties":{"lease_id":{"$ref":"contract#/$defs/LeaseId"},"error":{"$ref":"contract#/$defs/FailureText"},"retryable":{"type":"boolean","default":true},"retry_in":{"$ref":"contract#/$defs/Duration"}},"additionalProperties":false};
+const schema80 = {"type":"string","minLength":1,"maxLength":2000,"pattern":"^[^\\u0000]+$"};
 
 function validate39(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1354,15 +1661,18 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.retryable === undefined){
+data.retryable = true;
+}
 let missing0;
-if((data.lease_id === undefined) && (missing0 = "lease_id")){
+if(((data.lease_id === undefined) && (missing0 = "lease_id")) || ((data.error === undefined) && (missing0 = "error"))){
 validate39.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(((((key0 === "lease_id") || (key0 === "until")) || (key0 === "delay")) || (key0 === "signal")) || (key0 === "step"))){
+if(!((((key0 === "lease_id") || (key0 === "error")) || (key0 === "retryable")) || (key0 === "retry_in"))){
 validate39.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
@@ -1375,7 +1685,7 @@ const _errs2 = errors;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(!pattern18.test(data0)){
+if(!pattern27.test(data0)){
 validate39.errors = [{instancePath:instancePath+"/lease_id",schemaPath:"contract#/$defs/LeaseId/pattern",keyword:"pattern",params:{pattern: "^lease_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^lease_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
 return false;
 }
@@ -1391,34 +1701,32 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.until !== undefined){
-let data1 = data.until;
+if(data.error !== undefined){
+let data1 = data.error;
 const _errs5 = errors;
 const _errs6 = errors;
 if(errors === _errs6){
-if(errors === _errs6){
 if(typeof data1 === "string"){
-if(func2(data1) > 40){
-validate39.errors = [{instancePath:instancePath+"/until",schemaPath:"contract#/$defs/Timestamp/maxLength",keyword:"maxLength",params:{limit: 40},message:"must NOT have more than 40 characters"}];
+if(func2(data1) > 2000){
+validate39.errors = [{instancePath:instancePath+"/error",schemaPath:"contract#/$defs/FailureText/maxLength",keyword:"maxLength",params:{limit: 2000},message:"must NOT have more than 2000 characters"}];
 return false;
 }
 else {
-if(func2(data1) < 20){
-validate39.errors = [{instancePath:instancePath+"/until",schemaPath:"contract#/$defs/Timestamp/minLength",keyword:"minLength",params:{limit: 20},message:"must NOT have fewer than 20 characters"}];
+if(func2(data1) < 1){
+validate39.errors = [{instancePath:instancePath+"/error",schemaPath:"contract#/$defs/FailureText/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
-if(!(formats2.validate(data1))){
-validate39.errors = [{instancePath:instancePath+"/until",schemaPath:"contract#/$defs/Timestamp/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
+if(!pattern7.test(data1)){
+validate39.errors = [{instancePath:instancePath+"/error",schemaPath:"contract#/$defs/FailureText/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate39.errors = [{instancePath:instancePath+"/until",schemaPath:"contract#/$defs/Timestamp/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate39.errors = [{instancePath:instancePath+"/error",schemaPath:"contract#/$defs/FailureText/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
-}
 }
 }
 var valid0 = _errs5 === errors;
@@ -1427,83 +1735,45 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.delay !== undefined){
-let data2 = data.delay;
 const _errs8 = errors;
-const _errs9 = errors;
-if(errors === _errs9){
-if(typeof data2 === "string"){
-if(func2(data2) > 32){
-validate39.errors = [{instancePath:instancePath+"/delay",schemaPath:"contract#/$defs/Duration/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"}];
+if(typeof data.retryable !== "boolean"){
+validate39.errors = [{instancePath:instancePath+"/retryable",schemaPath:"#/properties/retryable/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
-}
-else {
-if(func2(data2) < 1){
-validate39.errors = [{instancePath:instancePath+"/delay",schemaPath:"contract#/$defs/Duration/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-else {
-if(!pattern6.test(data2)){
-validate39.errors = [{instancePath:instancePath+"/delay",schemaPath:"contract#/$defs/Duration/pattern",keyword:"pattern",params:{pattern: "^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"},message:"must match pattern \""+"^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"+"\""}];
-return false;
-}
-}
-}
-}
-else {
-validate39.errors = [{instancePath:instancePath+"/delay",schemaPath:"contract#/$defs/Duration/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
 }
 var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
 if(valid0){
-if(data.signal !== undefined){
-let data3 = data.signal;
+if(data.retry_in !== undefined){
+let data3 = data.retry_in;
+const _errs10 = errors;
 const _errs11 = errors;
-const _errs12 = errors;
-if(errors === _errs12){
+if(errors === _errs11){
 if(typeof data3 === "string"){
-if(!pattern4.test(data3)){
-validate39.errors = [{instancePath:instancePath+"/signal",schemaPath:"contract#/$defs/SignalName/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"},message:"must match pattern \""+"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"+"\""}];
+if(func2(data3) > 32){
+validate39.errors = [{instancePath:instancePath+"/retry_in",schemaPath:"contract#/$defs/Duration/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"}];
 return false;
+}
+else {
+if(func2(data3) < 1){
+validate39.errors = [{instancePath:instancePath+"/retry_in",schemaPath:"contract#/$defs/Duration/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern6.test(data3)){
+validate39.errors = [{instancePath:instancePath+"/retry_in",schemaPath:"contract#/$defs/Duration/pattern",keyword:"pattern",params:{pattern: "^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"},message:"must match pattern \""+"^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"+"\""}];
+return false;
+}
+}
 }
 }
 else {
-validate39.errors = [{instancePath:instancePath+"/signal",schemaPath:"contract#/$defs/SignalName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate39.errors = [{instancePath:instancePath+"/retry_in",schemaPath:"contract#/$defs/Duration/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.step !== undefined){
-let data4 = data.step;
-const _errs14 = errors;
-const _errs15 = errors;
-if(errors === _errs15){
-if(typeof data4 === "string"){
-if(!pattern25.test(data4)){
-validate39.errors = [{instancePath:instancePath+"/step",schemaPath:"contract#/$defs/StepName/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9][A-Za-z0-9_.:#-]{0,127}$"},message:"must match pattern \""+"^[A-Za-z0-9][A-Za-z0-9_.:#-]{0,127}$"+"\""}];
-return false;
-}
-}
-else {
-validate39.errors = [{instancePath:instancePath+"/step",schemaPath:"contract#/$defs/StepName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs14 === errors;
+var valid0 = _errs10 === errors;
 }
 else {
 var valid0 = true;
-}
 }
 }
 }
@@ -1523,7 +1793,7 @@ validate39.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
 function validate38(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Jobs_snooze_body" */;
+/*# sourceURL="Jobs_fail_body" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate38.evaluated;
@@ -1542,22 +1812,231 @@ return errors === 0;
 }
 validate38.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-return { Jobs_create_body, Jobs_createBatch_body, Jobs_complete_body, Jobs_fail_body, Jobs_snooze_body };
+const Jobs_snooze_body = validate41;
+const schema82 = {"$id":"Jobs_snooze_body","$ref":"contract#/$defs/Snooze"};
+const schema83 = {"type":"object","required":["lease_id"],"properties":{"lease_id":{"$ref":"contract#/$defs/LeaseId"},"until":{"$ref":"contract#/$defs/Timestamp"},"delay":{"$ref":"contract#/$defs/Duration"},"signal":{"$ref":"contract#/$defs/SignalName"},"step":{"$ref":"contract#/$defs/StepName"}},"additionalProperties":false};
+const schema87 = {"type":"string","pattern":"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"};
+const schema88 = {"type":"string","pattern":"^[A-Za-z0-9][A-Za-z0-9_.:#-]{0,127}$"};
+const pattern34 = new RegExp("^[A-Za-z0-9][A-Za-z0-9_.:#-]{0,127}$", "u");
+
+function validate42(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate42.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.lease_id === undefined) && (missing0 = "lease_id")){
+validate42.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((((key0 === "lease_id") || (key0 === "until")) || (key0 === "delay")) || (key0 === "signal")) || (key0 === "step"))){
+validate42.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.lease_id !== undefined){
+let data0 = data.lease_id;
+const _errs2 = errors;
+const _errs3 = errors;
+if(errors === _errs3){
+if(typeof data0 === "string"){
+if(!pattern27.test(data0)){
+validate42.errors = [{instancePath:instancePath+"/lease_id",schemaPath:"contract#/$defs/LeaseId/pattern",keyword:"pattern",params:{pattern: "^lease_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^lease_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
+return false;
+}
+}
+else {
+validate42.errors = [{instancePath:instancePath+"/lease_id",schemaPath:"contract#/$defs/LeaseId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.until !== undefined){
+let data1 = data.until;
+const _errs5 = errors;
+const _errs6 = errors;
+if(errors === _errs6){
+if(errors === _errs6){
+if(typeof data1 === "string"){
+if(func2(data1) > 40){
+validate42.errors = [{instancePath:instancePath+"/until",schemaPath:"contract#/$defs/Timestamp/maxLength",keyword:"maxLength",params:{limit: 40},message:"must NOT have more than 40 characters"}];
+return false;
+}
+else {
+if(func2(data1) < 20){
+validate42.errors = [{instancePath:instancePath+"/until",schemaPath:"contract#/$defs/Timestamp/minLength",keyword:"minLength",params:{limit: 20},message:"must NOT have fewer than 20 characters"}];
+return false;
+}
+else {
+if(!(formats2.validate(data1))){
+validate42.errors = [{instancePath:instancePath+"/until",schemaPath:"contract#/$defs/Timestamp/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate42.errors = [{instancePath:instancePath+"/until",schemaPath:"contract#/$defs/Timestamp/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.delay !== undefined){
+let data2 = data.delay;
+const _errs8 = errors;
+const _errs9 = errors;
+if(errors === _errs9){
+if(typeof data2 === "string"){
+if(func2(data2) > 32){
+validate42.errors = [{instancePath:instancePath+"/delay",schemaPath:"contract#/$defs/Duration/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"}];
+return false;
+}
+else {
+if(func2(data2) < 1){
+validate42.errors = [{instancePath:instancePath+"/delay",schemaPath:"contract#/$defs/Duration/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern6.test(data2)){
+validate42.errors = [{instancePath:instancePath+"/delay",schemaPath:"contract#/$defs/Duration/pattern",keyword:"pattern",params:{pattern: "^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"},message:"must match pattern \""+"^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate42.errors = [{instancePath:instancePath+"/delay",schemaPath:"contract#/$defs/Duration/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.signal !== undefined){
+let data3 = data.signal;
+const _errs11 = errors;
+const _errs12 = errors;
+if(errors === _errs12){
+if(typeof data3 === "string"){
+if(!pattern4.test(data3)){
+validate42.errors = [{instancePath:instancePath+"/signal",schemaPath:"contract#/$defs/SignalName/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"},message:"must match pattern \""+"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"+"\""}];
+return false;
+}
+}
+else {
+validate42.errors = [{instancePath:instancePath+"/signal",schemaPath:"contract#/$defs/SignalName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.step !== undefined){
+let data4 = data.step;
+const _errs14 = errors;
+const _errs15 = errors;
+if(errors === _errs15){
+if(typeof data4 === "string"){
+if(!pattern34.test(data4)){
+validate42.errors = [{instancePath:instancePath+"/step",schemaPath:"contract#/$defs/StepName/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9][A-Za-z0-9_.:#-]{0,127}$"},message:"must match pattern \""+"^[A-Za-z0-9][A-Za-z0-9_.:#-]{0,127}$"+"\""}];
+return false;
+}
+}
+else {
+validate42.errors = [{instancePath:instancePath+"/step",schemaPath:"contract#/$defs/StepName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate42.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate42.errors = vErrors;
+return errors === 0;
+}
+validate42.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+
+function validate41(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="Jobs_snooze_body" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate41.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(!(validate42(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate42.errors : vErrors.concat(validate42.errors);
+errors = vErrors.length;
+}
+validate41.errors = vErrors;
+return errors === 0;
+}
+validate41.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+return { Jobs_create_body, Jobs_createBatch_body, Jobs_cancelMany_body, Jobs_complete_body, Jobs_fail_body, Jobs_snooze_body };
 })();
-const { Jobs_list_query, Jobs_create_query, Jobs_createBatch_query, Jobs_counts_query, Jobs_get_path, Jobs_get_query, Jobs_cancel_path, Jobs_cancel_query, Jobs_complete_path, Jobs_complete_query, Jobs_fail_path, Jobs_fail_query, Jobs_retry_path, Jobs_retry_query, Jobs_snooze_path, Jobs_snooze_query } = (() => {
+const { Jobs_list_query, Jobs_create_query, Jobs_createBatch_query, Jobs_cancelMany_query, Jobs_counts_query, Jobs_get_path, Jobs_get_query, Jobs_cancel_path, Jobs_cancel_query, Jobs_complete_path, Jobs_complete_query, Jobs_fail_path, Jobs_fail_query, Jobs_retry_path, Jobs_retry_query, Jobs_snooze_path, Jobs_snooze_query } = (() => {
 
 const Jobs_list_query = validate20;
-const schema31 = {"$id":"Jobs_list_query","type":"object","properties":{"limit":{"type":"integer","format":"int32","minimum":1,"maximum":1000,"default":50},"offset":{"type":"integer","format":"int32","minimum":0,"maximum":100000,"default":0},"cursor":{"$ref":"contract#/$defs/Cursor"},"scope_org_id":{"$ref":"contract#/$defs/TenantId"},"state":{"$ref":"contract#/$defs/JobState"},"queue":{"$ref":"contract#/$defs/QueueName"},"name":{"$ref":"contract#/$defs/JobName"}},"required":[],"additionalProperties":false};
+const schema31 = {"$id":"Jobs_list_query","type":"object","properties":{"limit":{"type":"integer","format":"int32","minimum":1,"maximum":1000,"default":50},"offset":{"type":"integer","format":"int32","minimum":0,"maximum":100000,"default":0},"cursor":{"$ref":"contract#/$defs/Cursor"},"scope_org_id":{"$ref":"contract#/$defs/TenantId"},"tag":{"type":"array","items":{"$ref":"contract#/$defs/JobTag"},"maxItems":16},"state":{"$ref":"contract#/$defs/JobState"},"queue":{"$ref":"contract#/$defs/QueueName"},"name":{"$ref":"contract#/$defs/JobName"}},"required":[],"additionalProperties":false};
 const schema33 = {"type":"string","minLength":1,"maxLength":1024,"pattern":"^[A-Za-z0-9_-]+$"};
 const schema34 = {"type":"string","minLength":1,"maxLength":64,"pattern":"^[A-Za-z0-9._-]+$"};
-const schema35 = {"type":"string","enum":["pending","running","completed","failed","retrying","cancelled"]};
-const schema36 = {"type":"string","pattern":"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"};
+const schema35 = {"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000]+$"};
+const schema36 = {"type":"string","enum":["pending","running","completed","failed","retrying","cancelled"]};
 const schema37 = {"type":"string","pattern":"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"};
+const schema38 = {"type":"string","pattern":"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"};
 const formats0 = require("ajv-formats/dist/formats").fullFormats.int32;
 const func1 = require("ajv/dist/runtime/ucs2length").default;
 const pattern4 = new RegExp("^[A-Za-z0-9_-]+$", "u");
 const pattern5 = new RegExp("^[A-Za-z0-9._-]+$", "u");
-const pattern6 = new RegExp("^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$", "u");
+const pattern6 = new RegExp("^[^\\u0000]+$", "u");
+const pattern7 = new RegExp("^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$", "u");
 
 function validate20(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Jobs_list_query" */;
@@ -1580,7 +2059,7 @@ data.offset = 0;
 }
 const _errs1 = errors;
 for(const key0 in data){
-if(!(((((((key0 === "limit") || (key0 === "offset")) || (key0 === "cursor")) || (key0 === "scope_org_id")) || (key0 === "state")) || (key0 === "queue")) || (key0 === "name"))){
+if(!((((((((key0 === "limit") || (key0 === "offset")) || (key0 === "cursor")) || (key0 === "scope_org_id")) || (key0 === "tag")) || (key0 === "state")) || (key0 === "queue")) || (key0 === "name"))){
 validate20.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
@@ -1779,34 +2258,75 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.state !== undefined){
-let data4 = data.state;
+if(data.tag !== undefined){
+let data4 = data.tag;
 const _errs12 = errors;
-if(typeof data4 !== "string"){
-let dataType4 = typeof data4;
+if(errors === _errs12){
+if(Array.isArray(data4)){
+if(data4.length > 16){
+validate20.errors = [{instancePath:instancePath+"/tag",schemaPath:"#/properties/tag/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items"}];
+return false;
+}
+else {
+var valid3 = true;
+const len0 = data4.length;
+for(let i0=0; i0<len0; i0++){
+let data5 = data4[i0];
+const _errs14 = errors;
+const _errs15 = errors;
+if(typeof data5 !== "string"){
+let dataType4 = typeof data5;
 let coerced4 = undefined;
 if(!(coerced4 !== undefined)){
 if(dataType4 == "number" || dataType4 == "boolean"){
-coerced4 = "" + data4;
+coerced4 = "" + data5;
 }
-else if(data4 === null){
+else if(data5 === null){
 coerced4 = "";
 }
 else {
-validate20.errors = [{instancePath:instancePath+"/state",schemaPath:"contract#/$defs/JobState/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate20.errors = [{instancePath:instancePath+"/tag/" + i0,schemaPath:"contract#/$defs/JobTag/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
 if(coerced4 !== undefined){
-data4 = coerced4;
-if(data !== undefined){
-data["state"] = coerced4;
+data5 = coerced4;
+if(data4 !== undefined){
+data4[i0] = coerced4;
 }
 }
 }
-if(!((((((data4 === "pending") || (data4 === "running")) || (data4 === "completed")) || (data4 === "failed")) || (data4 === "retrying")) || (data4 === "cancelled"))){
-validate20.errors = [{instancePath:instancePath+"/state",schemaPath:"contract#/$defs/JobState/enum",keyword:"enum",params:{allowedValues: schema35.enum},message:"must be equal to one of the allowed values"}];
+if(errors === _errs15){
+if(typeof data5 === "string"){
+if(func1(data5) > 64){
+validate20.errors = [{instancePath:instancePath+"/tag/" + i0,schemaPath:"contract#/$defs/JobTag/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
+}
+else {
+if(func1(data5) < 1){
+validate20.errors = [{instancePath:instancePath+"/tag/" + i0,schemaPath:"contract#/$defs/JobTag/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern6.test(data5)){
+validate20.errors = [{instancePath:instancePath+"/tag/" + i0,schemaPath:"contract#/$defs/JobTag/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""}];
+return false;
+}
+}
+}
+}
+}
+var valid3 = _errs14 === errors;
+if(!valid3){
+break;
+}
+}
+}
+}
+else {
+validate20.errors = [{instancePath:instancePath+"/tag",schemaPath:"#/properties/tag/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+return false;
+}
 }
 var valid0 = _errs12 === errors;
 }
@@ -1814,84 +2334,120 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.queue !== undefined){
-let data5 = data.queue;
-const _errs15 = errors;
-const _errs16 = errors;
-if(typeof data5 !== "string"){
-let dataType5 = typeof data5;
+if(data.state !== undefined){
+let data6 = data.state;
+const _errs17 = errors;
+if(typeof data6 !== "string"){
+let dataType5 = typeof data6;
 let coerced5 = undefined;
 if(!(coerced5 !== undefined)){
 if(dataType5 == "number" || dataType5 == "boolean"){
-coerced5 = "" + data5;
+coerced5 = "" + data6;
 }
-else if(data5 === null){
+else if(data6 === null){
 coerced5 = "";
+}
+else {
+validate20.errors = [{instancePath:instancePath+"/state",schemaPath:"contract#/$defs/JobState/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced5 !== undefined){
+data6 = coerced5;
+if(data !== undefined){
+data["state"] = coerced5;
+}
+}
+}
+if(!((((((data6 === "pending") || (data6 === "running")) || (data6 === "completed")) || (data6 === "failed")) || (data6 === "retrying")) || (data6 === "cancelled"))){
+validate20.errors = [{instancePath:instancePath+"/state",schemaPath:"contract#/$defs/JobState/enum",keyword:"enum",params:{allowedValues: schema36.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.queue !== undefined){
+let data7 = data.queue;
+const _errs20 = errors;
+const _errs21 = errors;
+if(typeof data7 !== "string"){
+let dataType6 = typeof data7;
+let coerced6 = undefined;
+if(!(coerced6 !== undefined)){
+if(dataType6 == "number" || dataType6 == "boolean"){
+coerced6 = "" + data7;
+}
+else if(data7 === null){
+coerced6 = "";
 }
 else {
 validate20.errors = [{instancePath:instancePath+"/queue",schemaPath:"contract#/$defs/QueueName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
-if(coerced5 !== undefined){
-data5 = coerced5;
+if(coerced6 !== undefined){
+data7 = coerced6;
 if(data !== undefined){
-data["queue"] = coerced5;
+data["queue"] = coerced6;
 }
 }
 }
-if(errors === _errs16){
-if(typeof data5 === "string"){
-if(!pattern6.test(data5)){
+if(errors === _errs21){
+if(typeof data7 === "string"){
+if(!pattern7.test(data7)){
 validate20.errors = [{instancePath:instancePath+"/queue",schemaPath:"contract#/$defs/QueueName/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"},message:"must match pattern \""+"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"+"\""}];
 return false;
 }
 }
 }
-var valid0 = _errs15 === errors;
+var valid0 = _errs20 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.name !== undefined){
-let data6 = data.name;
-const _errs18 = errors;
-const _errs19 = errors;
-if(typeof data6 !== "string"){
-let dataType6 = typeof data6;
-let coerced6 = undefined;
-if(!(coerced6 !== undefined)){
-if(dataType6 == "number" || dataType6 == "boolean"){
-coerced6 = "" + data6;
+let data8 = data.name;
+const _errs23 = errors;
+const _errs24 = errors;
+if(typeof data8 !== "string"){
+let dataType7 = typeof data8;
+let coerced7 = undefined;
+if(!(coerced7 !== undefined)){
+if(dataType7 == "number" || dataType7 == "boolean"){
+coerced7 = "" + data8;
 }
-else if(data6 === null){
-coerced6 = "";
+else if(data8 === null){
+coerced7 = "";
 }
 else {
 validate20.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/JobName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
-if(coerced6 !== undefined){
-data6 = coerced6;
+if(coerced7 !== undefined){
+data8 = coerced7;
 if(data !== undefined){
-data["name"] = coerced6;
+data["name"] = coerced7;
 }
 }
 }
-if(errors === _errs19){
-if(typeof data6 === "string"){
-if(!pattern6.test(data6)){
+if(errors === _errs24){
+if(typeof data8 === "string"){
+if(!pattern7.test(data8)){
 validate20.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/JobName/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"},message:"must match pattern \""+"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"+"\""}];
 return false;
 }
 }
 }
-var valid0 = _errs18 === errors;
+var valid0 = _errs23 === errors;
 }
 else {
 var valid0 = true;
+}
 }
 }
 }
@@ -1912,7 +2468,7 @@ return errors === 0;
 validate20.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Jobs_create_query = validate22;
-const schema38 = {"$id":"Jobs_create_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const schema39 = {"$id":"Jobs_create_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate22(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Jobs_create_query" */;
@@ -1944,7 +2500,7 @@ return errors === 0;
 validate22.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Jobs_createBatch_query = validate23;
-const schema39 = {"$id":"Jobs_createBatch_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const schema40 = {"$id":"Jobs_createBatch_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate23(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Jobs_createBatch_query" */;
@@ -1975,11 +2531,11 @@ return errors === 0;
 }
 validate23.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Jobs_counts_query = validate24;
-const schema40 = {"$id":"Jobs_counts_query","type":"object","properties":{"queue":{"$ref":"contract#/$defs/QueueName"}},"required":[],"additionalProperties":false};
+const Jobs_cancelMany_query = validate24;
+const schema41 = {"$id":"Jobs_cancelMany_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate24(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Jobs_counts_query" */;
+/*# sourceURL="Jobs_cancelMany_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate24.evaluated;
@@ -1991,49 +2547,10 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-const _errs1 = errors;
 for(const key0 in data){
-if(!(key0 === "queue")){
 validate24.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
-}
-}
-if(_errs1 === errors){
-if(data.queue !== undefined){
-let data0 = data.queue;
-const _errs3 = errors;
-if(typeof data0 !== "string"){
-let dataType0 = typeof data0;
-let coerced0 = undefined;
-if(!(coerced0 !== undefined)){
-if(dataType0 == "number" || dataType0 == "boolean"){
-coerced0 = "" + data0;
-}
-else if(data0 === null){
-coerced0 = "";
-}
-else {
-validate24.errors = [{instancePath:instancePath+"/queue",schemaPath:"contract#/$defs/QueueName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-if(coerced0 !== undefined){
-data0 = coerced0;
-if(data !== undefined){
-data["queue"] = coerced0;
-}
-}
-}
-if(errors === _errs3){
-if(typeof data0 === "string"){
-if(!pattern6.test(data0)){
-validate24.errors = [{instancePath:instancePath+"/queue",schemaPath:"contract#/$defs/QueueName/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"},message:"must match pattern \""+"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"+"\""}];
-return false;
-}
-}
-}
-}
 }
 }
 else {
@@ -2046,13 +2563,11 @@ return errors === 0;
 }
 validate24.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Jobs_get_path = validate25;
-const schema42 = {"$id":"Jobs_get_path","type":"object","properties":{"jobId":{"$ref":"contract#/$defs/JobId"}},"required":["jobId"],"additionalProperties":false};
-const schema43 = {"type":"string","pattern":"^job_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
-const pattern9 = new RegExp("^job_[0-7][0-9a-hjkmnp-tv-z]{25}$", "u");
+const Jobs_counts_query = validate25;
+const schema42 = {"$id":"Jobs_counts_query","type":"object","properties":{"scope_org_id":{"$ref":"contract#/$defs/TenantId"},"tag":{"type":"array","items":{"$ref":"contract#/$defs/JobTag"},"maxItems":16},"queue":{"$ref":"contract#/$defs/QueueName"}},"required":[],"additionalProperties":false};
 
 function validate25(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Jobs_get_path" */;
+/*# sourceURL="Jobs_counts_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate25.evaluated;
@@ -2064,23 +2579,18 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.jobId === undefined) && (missing0 = "jobId")){
-validate25.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(key0 === "jobId")){
+if(!(((key0 === "scope_org_id") || (key0 === "tag")) || (key0 === "queue"))){
 validate25.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
 if(_errs1 === errors){
-if(data.jobId !== undefined){
-let data0 = data.jobId;
+if(data.scope_org_id !== undefined){
+let data0 = data.scope_org_id;
+const _errs2 = errors;
 const _errs3 = errors;
 if(typeof data0 !== "string"){
 let dataType0 = typeof data0;
@@ -2093,24 +2603,157 @@ else if(data0 === null){
 coerced0 = "";
 }
 else {
-validate25.errors = [{instancePath:instancePath+"/jobId",schemaPath:"contract#/$defs/JobId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate25.errors = [{instancePath:instancePath+"/scope_org_id",schemaPath:"contract#/$defs/TenantId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
 if(coerced0 !== undefined){
 data0 = coerced0;
 if(data !== undefined){
-data["jobId"] = coerced0;
+data["scope_org_id"] = coerced0;
 }
 }
 }
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(!pattern9.test(data0)){
-validate25.errors = [{instancePath:instancePath+"/jobId",schemaPath:"contract#/$defs/JobId/pattern",keyword:"pattern",params:{pattern: "^job_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^job_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
+if(func1(data0) > 64){
+validate25.errors = [{instancePath:instancePath+"/scope_org_id",schemaPath:"contract#/$defs/TenantId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+return false;
+}
+else {
+if(func1(data0) < 1){
+validate25.errors = [{instancePath:instancePath+"/scope_org_id",schemaPath:"contract#/$defs/TenantId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern5.test(data0)){
+validate25.errors = [{instancePath:instancePath+"/scope_org_id",schemaPath:"contract#/$defs/TenantId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
 return false;
 }
 }
+}
+}
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.tag !== undefined){
+let data1 = data.tag;
+const _errs5 = errors;
+if(errors === _errs5){
+if(Array.isArray(data1)){
+if(data1.length > 16){
+validate25.errors = [{instancePath:instancePath+"/tag",schemaPath:"#/properties/tag/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items"}];
+return false;
+}
+else {
+var valid2 = true;
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+let data2 = data1[i0];
+const _errs7 = errors;
+const _errs8 = errors;
+if(typeof data2 !== "string"){
+let dataType1 = typeof data2;
+let coerced1 = undefined;
+if(!(coerced1 !== undefined)){
+if(dataType1 == "number" || dataType1 == "boolean"){
+coerced1 = "" + data2;
+}
+else if(data2 === null){
+coerced1 = "";
+}
+else {
+validate25.errors = [{instancePath:instancePath+"/tag/" + i0,schemaPath:"contract#/$defs/JobTag/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced1 !== undefined){
+data2 = coerced1;
+if(data1 !== undefined){
+data1[i0] = coerced1;
+}
+}
+}
+if(errors === _errs8){
+if(typeof data2 === "string"){
+if(func1(data2) > 64){
+validate25.errors = [{instancePath:instancePath+"/tag/" + i0,schemaPath:"contract#/$defs/JobTag/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+return false;
+}
+else {
+if(func1(data2) < 1){
+validate25.errors = [{instancePath:instancePath+"/tag/" + i0,schemaPath:"contract#/$defs/JobTag/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern6.test(data2)){
+validate25.errors = [{instancePath:instancePath+"/tag/" + i0,schemaPath:"contract#/$defs/JobTag/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""}];
+return false;
+}
+}
+}
+}
+}
+var valid2 = _errs7 === errors;
+if(!valid2){
+break;
+}
+}
+}
+}
+else {
+validate25.errors = [{instancePath:instancePath+"/tag",schemaPath:"#/properties/tag/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+return false;
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.queue !== undefined){
+let data3 = data.queue;
+const _errs10 = errors;
+const _errs11 = errors;
+if(typeof data3 !== "string"){
+let dataType2 = typeof data3;
+let coerced2 = undefined;
+if(!(coerced2 !== undefined)){
+if(dataType2 == "number" || dataType2 == "boolean"){
+coerced2 = "" + data3;
+}
+else if(data3 === null){
+coerced2 = "";
+}
+else {
+validate25.errors = [{instancePath:instancePath+"/queue",schemaPath:"contract#/$defs/QueueName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced2 !== undefined){
+data3 = coerced2;
+if(data !== undefined){
+data["queue"] = coerced2;
+}
+}
+}
+if(errors === _errs11){
+if(typeof data3 === "string"){
+if(!pattern7.test(data3)){
+validate25.errors = [{instancePath:instancePath+"/queue",schemaPath:"contract#/$defs/QueueName/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"},message:"must match pattern \""+"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"+"\""}];
+return false;
+}
+}
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
 }
 }
 }
@@ -2126,11 +2769,13 @@ return errors === 0;
 }
 validate25.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Jobs_get_query = validate26;
-const schema44 = {"$id":"Jobs_get_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Jobs_get_path = validate26;
+const schema46 = {"$id":"Jobs_get_path","type":"object","properties":{"jobId":{"$ref":"contract#/$defs/JobId"}},"required":["jobId"],"additionalProperties":false};
+const schema47 = {"type":"string","pattern":"^job_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
+const pattern12 = new RegExp("^job_[0-7][0-9a-hjkmnp-tv-z]{25}$", "u");
 
 function validate26(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Jobs_get_query" */;
+/*# sourceURL="Jobs_get_path" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate26.evaluated;
@@ -2142,10 +2787,56 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.jobId === undefined) && (missing0 = "jobId")){
+validate26.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+const _errs1 = errors;
 for(const key0 in data){
+if(!(key0 === "jobId")){
 validate26.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
+}
+}
+if(_errs1 === errors){
+if(data.jobId !== undefined){
+let data0 = data.jobId;
+const _errs3 = errors;
+if(typeof data0 !== "string"){
+let dataType0 = typeof data0;
+let coerced0 = undefined;
+if(!(coerced0 !== undefined)){
+if(dataType0 == "number" || dataType0 == "boolean"){
+coerced0 = "" + data0;
+}
+else if(data0 === null){
+coerced0 = "";
+}
+else {
+validate26.errors = [{instancePath:instancePath+"/jobId",schemaPath:"contract#/$defs/JobId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced0 !== undefined){
+data0 = coerced0;
+if(data !== undefined){
+data["jobId"] = coerced0;
+}
+}
+}
+if(errors === _errs3){
+if(typeof data0 === "string"){
+if(!pattern12.test(data0)){
+validate26.errors = [{instancePath:instancePath+"/jobId",schemaPath:"contract#/$defs/JobId/pattern",keyword:"pattern",params:{pattern: "^job_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^job_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
+return false;
+}
+}
+}
+}
+}
 }
 }
 else {
@@ -2158,11 +2849,11 @@ return errors === 0;
 }
 validate26.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Jobs_cancel_path = validate27;
-const schema45 = {"$id":"Jobs_cancel_path","type":"object","properties":{"jobId":{"$ref":"contract#/$defs/JobId"}},"required":["jobId"],"additionalProperties":false};
+const Jobs_get_query = validate27;
+const schema48 = {"$id":"Jobs_get_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate27(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Jobs_cancel_path" */;
+/*# sourceURL="Jobs_get_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate27.evaluated;
@@ -2174,56 +2865,10 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.jobId === undefined) && (missing0 = "jobId")){
-validate27.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-const _errs1 = errors;
 for(const key0 in data){
-if(!(key0 === "jobId")){
 validate27.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
-}
-}
-if(_errs1 === errors){
-if(data.jobId !== undefined){
-let data0 = data.jobId;
-const _errs3 = errors;
-if(typeof data0 !== "string"){
-let dataType0 = typeof data0;
-let coerced0 = undefined;
-if(!(coerced0 !== undefined)){
-if(dataType0 == "number" || dataType0 == "boolean"){
-coerced0 = "" + data0;
-}
-else if(data0 === null){
-coerced0 = "";
-}
-else {
-validate27.errors = [{instancePath:instancePath+"/jobId",schemaPath:"contract#/$defs/JobId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-if(coerced0 !== undefined){
-data0 = coerced0;
-if(data !== undefined){
-data["jobId"] = coerced0;
-}
-}
-}
-if(errors === _errs3){
-if(typeof data0 === "string"){
-if(!pattern9.test(data0)){
-validate27.errors = [{instancePath:instancePath+"/jobId",schemaPath:"contract#/$defs/JobId/pattern",keyword:"pattern",params:{pattern: "^job_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^job_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
-return false;
-}
-}
-}
-}
-}
 }
 }
 else {
@@ -2236,11 +2881,11 @@ return errors === 0;
 }
 validate27.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Jobs_cancel_query = validate28;
-const schema47 = {"$id":"Jobs_cancel_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Jobs_cancel_path = validate28;
+const schema49 = {"$id":"Jobs_cancel_path","type":"object","properties":{"jobId":{"$ref":"contract#/$defs/JobId"}},"required":["jobId"],"additionalProperties":false};
 
 function validate28(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Jobs_cancel_query" */;
+/*# sourceURL="Jobs_cancel_path" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate28.evaluated;
@@ -2252,10 +2897,56 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.jobId === undefined) && (missing0 = "jobId")){
+validate28.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+const _errs1 = errors;
 for(const key0 in data){
+if(!(key0 === "jobId")){
 validate28.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
+}
+}
+if(_errs1 === errors){
+if(data.jobId !== undefined){
+let data0 = data.jobId;
+const _errs3 = errors;
+if(typeof data0 !== "string"){
+let dataType0 = typeof data0;
+let coerced0 = undefined;
+if(!(coerced0 !== undefined)){
+if(dataType0 == "number" || dataType0 == "boolean"){
+coerced0 = "" + data0;
+}
+else if(data0 === null){
+coerced0 = "";
+}
+else {
+validate28.errors = [{instancePath:instancePath+"/jobId",schemaPath:"contract#/$defs/JobId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced0 !== undefined){
+data0 = coerced0;
+if(data !== undefined){
+data["jobId"] = coerced0;
+}
+}
+}
+if(errors === _errs3){
+if(typeof data0 === "string"){
+if(!pattern12.test(data0)){
+validate28.errors = [{instancePath:instancePath+"/jobId",schemaPath:"contract#/$defs/JobId/pattern",keyword:"pattern",params:{pattern: "^job_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^job_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
+return false;
+}
+}
+}
+}
+}
 }
 }
 else {
@@ -2268,11 +2959,11 @@ return errors === 0;
 }
 validate28.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Jobs_complete_path = validate29;
-const schema48 = {"$id":"Jobs_complete_path","type":"object","properties":{"jobId":{"$ref":"contract#/$defs/JobId"}},"required":["jobId"],"additionalProperties":false};
+const Jobs_cancel_query = validate29;
+const schema51 = {"$id":"Jobs_cancel_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate29(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Jobs_complete_path" */;
+/*# sourceURL="Jobs_cancel_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate29.evaluated;
@@ -2284,56 +2975,10 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.jobId === undefined) && (missing0 = "jobId")){
-validate29.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-const _errs1 = errors;
 for(const key0 in data){
-if(!(key0 === "jobId")){
 validate29.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
-}
-}
-if(_errs1 === errors){
-if(data.jobId !== undefined){
-let data0 = data.jobId;
-const _errs3 = errors;
-if(typeof data0 !== "string"){
-let dataType0 = typeof data0;
-let coerced0 = undefined;
-if(!(coerced0 !== undefined)){
-if(dataType0 == "number" || dataType0 == "boolean"){
-coerced0 = "" + data0;
-}
-else if(data0 === null){
-coerced0 = "";
-}
-else {
-validate29.errors = [{instancePath:instancePath+"/jobId",schemaPath:"contract#/$defs/JobId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-if(coerced0 !== undefined){
-data0 = coerced0;
-if(data !== undefined){
-data["jobId"] = coerced0;
-}
-}
-}
-if(errors === _errs3){
-if(typeof data0 === "string"){
-if(!pattern9.test(data0)){
-validate29.errors = [{instancePath:instancePath+"/jobId",schemaPath:"contract#/$defs/JobId/pattern",keyword:"pattern",params:{pattern: "^job_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^job_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
-return false;
-}
-}
-}
-}
-}
 }
 }
 else {
@@ -2346,11 +2991,11 @@ return errors === 0;
 }
 validate29.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Jobs_complete_query = validate30;
-const schema50 = {"$id":"Jobs_complete_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Jobs_complete_path = validate30;
+const schema52 = {"$id":"Jobs_complete_path","type":"object","properties":{"jobId":{"$ref":"contract#/$defs/JobId"}},"required":["jobId"],"additionalProperties":false};
 
 function validate30(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Jobs_complete_query" */;
+/*# sourceURL="Jobs_complete_path" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate30.evaluated;
@@ -2362,10 +3007,56 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.jobId === undefined) && (missing0 = "jobId")){
+validate30.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+const _errs1 = errors;
 for(const key0 in data){
+if(!(key0 === "jobId")){
 validate30.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
+}
+}
+if(_errs1 === errors){
+if(data.jobId !== undefined){
+let data0 = data.jobId;
+const _errs3 = errors;
+if(typeof data0 !== "string"){
+let dataType0 = typeof data0;
+let coerced0 = undefined;
+if(!(coerced0 !== undefined)){
+if(dataType0 == "number" || dataType0 == "boolean"){
+coerced0 = "" + data0;
+}
+else if(data0 === null){
+coerced0 = "";
+}
+else {
+validate30.errors = [{instancePath:instancePath+"/jobId",schemaPath:"contract#/$defs/JobId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced0 !== undefined){
+data0 = coerced0;
+if(data !== undefined){
+data["jobId"] = coerced0;
+}
+}
+}
+if(errors === _errs3){
+if(typeof data0 === "string"){
+if(!pattern12.test(data0)){
+validate30.errors = [{instancePath:instancePath+"/jobId",schemaPath:"contract#/$defs/JobId/pattern",keyword:"pattern",params:{pattern: "^job_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^job_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
+return false;
+}
+}
+}
+}
+}
 }
 }
 else {
@@ -2378,11 +3069,11 @@ return errors === 0;
 }
 validate30.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Jobs_fail_path = validate31;
-const schema51 = {"$id":"Jobs_fail_path","type":"object","properties":{"jobId":{"$ref":"contract#/$defs/JobId"}},"required":["jobId"],"additionalProperties":false};
+const Jobs_complete_query = validate31;
+const schema54 = {"$id":"Jobs_complete_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate31(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Jobs_fail_path" */;
+/*# sourceURL="Jobs_complete_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate31.evaluated;
@@ -2394,56 +3085,10 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.jobId === undefined) && (missing0 = "jobId")){
-validate31.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-const _errs1 = errors;
 for(const key0 in data){
-if(!(key0 === "jobId")){
 validate31.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
-}
-}
-if(_errs1 === errors){
-if(data.jobId !== undefined){
-let data0 = data.jobId;
-const _errs3 = errors;
-if(typeof data0 !== "string"){
-let dataType0 = typeof data0;
-let coerced0 = undefined;
-if(!(coerced0 !== undefined)){
-if(dataType0 == "number" || dataType0 == "boolean"){
-coerced0 = "" + data0;
-}
-else if(data0 === null){
-coerced0 = "";
-}
-else {
-validate31.errors = [{instancePath:instancePath+"/jobId",schemaPath:"contract#/$defs/JobId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-if(coerced0 !== undefined){
-data0 = coerced0;
-if(data !== undefined){
-data["jobId"] = coerced0;
-}
-}
-}
-if(errors === _errs3){
-if(typeof data0 === "string"){
-if(!pattern9.test(data0)){
-validate31.errors = [{instancePath:instancePath+"/jobId",schemaPath:"contract#/$defs/JobId/pattern",keyword:"pattern",params:{pattern: "^job_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^job_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
-return false;
-}
-}
-}
-}
-}
 }
 }
 else {
@@ -2456,11 +3101,11 @@ return errors === 0;
 }
 validate31.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Jobs_fail_query = validate32;
-const schema53 = {"$id":"Jobs_fail_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Jobs_fail_path = validate32;
+const schema55 = {"$id":"Jobs_fail_path","type":"object","properties":{"jobId":{"$ref":"contract#/$defs/JobId"}},"required":["jobId"],"additionalProperties":false};
 
 function validate32(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Jobs_fail_query" */;
+/*# sourceURL="Jobs_fail_path" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate32.evaluated;
@@ -2472,10 +3117,56 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.jobId === undefined) && (missing0 = "jobId")){
+validate32.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+const _errs1 = errors;
 for(const key0 in data){
+if(!(key0 === "jobId")){
 validate32.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
+}
+}
+if(_errs1 === errors){
+if(data.jobId !== undefined){
+let data0 = data.jobId;
+const _errs3 = errors;
+if(typeof data0 !== "string"){
+let dataType0 = typeof data0;
+let coerced0 = undefined;
+if(!(coerced0 !== undefined)){
+if(dataType0 == "number" || dataType0 == "boolean"){
+coerced0 = "" + data0;
+}
+else if(data0 === null){
+coerced0 = "";
+}
+else {
+validate32.errors = [{instancePath:instancePath+"/jobId",schemaPath:"contract#/$defs/JobId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced0 !== undefined){
+data0 = coerced0;
+if(data !== undefined){
+data["jobId"] = coerced0;
+}
+}
+}
+if(errors === _errs3){
+if(typeof data0 === "string"){
+if(!pattern12.test(data0)){
+validate32.errors = [{instancePath:instancePath+"/jobId",schemaPath:"contract#/$defs/JobId/pattern",keyword:"pattern",params:{pattern: "^job_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^job_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
+return false;
+}
+}
+}
+}
+}
 }
 }
 else {
@@ -2488,11 +3179,11 @@ return errors === 0;
 }
 validate32.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Jobs_retry_path = validate33;
-const schema54 = {"$id":"Jobs_retry_path","type":"object","properties":{"jobId":{"$ref":"contract#/$defs/JobId"}},"required":["jobId"],"additionalProperties":false};
+const Jobs_fail_query = validate33;
+const schema57 = {"$id":"Jobs_fail_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate33(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Jobs_retry_path" */;
+/*# sourceURL="Jobs_fail_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate33.evaluated;
@@ -2504,56 +3195,10 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.jobId === undefined) && (missing0 = "jobId")){
-validate33.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-const _errs1 = errors;
 for(const key0 in data){
-if(!(key0 === "jobId")){
 validate33.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
-}
-}
-if(_errs1 === errors){
-if(data.jobId !== undefined){
-let data0 = data.jobId;
-const _errs3 = errors;
-if(typeof data0 !== "string"){
-let dataType0 = typeof data0;
-let coerced0 = undefined;
-if(!(coerced0 !== undefined)){
-if(dataType0 == "number" || dataType0 == "boolean"){
-coerced0 = "" + data0;
-}
-else if(data0 === null){
-coerced0 = "";
-}
-else {
-validate33.errors = [{instancePath:instancePath+"/jobId",schemaPath:"contract#/$defs/JobId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-if(coerced0 !== undefined){
-data0 = coerced0;
-if(data !== undefined){
-data["jobId"] = coerced0;
-}
-}
-}
-if(errors === _errs3){
-if(typeof data0 === "string"){
-if(!pattern9.test(data0)){
-validate33.errors = [{instancePath:instancePath+"/jobId",schemaPath:"contract#/$defs/JobId/pattern",keyword:"pattern",params:{pattern: "^job_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^job_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
-return false;
-}
-}
-}
-}
-}
 }
 }
 else {
@@ -2566,11 +3211,11 @@ return errors === 0;
 }
 validate33.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Jobs_retry_query = validate34;
-const schema56 = {"$id":"Jobs_retry_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Jobs_retry_path = validate34;
+const schema58 = {"$id":"Jobs_retry_path","type":"object","properties":{"jobId":{"$ref":"contract#/$defs/JobId"}},"required":["jobId"],"additionalProperties":false};
 
 function validate34(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Jobs_retry_query" */;
+/*# sourceURL="Jobs_retry_path" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate34.evaluated;
@@ -2582,48 +3227,16 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-for(const key0 in data){
-validate34.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
-return false;
-break;
-}
-}
-else {
-validate34.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate34.errors = vErrors;
-return errors === 0;
-}
-validate34.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-const Jobs_snooze_path = validate35;
-const schema57 = {"$id":"Jobs_snooze_path","type":"object","properties":{"jobId":{"$ref":"contract#/$defs/JobId"}},"required":["jobId"],"additionalProperties":false};
-
-function validate35(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Jobs_snooze_path" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate35.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.jobId === undefined) && (missing0 = "jobId")){
-validate35.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate34.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(key0 === "jobId")){
-validate35.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate34.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -2643,7 +3256,7 @@ else if(data0 === null){
 coerced0 = "";
 }
 else {
-validate35.errors = [{instancePath:instancePath+"/jobId",schemaPath:"contract#/$defs/JobId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate34.errors = [{instancePath:instancePath+"/jobId",schemaPath:"contract#/$defs/JobId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -2656,14 +3269,46 @@ data["jobId"] = coerced0;
 }
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(!pattern9.test(data0)){
-validate35.errors = [{instancePath:instancePath+"/jobId",schemaPath:"contract#/$defs/JobId/pattern",keyword:"pattern",params:{pattern: "^job_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^job_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
+if(!pattern12.test(data0)){
+validate34.errors = [{instancePath:instancePath+"/jobId",schemaPath:"contract#/$defs/JobId/pattern",keyword:"pattern",params:{pattern: "^job_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^job_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
 return false;
 }
 }
 }
 }
 }
+}
+}
+else {
+validate34.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate34.errors = vErrors;
+return errors === 0;
+}
+validate34.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const Jobs_retry_query = validate35;
+const schema60 = {"$id":"Jobs_retry_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+
+function validate35(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="Jobs_retry_query" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate35.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+validate35.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+return false;
+break;
 }
 }
 else {
@@ -2676,11 +3321,11 @@ return errors === 0;
 }
 validate35.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Jobs_snooze_query = validate36;
-const schema59 = {"$id":"Jobs_snooze_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Jobs_snooze_path = validate36;
+const schema61 = {"$id":"Jobs_snooze_path","type":"object","properties":{"jobId":{"$ref":"contract#/$defs/JobId"}},"required":["jobId"],"additionalProperties":false};
 
 function validate36(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Jobs_snooze_query" */;
+/*# sourceURL="Jobs_snooze_path" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate36.evaluated;
@@ -2692,10 +3337,56 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.jobId === undefined) && (missing0 = "jobId")){
+validate36.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+const _errs1 = errors;
 for(const key0 in data){
+if(!(key0 === "jobId")){
 validate36.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
+}
+}
+if(_errs1 === errors){
+if(data.jobId !== undefined){
+let data0 = data.jobId;
+const _errs3 = errors;
+if(typeof data0 !== "string"){
+let dataType0 = typeof data0;
+let coerced0 = undefined;
+if(!(coerced0 !== undefined)){
+if(dataType0 == "number" || dataType0 == "boolean"){
+coerced0 = "" + data0;
+}
+else if(data0 === null){
+coerced0 = "";
+}
+else {
+validate36.errors = [{instancePath:instancePath+"/jobId",schemaPath:"contract#/$defs/JobId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced0 !== undefined){
+data0 = coerced0;
+if(data !== undefined){
+data["jobId"] = coerced0;
+}
+}
+}
+if(errors === _errs3){
+if(typeof data0 === "string"){
+if(!pattern12.test(data0)){
+validate36.errors = [{instancePath:instancePath+"/jobId",schemaPath:"contract#/$defs/JobId/pattern",keyword:"pattern",params:{pattern: "^job_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^job_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
+return false;
+}
+}
+}
+}
+}
 }
 }
 else {
@@ -2708,12 +3399,45 @@ return errors === 0;
 }
 validate36.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-return { Jobs_list_query, Jobs_create_query, Jobs_createBatch_query, Jobs_counts_query, Jobs_get_path, Jobs_get_query, Jobs_cancel_path, Jobs_cancel_query, Jobs_complete_path, Jobs_complete_query, Jobs_fail_path, Jobs_fail_query, Jobs_retry_path, Jobs_retry_query, Jobs_snooze_path, Jobs_snooze_query };
+const Jobs_snooze_query = validate37;
+const schema63 = {"$id":"Jobs_snooze_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+
+function validate37(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="Jobs_snooze_query" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate37.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+validate37.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+else {
+validate37.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate37.errors = vErrors;
+return errors === 0;
+}
+validate37.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+return { Jobs_list_query, Jobs_create_query, Jobs_createBatch_query, Jobs_cancelMany_query, Jobs_counts_query, Jobs_get_path, Jobs_get_query, Jobs_cancel_path, Jobs_cancel_query, Jobs_complete_path, Jobs_complete_query, Jobs_fail_path, Jobs_fail_query, Jobs_retry_path, Jobs_retry_query, Jobs_snooze_path, Jobs_snooze_query };
 })();
 export const validators = {
   Jobs_list: { query: Jobs_list_query },
   Jobs_create: { query: Jobs_create_query, body: Jobs_create_body },
   Jobs_createBatch: { query: Jobs_createBatch_query, body: Jobs_createBatch_body },
+  Jobs_cancelMany: { query: Jobs_cancelMany_query, body: Jobs_cancelMany_body },
   Jobs_counts: { query: Jobs_counts_query },
   Jobs_get: { path: Jobs_get_path, query: Jobs_get_query },
   Jobs_cancel: { path: Jobs_cancel_path, query: Jobs_cancel_query },

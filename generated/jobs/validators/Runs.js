@@ -6,14 +6,16 @@ const { Runs_start_body, Runs_signal_body, Runs_saveStep_body } = (() => {
 
 const Runs_start_body = validate20;
 const schema31 = {"$id":"Runs_start_body","$ref":"contract#/$defs/RunInput"};
-const schema33 = {"type":"object","required":["name"],"properties":{"name":{"$ref":"contract#/$defs/WorkflowName"},"version":{"$ref":"contract#/$defs/WorkflowVersion"},"input":{"default":null},"key":{"anyOf":[{"$ref":"contract#/$defs/UniqueKey"},{"type":"null"}],"default":null},"priority":{"$ref":"contract#/$defs/Priority","default":0},"run_at":{"$ref":"contract#/$defs/Timestamp"}},"additionalProperties":false};
+const schema33 = {"type":"object","required":["name"],"properties":{"name":{"$ref":"contract#/$defs/WorkflowName"},"version":{"$ref":"contract#/$defs/WorkflowVersion"},"input":{"default":null},"key":{"anyOf":[{"$ref":"contract#/$defs/UniqueKey"},{"type":"null"}],"default":null},"scope_org_id":{"$ref":"contract#/$defs/TenantId"},"priority":{"$ref":"contract#/$defs/Priority","default":0},"run_at":{"$ref":"contract#/$defs/Timestamp"}},"additionalProperties":false};
 const schema34 = {"type":"string","pattern":"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,99}$"};
 const schema35 = {"type":"integer","format":"int32","minimum":1,"maximum":1000000};
 const schema36 = {"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\u0000]+$"};
-const schema37 = {"type":"integer","format":"int32","minimum":-100,"maximum":100};
-const schema38 = {"type":"string","minLength":20,"maxLength":40,"format":"date-time"};
+const schema37 = {"type":"string","minLength":1,"maxLength":64,"pattern":"^[A-Za-z0-9._-]+$"};
+const schema38 = {"type":"integer","format":"int32","minimum":-100,"maximum":100};
+const schema39 = {"type":"string","minLength":20,"maxLength":40,"format":"date-time"};
 const pattern4 = new RegExp("^[A-Za-z0-9][A-Za-z0-9_.:-]{0,99}$", "u");
 const pattern5 = new RegExp("^[^\\u0000]+$", "u");
+const pattern6 = new RegExp("^[A-Za-z0-9._-]+$", "u");
 const formats0 = require("ajv-formats/dist/formats").fullFormats.int32;
 const formats4 = require("ajv-formats/dist/formats").fullFormats["date-time"];
 const func1 = require("ajv/dist/runtime/ucs2length").default;
@@ -47,7 +49,7 @@ return false;
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!((((((key0 === "name") || (key0 === "version")) || (key0 === "input")) || (key0 === "key")) || (key0 === "priority")) || (key0 === "run_at"))){
+if(!(((((((key0 === "name") || (key0 === "version")) || (key0 === "input")) || (key0 === "key")) || (key0 === "scope_org_id")) || (key0 === "priority")) || (key0 === "run_at"))){
 validate22.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
@@ -204,26 +206,60 @@ vErrors = null;
 }
 var valid0 = _errs8 === errors;
 if(valid0){
-let data3 = data.priority;
+if(data.scope_org_id !== undefined){
+let data3 = data.scope_org_id;
 const _errs15 = errors;
 const _errs16 = errors;
-if(!((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3)))){
+if(errors === _errs16){
+if(typeof data3 === "string"){
+if(func1(data3) > 64){
+validate22.errors = [{instancePath:instancePath+"/scope_org_id",schemaPath:"contract#/$defs/TenantId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+return false;
+}
+else {
+if(func1(data3) < 1){
+validate22.errors = [{instancePath:instancePath+"/scope_org_id",schemaPath:"contract#/$defs/TenantId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern6.test(data3)){
+validate22.errors = [{instancePath:instancePath+"/scope_org_id",schemaPath:"contract#/$defs/TenantId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate22.errors = [{instancePath:instancePath+"/scope_org_id",schemaPath:"contract#/$defs/TenantId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+let data4 = data.priority;
+const _errs18 = errors;
+const _errs19 = errors;
+if(!((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4)))){
 validate22.errors = [{instancePath:instancePath+"/priority",schemaPath:"contract#/$defs/Priority/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
-if(errors === _errs16){
-if(typeof data3 == "number"){
-if(data3 > 100 || isNaN(data3)){
+if(errors === _errs19){
+if(typeof data4 == "number"){
+if(data4 > 100 || isNaN(data4)){
 validate22.errors = [{instancePath:instancePath+"/priority",schemaPath:"contract#/$defs/Priority/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"}];
 return false;
 }
 else {
-if(data3 < -100 || isNaN(data3)){
+if(data4 < -100 || isNaN(data4)){
 validate22.errors = [{instancePath:instancePath+"/priority",schemaPath:"contract#/$defs/Priority/minimum",keyword:"minimum",params:{comparison: ">=", limit: -100},message:"must be >= -100"}];
 return false;
 }
 else {
-if(!(formats0.validate(data3))){
+if(!(formats0.validate(data4))){
 validate22.errors = [{instancePath:instancePath+"/priority",schemaPath:"contract#/$defs/Priority/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""}];
 return false;
 }
@@ -231,26 +267,26 @@ return false;
 }
 }
 }
-var valid0 = _errs15 === errors;
+var valid0 = _errs18 === errors;
 if(valid0){
 if(data.run_at !== undefined){
-let data4 = data.run_at;
-const _errs18 = errors;
-const _errs19 = errors;
-if(errors === _errs19){
-if(errors === _errs19){
-if(typeof data4 === "string"){
-if(func1(data4) > 40){
+let data5 = data.run_at;
+const _errs21 = errors;
+const _errs22 = errors;
+if(errors === _errs22){
+if(errors === _errs22){
+if(typeof data5 === "string"){
+if(func1(data5) > 40){
 validate22.errors = [{instancePath:instancePath+"/run_at",schemaPath:"contract#/$defs/Timestamp/maxLength",keyword:"maxLength",params:{limit: 40},message:"must NOT have more than 40 characters"}];
 return false;
 }
 else {
-if(func1(data4) < 20){
+if(func1(data5) < 20){
 validate22.errors = [{instancePath:instancePath+"/run_at",schemaPath:"contract#/$defs/Timestamp/minLength",keyword:"minLength",params:{limit: 20},message:"must NOT have fewer than 20 characters"}];
 return false;
 }
 else {
-if(!(formats4.validate(data4))){
+if(!(formats4.validate(data5))){
 validate22.errors = [{instancePath:instancePath+"/run_at",schemaPath:"contract#/$defs/Timestamp/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
 return false;
 }
@@ -263,10 +299,11 @@ return false;
 }
 }
 }
-var valid0 = _errs18 === errors;
+var valid0 = _errs21 === errors;
 }
 else {
 var valid0 = true;
+}
 }
 }
 }
@@ -307,10 +344,10 @@ return errors === 0;
 validate20.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Runs_signal_body = validate24;
-const schema39 = {"$id":"Runs_signal_body","$ref":"contract#/$defs/Signal"};
-const schema40 = {"type":"object","required":["name"],"properties":{"name":{"$ref":"contract#/$defs/SignalName"},"payload":{"default":null},"id":{"anyOf":[{"$ref":"contract#/$defs/UniqueKey"},{"type":"null"}],"default":null}},"additionalProperties":false};
-const schema41 = {"type":"string","pattern":"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"};
-const pattern6 = new RegExp("^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$", "u");
+const schema40 = {"$id":"Runs_signal_body","$ref":"contract#/$defs/Signal"};
+const schema41 = {"type":"object","required":["name"],"properties":{"name":{"$ref":"contract#/$defs/SignalName"},"payload":{"default":null},"id":{"anyOf":[{"$ref":"contract#/$defs/UniqueKey"},{"type":"null"}],"default":null}},"additionalProperties":false};
+const schema42 = {"type":"string","pattern":"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"};
+const pattern7 = new RegExp("^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$", "u");
 
 function validate25(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -351,7 +388,7 @@ const _errs2 = errors;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(!pattern6.test(data0)){
+if(!pattern7.test(data0)){
 validate25.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/SignalName/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"},message:"must match pattern \""+"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"+"\""}];
 return false;
 }
@@ -496,10 +533,13 @@ return errors === 0;
 validate24.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Runs_saveStep_body = validate27;
-const schema43 = {"$id":"Runs_saveStep_body","$ref":"contract#/$defs/StepOutput"};
-const schema44 = {"type":"object","required":["lease_id"],"properties":{"lease_id":{"$ref":"contract#/$defs/LeaseId"},"output":{"default":null}},"additionalProperties":false};
-const schema45 = {"type":"string","pattern":"^lease_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
-const pattern8 = new RegExp("^lease_[0-7][0-9a-hjkmnp-tv-z]{25}$", "u");
+const schema44 = {"$id":"Runs_saveStep_body","$ref":"contract#/$defs/StepOutput"};
+const schema45 = {"type":"object","required":["lease_id"],"properties":{"lease_id":{"$ref":"contract#/$defs/LeaseId"},"output":{"default":null},"error":{"anyOf":[{"$ref":"contract#/$defs/FailureText"},{"type":"null"}],"default":null},"retryable":{"type":"boolean","default":true},"retry_in":{"$ref":"contract#/$defs/Duration"}},"additionalProperties":false};
+const schema46 = {"type":"string","pattern":"^lease_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
+const schema47 = {"type":"string","minLength":1,"maxLength":2000,"pattern":"^[^\\u0000]+$"};
+const schema48 = {"type":"string","minLength":1,"maxLength":32,"pattern":"^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"};
+const pattern9 = new RegExp("^lease_[0-7][0-9a-hjkmnp-tv-z]{25}$", "u");
+const pattern11 = new RegExp("^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$", "u");
 
 function validate28(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -516,6 +556,12 @@ if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.output === undefined){
 data.output = null;
 }
+if(data.error === undefined){
+data.error = null;
+}
+if(data.retryable === undefined){
+data.retryable = true;
+}
 let missing0;
 if((data.lease_id === undefined) && (missing0 = "lease_id")){
 validate28.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
@@ -524,7 +570,7 @@ return false;
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!((key0 === "lease_id") || (key0 === "output"))){
+if(!(((((key0 === "lease_id") || (key0 === "output")) || (key0 === "error")) || (key0 === "retryable")) || (key0 === "retry_in"))){
 validate28.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
@@ -533,10 +579,11 @@ break;
 if(_errs1 === errors){
 if(data.lease_id !== undefined){
 let data0 = data.lease_id;
+const _errs2 = errors;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(!pattern8.test(data0)){
+if(!pattern9.test(data0)){
 validate28.errors = [{instancePath:instancePath+"/lease_id",schemaPath:"contract#/$defs/LeaseId/pattern",keyword:"pattern",params:{pattern: "^lease_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^lease_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
 return false;
 }
@@ -544,6 +591,148 @@ return false;
 else {
 validate28.errors = [{instancePath:instancePath+"/lease_id",schemaPath:"contract#/$defs/LeaseId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
+}
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+let data1 = data.error;
+const _errs5 = errors;
+const _errs6 = errors;
+let valid2 = false;
+const _errs7 = errors;
+const _errs8 = errors;
+if(errors === _errs8){
+if(typeof data1 === "string"){
+if(func1(data1) > 2000){
+const err0 = {instancePath:instancePath+"/error",schemaPath:"contract#/$defs/FailureText/maxLength",keyword:"maxLength",params:{limit: 2000},message:"must NOT have more than 2000 characters"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+else {
+if(func1(data1) < 1){
+const err1 = {instancePath:instancePath+"/error",schemaPath:"contract#/$defs/FailureText/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+else {
+if(!pattern5.test(data1)){
+const err2 = {instancePath:instancePath+"/error",schemaPath:"contract#/$defs/FailureText/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err3 = {instancePath:instancePath+"/error",schemaPath:"contract#/$defs/FailureText/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+var _valid0 = _errs7 === errors;
+valid2 = valid2 || _valid0;
+const _errs10 = errors;
+if(data1 !== null){
+const err4 = {instancePath:instancePath+"/error",schemaPath:"#/properties/error/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+var _valid0 = _errs10 === errors;
+valid2 = valid2 || _valid0;
+if(!valid2){
+const err5 = {instancePath:instancePath+"/error",schemaPath:"#/properties/error/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+validate28.errors = vErrors;
+return false;
+}
+else {
+errors = _errs6;
+if(vErrors !== null){
+if(_errs6){
+vErrors.length = _errs6;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs5 === errors;
+if(valid0){
+const _errs12 = errors;
+if(typeof data.retryable !== "boolean"){
+validate28.errors = [{instancePath:instancePath+"/retryable",schemaPath:"#/properties/retryable/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+return false;
+}
+var valid0 = _errs12 === errors;
+if(valid0){
+if(data.retry_in !== undefined){
+let data3 = data.retry_in;
+const _errs14 = errors;
+const _errs15 = errors;
+if(errors === _errs15){
+if(typeof data3 === "string"){
+if(func1(data3) > 32){
+validate28.errors = [{instancePath:instancePath+"/retry_in",schemaPath:"contract#/$defs/Duration/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"}];
+return false;
+}
+else {
+if(func1(data3) < 1){
+validate28.errors = [{instancePath:instancePath+"/retry_in",schemaPath:"contract#/$defs/Duration/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern11.test(data3)){
+validate28.errors = [{instancePath:instancePath+"/retry_in",schemaPath:"contract#/$defs/Duration/pattern",keyword:"pattern",params:{pattern: "^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"},message:"must match pattern \""+"^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate28.errors = [{instancePath:instancePath+"/retry_in",schemaPath:"contract#/$defs/Duration/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
 }
 }
 }

@@ -5,8 +5,8 @@ const require = createRequire(import.meta.url);
 const { Workflows_put_body } = (() => {
 
 const Workflows_put_body = validate20;
-const schema31 = {"$id":"Workflows_put_body","$ref":"contract#/$defs/WorkflowCreate"};
-const schema33 = {"type":"object","properties":{"version":{"$ref":"contract#/$defs/WorkflowVersion","default":1},"description":{"$ref":"contract#/$defs/Description","default":""},"max_attempts":{"$ref":"contract#/$defs/MaxAttempts","default":5},"timeout":{"$ref":"contract#/$defs/Duration","default":"5m"}},"additionalProperties":false};
+const schema31 = {"$id":"Workflows_put_body","$ref":"contract#/$defs/WorkflowInput"};
+const schema33 = {"type":"object","properties":{"version":{"$ref":"contract#/$defs/WorkflowVersion","default":1},"description":{"$ref":"contract#/$defs/Description","default":""},"max_attempts":{"$ref":"contract#/$defs/MaxAttempts","default":5},"timeout":{"$ref":"contract#/$defs/Duration","default":"5m"},"backoff":{"$ref":"contract#/$defs/BackoffCreate","default":{"type":"exponential","delay":"2s","max":"1h"}}},"additionalProperties":false};
 const schema34 = {"type":"integer","format":"int32","minimum":1,"maximum":1000000};
 const schema35 = {"type":"string","maxLength":1000};
 const schema36 = {"type":"integer","format":"int32","minimum":1,"maximum":100};
@@ -14,6 +14,122 @@ const schema37 = {"type":"string","minLength":1,"maxLength":32,"pattern":"^(0|([
 const formats0 = require("ajv-formats/dist/formats").fullFormats.int32;
 const func1 = require("ajv/dist/runtime/ucs2length").default;
 const pattern4 = new RegExp("^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$", "u");
+const schema38 = {"type":"object","properties":{"type":{"$ref":"contract#/$defs/BackoffType","default":"exponential"},"delay":{"$ref":"contract#/$defs/Duration","default":"2s"},"max":{"$ref":"contract#/$defs/Duration","default":"1h"}},"additionalProperties":false};
+const schema39 = {"type":"string","enum":["exponential","fixed"]};
+
+function validate23(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate23.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.type === undefined){
+data.type = "exponential";
+}
+if(data.delay === undefined){
+data.delay = "2s";
+}
+if(data.max === undefined){
+data.max = "1h";
+}
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((key0 === "type") || (key0 === "delay")) || (key0 === "max"))){
+validate23.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+let data0 = data.type;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate23.errors = [{instancePath:instancePath+"/type",schemaPath:"contract#/$defs/BackoffType/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!((data0 === "exponential") || (data0 === "fixed"))){
+validate23.errors = [{instancePath:instancePath+"/type",schemaPath:"contract#/$defs/BackoffType/enum",keyword:"enum",params:{allowedValues: schema39.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs2 === errors;
+if(valid0){
+let data1 = data.delay;
+const _errs5 = errors;
+const _errs6 = errors;
+if(errors === _errs6){
+if(typeof data1 === "string"){
+if(func1(data1) > 32){
+validate23.errors = [{instancePath:instancePath+"/delay",schemaPath:"contract#/$defs/Duration/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"}];
+return false;
+}
+else {
+if(func1(data1) < 1){
+validate23.errors = [{instancePath:instancePath+"/delay",schemaPath:"contract#/$defs/Duration/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern4.test(data1)){
+validate23.errors = [{instancePath:instancePath+"/delay",schemaPath:"contract#/$defs/Duration/pattern",keyword:"pattern",params:{pattern: "^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"},message:"must match pattern \""+"^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate23.errors = [{instancePath:instancePath+"/delay",schemaPath:"contract#/$defs/Duration/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs5 === errors;
+if(valid0){
+let data2 = data.max;
+const _errs8 = errors;
+const _errs9 = errors;
+if(errors === _errs9){
+if(typeof data2 === "string"){
+if(func1(data2) > 32){
+validate23.errors = [{instancePath:instancePath+"/max",schemaPath:"contract#/$defs/Duration/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"}];
+return false;
+}
+else {
+if(func1(data2) < 1){
+validate23.errors = [{instancePath:instancePath+"/max",schemaPath:"contract#/$defs/Duration/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern4.test(data2)){
+validate23.errors = [{instancePath:instancePath+"/max",schemaPath:"contract#/$defs/Duration/pattern",keyword:"pattern",params:{pattern: "^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"},message:"must match pattern \""+"^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate23.errors = [{instancePath:instancePath+"/max",schemaPath:"contract#/$defs/Duration/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs8 === errors;
+}
+}
+}
+}
+else {
+validate23.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate23.errors = vErrors;
+return errors === 0;
+}
+validate23.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
 
 function validate22(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -39,9 +155,12 @@ data.max_attempts = 5;
 if(data.timeout === undefined){
 data.timeout = "5m";
 }
+if(data.backoff === undefined){
+data.backoff = {"type":"exponential","delay":"2s","max":"1h"};
+}
 const _errs1 = errors;
 for(const key0 in data){
-if(!((((key0 === "version") || (key0 === "description")) || (key0 === "max_attempts")) || (key0 === "timeout"))){
+if(!(((((key0 === "version") || (key0 === "description")) || (key0 === "max_attempts")) || (key0 === "timeout")) || (key0 === "backoff"))){
 validate22.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
@@ -151,6 +270,14 @@ return false;
 }
 }
 var valid0 = _errs11 === errors;
+if(valid0){
+const _errs14 = errors;
+if(!(validate23(data.backoff, {instancePath:instancePath+"/backoff",parentData:data,parentDataProperty:"backoff",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate23.errors : vErrors.concat(validate23.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs14 === errors;
+}
 }
 }
 }

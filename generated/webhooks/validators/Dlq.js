@@ -6,12 +6,14 @@ const { Dlq_purge_body, Dlq_replayMany_body } = (() => {
 
 const Dlq_purge_body = validate20;
 const schema31 = {"$id":"Dlq_purge_body","$ref":"contract#/$defs/DeadLetterPurge"};
-const schema33 = {"type":"object","properties":{"older_than":{"$ref":"contract#/$defs/Duration","default":"720h"},"endpoint_id":{"$ref":"contract#/$defs/EndpointId"}},"additionalProperties":false};
+const schema33 = {"type":"object","properties":{"older_than":{"$ref":"contract#/$defs/Duration","default":"720h"},"endpoint_id":{"$ref":"contract#/$defs/EndpointRef"},"tenant_id":{"$ref":"contract#/$defs/TenantId"}},"additionalProperties":false};
 const schema34 = {"type":"string","minLength":1,"maxLength":32,"pattern":"^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"};
-const schema35 = {"type":"string","pattern":"^ep_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
+const schema35 = {"type":"string","minLength":1,"maxLength":128,"pattern":"^(ep_[0-7][0-9a-hjkmnp-tv-z]{25}|(?!ep_)[A-Za-z0-9][A-Za-z0-9_.:-]{0,127})$"};
+const schema36 = {"type":"string","minLength":1,"maxLength":64,"pattern":"^[A-Za-z0-9._-]+$"};
 const func1 = require("ajv/dist/runtime/ucs2length").default;
 const pattern4 = new RegExp("^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$", "u");
-const pattern5 = new RegExp("^ep_[0-7][0-9a-hjkmnp-tv-z]{25}$", "u");
+const pattern5 = new RegExp("^(ep_[0-7][0-9a-hjkmnp-tv-z]{25}|(?!ep_)[A-Za-z0-9][A-Za-z0-9_.:-]{0,127})$", "u");
+const pattern6 = new RegExp("^[A-Za-z0-9._-]+$", "u");
 
 function validate22(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -30,7 +32,7 @@ data.older_than = "720h";
 }
 const _errs1 = errors;
 for(const key0 in data){
-if(!((key0 === "older_than") || (key0 === "endpoint_id"))){
+if(!(((key0 === "older_than") || (key0 === "endpoint_id")) || (key0 === "tenant_id"))){
 validate22.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
@@ -72,13 +74,25 @@ const _errs5 = errors;
 const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data1 === "string"){
+if(func1(data1) > 128){
+validate22.errors = [{instancePath:instancePath+"/endpoint_id",schemaPath:"contract#/$defs/EndpointRef/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
+return false;
+}
+else {
+if(func1(data1) < 1){
+validate22.errors = [{instancePath:instancePath+"/endpoint_id",schemaPath:"contract#/$defs/EndpointRef/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
 if(!pattern5.test(data1)){
-validate22.errors = [{instancePath:instancePath+"/endpoint_id",schemaPath:"contract#/$defs/EndpointId/pattern",keyword:"pattern",params:{pattern: "^ep_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^ep_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
+validate22.errors = [{instancePath:instancePath+"/endpoint_id",schemaPath:"contract#/$defs/EndpointRef/pattern",keyword:"pattern",params:{pattern: "^(ep_[0-7][0-9a-hjkmnp-tv-z]{25}|(?!ep_)[A-Za-z0-9][A-Za-z0-9_.:-]{0,127})$"},message:"must match pattern \""+"^(ep_[0-7][0-9a-hjkmnp-tv-z]{25}|(?!ep_)[A-Za-z0-9][A-Za-z0-9_.:-]{0,127})$"+"\""}];
 return false;
 }
 }
+}
+}
 else {
-validate22.errors = [{instancePath:instancePath+"/endpoint_id",schemaPath:"contract#/$defs/EndpointId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate22.errors = [{instancePath:instancePath+"/endpoint_id",schemaPath:"contract#/$defs/EndpointRef/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -86,6 +100,41 @@ var valid0 = _errs5 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.tenant_id !== undefined){
+let data2 = data.tenant_id;
+const _errs8 = errors;
+const _errs9 = errors;
+if(errors === _errs9){
+if(typeof data2 === "string"){
+if(func1(data2) > 64){
+validate22.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+return false;
+}
+else {
+if(func1(data2) < 1){
+validate22.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern6.test(data2)){
+validate22.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate22.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
 }
 }
 }
@@ -122,13 +171,13 @@ return errors === 0;
 validate20.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Dlq_replayMany_body = validate24;
-const schema36 = {"$id":"Dlq_replayMany_body","$ref":"contract#/$defs/ReplayInput"};
-const schema37 = {"type":"object","properties":{"ids":{"type":"array","items":{"$ref":"contract#/$defs/DeadLetterId"},"minItems":1,"maxItems":1000},"endpoint_id":{"$ref":"contract#/$defs/EndpointId"},"event_type":{"$ref":"contract#/$defs/EventTypeName"},"from":{"$ref":"contract#/$defs/Timestamp"},"to":{"$ref":"contract#/$defs/Timestamp"}},"additionalProperties":false};
-const schema38 = {"type":"string","pattern":"^dlq_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
-const schema40 = {"type":"string","minLength":1,"maxLength":128,"pattern":"^[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+){0,15}$"};
-const schema41 = {"type":"string","minLength":20,"maxLength":40,"format":"date-time"};
-const pattern6 = new RegExp("^dlq_[0-7][0-9a-hjkmnp-tv-z]{25}$", "u");
-const pattern8 = new RegExp("^[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+){0,15}$", "u");
+const schema37 = {"$id":"Dlq_replayMany_body","$ref":"contract#/$defs/ReplayInput"};
+const schema38 = {"type":"object","properties":{"ids":{"type":"array","items":{"$ref":"contract#/$defs/DeadLetterId"},"minItems":1,"maxItems":1000},"endpoint_id":{"$ref":"contract#/$defs/EndpointRef"},"event_type":{"$ref":"contract#/$defs/EventTypeName"},"from":{"$ref":"contract#/$defs/Timestamp"},"to":{"$ref":"contract#/$defs/Timestamp"},"tenant_id":{"$ref":"contract#/$defs/TenantId"}},"additionalProperties":false};
+const schema39 = {"type":"string","pattern":"^dlq_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
+const schema41 = {"type":"string","minLength":1,"maxLength":128,"pattern":"^[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+){0,15}$"};
+const schema42 = {"type":"string","minLength":20,"maxLength":40,"format":"date-time"};
+const pattern7 = new RegExp("^dlq_[0-7][0-9a-hjkmnp-tv-z]{25}$", "u");
+const pattern9 = new RegExp("^[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+){0,15}$", "u");
 const formats0 = require("ajv-formats/dist/formats").fullFormats["date-time"];
 
 function validate25(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -145,7 +194,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 const _errs1 = errors;
 for(const key0 in data){
-if(!(((((key0 === "ids") || (key0 === "endpoint_id")) || (key0 === "event_type")) || (key0 === "from")) || (key0 === "to"))){
+if(!((((((key0 === "ids") || (key0 === "endpoint_id")) || (key0 === "event_type")) || (key0 === "from")) || (key0 === "to")) || (key0 === "tenant_id"))){
 validate25.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
@@ -175,7 +224,7 @@ const _errs4 = errors;
 const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data1 === "string"){
-if(!pattern6.test(data1)){
+if(!pattern7.test(data1)){
 validate25.errors = [{instancePath:instancePath+"/ids/" + i0,schemaPath:"contract#/$defs/DeadLetterId/pattern",keyword:"pattern",params:{pattern: "^dlq_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^dlq_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
 return false;
 }
@@ -210,13 +259,25 @@ const _errs7 = errors;
 const _errs8 = errors;
 if(errors === _errs8){
 if(typeof data2 === "string"){
+if(func1(data2) > 128){
+validate25.errors = [{instancePath:instancePath+"/endpoint_id",schemaPath:"contract#/$defs/EndpointRef/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
+return false;
+}
+else {
+if(func1(data2) < 1){
+validate25.errors = [{instancePath:instancePath+"/endpoint_id",schemaPath:"contract#/$defs/EndpointRef/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
 if(!pattern5.test(data2)){
-validate25.errors = [{instancePath:instancePath+"/endpoint_id",schemaPath:"contract#/$defs/EndpointId/pattern",keyword:"pattern",params:{pattern: "^ep_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^ep_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
+validate25.errors = [{instancePath:instancePath+"/endpoint_id",schemaPath:"contract#/$defs/EndpointRef/pattern",keyword:"pattern",params:{pattern: "^(ep_[0-7][0-9a-hjkmnp-tv-z]{25}|(?!ep_)[A-Za-z0-9][A-Za-z0-9_.:-]{0,127})$"},message:"must match pattern \""+"^(ep_[0-7][0-9a-hjkmnp-tv-z]{25}|(?!ep_)[A-Za-z0-9][A-Za-z0-9_.:-]{0,127})$"+"\""}];
 return false;
 }
 }
+}
+}
 else {
-validate25.errors = [{instancePath:instancePath+"/endpoint_id",schemaPath:"contract#/$defs/EndpointId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate25.errors = [{instancePath:instancePath+"/endpoint_id",schemaPath:"contract#/$defs/EndpointRef/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -242,7 +303,7 @@ validate25.errors = [{instancePath:instancePath+"/event_type",schemaPath:"contra
 return false;
 }
 else {
-if(!pattern8.test(data3)){
+if(!pattern9.test(data3)){
 validate25.errors = [{instancePath:instancePath+"/event_type",schemaPath:"contract#/$defs/EventTypeName/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+){0,15}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+){0,15}$"+"\""}];
 return false;
 }
@@ -331,6 +392,41 @@ var valid0 = _errs16 === errors;
 else {
 var valid0 = true;
 }
+if(valid0){
+if(data.tenant_id !== undefined){
+let data6 = data.tenant_id;
+const _errs19 = errors;
+const _errs20 = errors;
+if(errors === _errs20){
+if(typeof data6 === "string"){
+if(func1(data6) > 64){
+validate25.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+return false;
+}
+else {
+if(func1(data6) < 1){
+validate25.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern6.test(data6)){
+validate25.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate25.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs19 === errors;
+}
+else {
+var valid0 = true;
+}
+}
 }
 }
 }
@@ -373,15 +469,19 @@ return { Dlq_purge_body, Dlq_replayMany_body };
 const { Dlq_list_query, Dlq_count_query, Dlq_purge_query, Dlq_replayMany_query, Dlq_get_path, Dlq_get_query, Dlq_delete_path, Dlq_delete_query, Dlq_replay_path, Dlq_replay_query } = (() => {
 
 const Dlq_list_query = validate20;
-const schema31 = {"$id":"Dlq_list_query","type":"object","properties":{"limit":{"type":"integer","format":"int32","minimum":1,"maximum":100,"default":50},"offset":{"type":"integer","format":"int32","minimum":0,"maximum":100000,"default":0},"cursor":{"$ref":"contract#/$defs/Cursor"},"tenant_id":{"$ref":"contract#/$defs/TenantId"},"endpoint_id":{"$ref":"contract#/$defs/EndpointId"}},"required":[],"additionalProperties":false};
+const schema31 = {"$id":"Dlq_list_query","type":"object","properties":{"limit":{"type":"integer","format":"int32","minimum":1,"maximum":100,"default":50},"offset":{"type":"integer","format":"int32","minimum":0,"maximum":100000,"default":0},"cursor":{"$ref":"contract#/$defs/Cursor"},"tenant_id":{"$ref":"contract#/$defs/TenantId"},"endpoint_id":{"$ref":"contract#/$defs/EndpointRef"},"event_type":{"$ref":"contract#/$defs/EventTypeName"},"from":{"$ref":"contract#/$defs/Timestamp"},"to":{"$ref":"contract#/$defs/Timestamp"}},"required":[],"additionalProperties":false};
 const schema33 = {"type":"string","minLength":1,"maxLength":1024,"pattern":"^[A-Za-z0-9_-]+$"};
 const schema34 = {"type":"string","minLength":1,"maxLength":64,"pattern":"^[A-Za-z0-9._-]+$"};
-const schema35 = {"type":"string","pattern":"^ep_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
+const schema35 = {"type":"string","minLength":1,"maxLength":128,"pattern":"^(ep_[0-7][0-9a-hjkmnp-tv-z]{25}|(?!ep_)[A-Za-z0-9][A-Za-z0-9_.:-]{0,127})$"};
+const schema36 = {"type":"string","minLength":1,"maxLength":128,"pattern":"^[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+){0,15}$"};
+const schema37 = {"type":"string","minLength":20,"maxLength":40,"format":"date-time"};
 const formats0 = require("ajv-formats/dist/formats").fullFormats.int32;
+const formats4 = require("ajv-formats/dist/formats").fullFormats["date-time"];
 const func1 = require("ajv/dist/runtime/ucs2length").default;
 const pattern4 = new RegExp("^[A-Za-z0-9_-]+$", "u");
 const pattern5 = new RegExp("^[A-Za-z0-9._-]+$", "u");
-const pattern6 = new RegExp("^ep_[0-7][0-9a-hjkmnp-tv-z]{25}$", "u");
+const pattern6 = new RegExp("^(ep_[0-7][0-9a-hjkmnp-tv-z]{25}|(?!ep_)[A-Za-z0-9][A-Za-z0-9_.:-]{0,127})$", "u");
+const pattern7 = new RegExp("^[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+){0,15}$", "u");
 
 function validate20(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Dlq_list_query" */;
@@ -404,7 +504,7 @@ data.offset = 0;
 }
 const _errs1 = errors;
 for(const key0 in data){
-if(!(((((key0 === "limit") || (key0 === "offset")) || (key0 === "cursor")) || (key0 === "tenant_id")) || (key0 === "endpoint_id"))){
+if(!((((((((key0 === "limit") || (key0 === "offset")) || (key0 === "cursor")) || (key0 === "tenant_id")) || (key0 === "endpoint_id")) || (key0 === "event_type")) || (key0 === "from")) || (key0 === "to"))){
 validate20.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
@@ -618,7 +718,7 @@ else if(data4 === null){
 coerced4 = "";
 }
 else {
-validate20.errors = [{instancePath:instancePath+"/endpoint_id",schemaPath:"contract#/$defs/EndpointId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate20.errors = [{instancePath:instancePath+"/endpoint_id",schemaPath:"contract#/$defs/EndpointRef/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -631,9 +731,21 @@ data["endpoint_id"] = coerced4;
 }
 if(errors === _errs13){
 if(typeof data4 === "string"){
-if(!pattern6.test(data4)){
-validate20.errors = [{instancePath:instancePath+"/endpoint_id",schemaPath:"contract#/$defs/EndpointId/pattern",keyword:"pattern",params:{pattern: "^ep_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^ep_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
+if(func1(data4) > 128){
+validate20.errors = [{instancePath:instancePath+"/endpoint_id",schemaPath:"contract#/$defs/EndpointRef/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
 return false;
+}
+else {
+if(func1(data4) < 1){
+validate20.errors = [{instancePath:instancePath+"/endpoint_id",schemaPath:"contract#/$defs/EndpointRef/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern6.test(data4)){
+validate20.errors = [{instancePath:instancePath+"/endpoint_id",schemaPath:"contract#/$defs/EndpointRef/pattern",keyword:"pattern",params:{pattern: "^(ep_[0-7][0-9a-hjkmnp-tv-z]{25}|(?!ep_)[A-Za-z0-9][A-Za-z0-9_.:-]{0,127})$"},message:"must match pattern \""+"^(ep_[0-7][0-9a-hjkmnp-tv-z]{25}|(?!ep_)[A-Za-z0-9][A-Za-z0-9_.:-]{0,127})$"+"\""}];
+return false;
+}
+}
 }
 }
 }
@@ -641,6 +753,169 @@ var valid0 = _errs12 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.event_type !== undefined){
+let data5 = data.event_type;
+const _errs15 = errors;
+const _errs16 = errors;
+if(typeof data5 !== "string"){
+let dataType5 = typeof data5;
+let coerced5 = undefined;
+if(!(coerced5 !== undefined)){
+if(dataType5 == "number" || dataType5 == "boolean"){
+coerced5 = "" + data5;
+}
+else if(data5 === null){
+coerced5 = "";
+}
+else {
+validate20.errors = [{instancePath:instancePath+"/event_type",schemaPath:"contract#/$defs/EventTypeName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced5 !== undefined){
+data5 = coerced5;
+if(data !== undefined){
+data["event_type"] = coerced5;
+}
+}
+}
+if(errors === _errs16){
+if(typeof data5 === "string"){
+if(func1(data5) > 128){
+validate20.errors = [{instancePath:instancePath+"/event_type",schemaPath:"contract#/$defs/EventTypeName/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
+return false;
+}
+else {
+if(func1(data5) < 1){
+validate20.errors = [{instancePath:instancePath+"/event_type",schemaPath:"contract#/$defs/EventTypeName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern7.test(data5)){
+validate20.errors = [{instancePath:instancePath+"/event_type",schemaPath:"contract#/$defs/EventTypeName/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+){0,15}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+){0,15}$"+"\""}];
+return false;
+}
+}
+}
+}
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.from !== undefined){
+let data6 = data.from;
+const _errs18 = errors;
+const _errs19 = errors;
+if(typeof data6 !== "string"){
+let dataType6 = typeof data6;
+let coerced6 = undefined;
+if(!(coerced6 !== undefined)){
+if(dataType6 == "number" || dataType6 == "boolean"){
+coerced6 = "" + data6;
+}
+else if(data6 === null){
+coerced6 = "";
+}
+else {
+validate20.errors = [{instancePath:instancePath+"/from",schemaPath:"contract#/$defs/Timestamp/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced6 !== undefined){
+data6 = coerced6;
+if(data !== undefined){
+data["from"] = coerced6;
+}
+}
+}
+if(errors === _errs19){
+if(errors === _errs19){
+if(typeof data6 === "string"){
+if(func1(data6) > 40){
+validate20.errors = [{instancePath:instancePath+"/from",schemaPath:"contract#/$defs/Timestamp/maxLength",keyword:"maxLength",params:{limit: 40},message:"must NOT have more than 40 characters"}];
+return false;
+}
+else {
+if(func1(data6) < 20){
+validate20.errors = [{instancePath:instancePath+"/from",schemaPath:"contract#/$defs/Timestamp/minLength",keyword:"minLength",params:{limit: 20},message:"must NOT have fewer than 20 characters"}];
+return false;
+}
+else {
+if(!(formats4.validate(data6))){
+validate20.errors = [{instancePath:instancePath+"/from",schemaPath:"contract#/$defs/Timestamp/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
+return false;
+}
+}
+}
+}
+}
+}
+var valid0 = _errs18 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.to !== undefined){
+let data7 = data.to;
+const _errs21 = errors;
+const _errs22 = errors;
+if(typeof data7 !== "string"){
+let dataType7 = typeof data7;
+let coerced7 = undefined;
+if(!(coerced7 !== undefined)){
+if(dataType7 == "number" || dataType7 == "boolean"){
+coerced7 = "" + data7;
+}
+else if(data7 === null){
+coerced7 = "";
+}
+else {
+validate20.errors = [{instancePath:instancePath+"/to",schemaPath:"contract#/$defs/Timestamp/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced7 !== undefined){
+data7 = coerced7;
+if(data !== undefined){
+data["to"] = coerced7;
+}
+}
+}
+if(errors === _errs22){
+if(errors === _errs22){
+if(typeof data7 === "string"){
+if(func1(data7) > 40){
+validate20.errors = [{instancePath:instancePath+"/to",schemaPath:"contract#/$defs/Timestamp/maxLength",keyword:"maxLength",params:{limit: 40},message:"must NOT have more than 40 characters"}];
+return false;
+}
+else {
+if(func1(data7) < 20){
+validate20.errors = [{instancePath:instancePath+"/to",schemaPath:"contract#/$defs/Timestamp/minLength",keyword:"minLength",params:{limit: 20},message:"must NOT have fewer than 20 characters"}];
+return false;
+}
+else {
+if(!(formats4.validate(data7))){
+validate20.errors = [{instancePath:instancePath+"/to",schemaPath:"contract#/$defs/Timestamp/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
+return false;
+}
+}
+}
+}
+}
+}
+var valid0 = _errs21 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
 }
 }
 }
@@ -659,7 +934,7 @@ return errors === 0;
 validate20.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Dlq_count_query = validate22;
-const schema36 = {"$id":"Dlq_count_query","type":"object","properties":{"tenant_id":{"$ref":"contract#/$defs/TenantId"}},"required":[],"additionalProperties":false};
+const schema39 = {"$id":"Dlq_count_query","type":"object","properties":{"tenant_id":{"$ref":"contract#/$defs/TenantId"}},"required":[],"additionalProperties":false};
 
 function validate22(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Dlq_count_query" */;
@@ -742,7 +1017,7 @@ return errors === 0;
 validate22.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Dlq_purge_query = validate23;
-const schema38 = {"$id":"Dlq_purge_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const schema41 = {"$id":"Dlq_purge_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate23(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Dlq_purge_query" */;
@@ -774,7 +1049,7 @@ return errors === 0;
 validate23.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Dlq_replayMany_query = validate24;
-const schema39 = {"$id":"Dlq_replayMany_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const schema42 = {"$id":"Dlq_replayMany_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate24(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Dlq_replayMany_query" */;
@@ -806,9 +1081,9 @@ return errors === 0;
 validate24.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Dlq_get_path = validate25;
-const schema40 = {"$id":"Dlq_get_path","type":"object","properties":{"id":{"$ref":"contract#/$defs/DeadLetterId"}},"required":["id"],"additionalProperties":false};
-const schema41 = {"type":"string","pattern":"^dlq_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
-const pattern8 = new RegExp("^dlq_[0-7][0-9a-hjkmnp-tv-z]{25}$", "u");
+const schema43 = {"$id":"Dlq_get_path","type":"object","properties":{"id":{"$ref":"contract#/$defs/DeadLetterId"}},"required":["id"],"additionalProperties":false};
+const schema44 = {"type":"string","pattern":"^dlq_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
+const pattern9 = new RegExp("^dlq_[0-7][0-9a-hjkmnp-tv-z]{25}$", "u");
 
 function validate25(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Dlq_get_path" */;
@@ -865,7 +1140,7 @@ data["id"] = coerced0;
 }
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(!pattern8.test(data0)){
+if(!pattern9.test(data0)){
 validate25.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/DeadLetterId/pattern",keyword:"pattern",params:{pattern: "^dlq_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^dlq_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
 return false;
 }
@@ -886,7 +1161,7 @@ return errors === 0;
 validate25.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Dlq_get_query = validate26;
-const schema42 = {"$id":"Dlq_get_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const schema45 = {"$id":"Dlq_get_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate26(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Dlq_get_query" */;
@@ -918,7 +1193,7 @@ return errors === 0;
 validate26.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Dlq_delete_path = validate27;
-const schema43 = {"$id":"Dlq_delete_path","type":"object","properties":{"id":{"$ref":"contract#/$defs/DeadLetterId"}},"required":["id"],"additionalProperties":false};
+const schema46 = {"$id":"Dlq_delete_path","type":"object","properties":{"id":{"$ref":"contract#/$defs/DeadLetterId"}},"required":["id"],"additionalProperties":false};
 
 function validate27(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Dlq_delete_path" */;
@@ -975,7 +1250,7 @@ data["id"] = coerced0;
 }
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(!pattern8.test(data0)){
+if(!pattern9.test(data0)){
 validate27.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/DeadLetterId/pattern",keyword:"pattern",params:{pattern: "^dlq_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^dlq_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
 return false;
 }
@@ -996,7 +1271,7 @@ return errors === 0;
 validate27.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Dlq_delete_query = validate28;
-const schema45 = {"$id":"Dlq_delete_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const schema48 = {"$id":"Dlq_delete_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate28(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Dlq_delete_query" */;
@@ -1028,7 +1303,7 @@ return errors === 0;
 validate28.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Dlq_replay_path = validate29;
-const schema46 = {"$id":"Dlq_replay_path","type":"object","properties":{"id":{"$ref":"contract#/$defs/DeadLetterId"}},"required":["id"],"additionalProperties":false};
+const schema49 = {"$id":"Dlq_replay_path","type":"object","properties":{"id":{"$ref":"contract#/$defs/DeadLetterId"}},"required":["id"],"additionalProperties":false};
 
 function validate29(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Dlq_replay_path" */;
@@ -1085,7 +1360,7 @@ data["id"] = coerced0;
 }
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(!pattern8.test(data0)){
+if(!pattern9.test(data0)){
 validate29.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/DeadLetterId/pattern",keyword:"pattern",params:{pattern: "^dlq_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^dlq_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
 return false;
 }
@@ -1106,7 +1381,7 @@ return errors === 0;
 validate29.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Dlq_replay_query = validate30;
-const schema48 = {"$id":"Dlq_replay_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const schema51 = {"$id":"Dlq_replay_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate30(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Dlq_replay_query" */;

@@ -2,30 +2,34 @@
 
 import { createRequire } from 'node:module';
 const require = createRequire(import.meta.url);
-const { Endpoints_create_body, Endpoints_update_body, Endpoints_recover_body, Endpoints_rotateSecret_body, Endpoints_test_body } = (() => {
+const { Endpoints_create_body, Endpoints_update_body, Endpoints_rotateSecret_body, Endpoints_test_body } = (() => {
 
 const Endpoints_create_body = validate20;
 const schema31 = {"$id":"Endpoints_create_body","$ref":"contract#/$defs/EndpointCreate"};
-const schema33 = {"type":"object","required":["url","event_types"],"properties":{"tenant_id":{"$ref":"contract#/$defs/TenantId"},"url":{"$ref":"contract#/$defs/EndpointUrl"},"description":{"$ref":"contract#/$defs/Description","default":""},"event_types":{"type":"array","items":{"$ref":"contract#/$defs/EventTypePattern"},"minItems":1,"maxItems":100},"headers":{"$ref":"contract#/$defs/CustomHeaders","default":{}},"rate_limit":{"type":"integer","format":"int32","minimum":0,"maximum":10000,"default":0},"metadata":{"$ref":"contract#/$defs/Metadata","default":{}},"enabled":{"type":"boolean","default":true},"payload_format":{"$ref":"contract#/$defs/PayloadFormat","default":"standard"},"max_concurrency":{"type":"integer","format":"int32","minimum":1,"maximum":100,"default":20},"timeout":{"$ref":"contract#/$defs/Duration","default":"15s"},"max_attempts":{"$ref":"contract#/$defs/MaxAttempts","default":10},"secret":{"$ref":"contract#/$defs/Secret"}},"additionalProperties":false};
-const schema34 = {"type":"string","minLength":1,"maxLength":64,"pattern":"^[A-Za-z0-9._-]+$"};
-const schema35 = {"type":"string","minLength":8,"maxLength":2048,"pattern":"^[Hh][Tt][Tt][Pp][Ss]?://[^\\s\\u0000]+$"};
-const schema36 = {"type":"string","maxLength":1000};
-const schema37 = {"type":"string","minLength":1,"maxLength":130,"pattern":"^(\\*|[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+){0,15}(\\.\\*)?)$"};
-const schema40 = {"type":"object","maxProperties":50};
-const schema41 = {"type":"string","enum":["standard","data","cloudevents"]};
-const schema42 = {"type":"string","minLength":1,"maxLength":32,"pattern":"^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"};
-const schema43 = {"type":"integer","format":"int32","minimum":1,"maximum":20};
-const schema44 = {"type":"string","maxLength":94,"pattern":"^whsec_[A-Za-z0-9+/]{32,86}={0,2}$"};
+const schema33 = {"type":"object","required":["url","event_types"],"properties":{"uid":{"anyOf":[{"$ref":"contract#/$defs/EndpointUid"},{"type":"null"}],"default":null},"tenant_id":{"$ref":"contract#/$defs/TenantId"},"url":{"$ref":"contract#/$defs/EndpointUrl"},"description":{"$ref":"contract#/$defs/Description","default":""},"event_types":{"type":"array","items":{"$ref":"contract#/$defs/EventTypePattern"},"minItems":1,"maxItems":100},"channels":{"type":"array","items":{"$ref":"contract#/$defs/ChannelName"},"maxItems":16,"default":[]},"ordered":{"type":"boolean","default":false},"headers":{"$ref":"contract#/$defs/CustomHeaders","default":{}},"rate_limit":{"type":"integer","format":"int32","minimum":0,"maximum":10000,"default":0},"metadata":{"$ref":"contract#/$defs/Metadata","default":{}},"enabled":{"type":"boolean","default":true},"payload_format":{"$ref":"contract#/$defs/PayloadFormat","default":"standard"},"max_concurrency":{"type":"integer","format":"int32","minimum":1,"maximum":100,"default":20},"timeout":{"$ref":"contract#/$defs/Duration","default":"15s"},"max_attempts":{"$ref":"contract#/$defs/MaxAttempts","default":10},"secret":{"$ref":"contract#/$defs/Secret"}},"additionalProperties":false};
+const schema34 = {"type":"string","minLength":1,"maxLength":128,"pattern":"^(?!ep_)[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"};
+const schema35 = {"type":"string","minLength":1,"maxLength":64,"pattern":"^[A-Za-z0-9._-]+$"};
+const schema36 = {"type":"string","minLength":8,"maxLength":2048,"pattern":"^[Hh][Tt][Tt][Pp][Ss]?://[^\\s\\u0000]+$"};
+const schema37 = {"type":"string","maxLength":1000};
+const schema38 = {"type":"string","minLength":1,"maxLength":130,"pattern":"^(\\*|[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+){0,15}(\\.\\*)?)$"};
+const schema39 = {"type":"string","pattern":"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"};
+const schema42 = {"type":"object","maxProperties":50};
+const schema43 = {"type":"string","enum":["standard","data"]};
+const schema44 = {"type":"string","minLength":1,"maxLength":32,"pattern":"^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"};
+const schema45 = {"type":"integer","format":"int32","minimum":1,"maximum":20};
+const schema46 = {"type":"string","maxLength":94,"pattern":"^whsec_[A-Za-z0-9+/]{32,86}={0,2}$"};
 const func1 = Object.prototype.hasOwnProperty;
 const func2 = require("ajv/dist/runtime/ucs2length").default;
-const pattern4 = new RegExp("^[A-Za-z0-9._-]+$", "u");
-const pattern5 = new RegExp("^[Hh][Tt][Tt][Pp][Ss]?://[^\\s\\u0000]+$", "u");
-const pattern6 = new RegExp("^(\\*|[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+){0,15}(\\.\\*)?)$", "u");
-const pattern8 = new RegExp("^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$", "u");
-const pattern9 = new RegExp("^whsec_[A-Za-z0-9+/]{32,86}={0,2}$", "u");
-const schema38 = {"type":"object","maxProperties":20,"additionalProperties":{"$ref":"contract#/$defs/HeaderValue"}};
-const schema39 = {"type":"string","maxLength":1024,"pattern":"^[\\t\\u0020-\\u007e]*$"};
-const pattern7 = new RegExp("^[\\t\\u0020-\\u007e]*$", "u");
+const pattern4 = new RegExp("^(?!ep_)[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$", "u");
+const pattern5 = new RegExp("^[A-Za-z0-9._-]+$", "u");
+const pattern6 = new RegExp("^[Hh][Tt][Tt][Pp][Ss]?://[^\\s\\u0000]+$", "u");
+const pattern7 = new RegExp("^(\\*|[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+){0,15}(\\.\\*)?)$", "u");
+const pattern8 = new RegExp("^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$", "u");
+const pattern10 = new RegExp("^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$", "u");
+const pattern11 = new RegExp("^whsec_[A-Za-z0-9+/]{32,86}={0,2}$", "u");
+const schema40 = {"type":"object","maxProperties":20,"additionalProperties":{"$ref":"contract#/$defs/HeaderValue"}};
+const schema41 = {"type":"string","maxLength":1024,"pattern":"^[\\t\\u0020-\\u007e]*$"};
+const pattern9 = new RegExp("^[\\t\\u0020-\\u007e]*$", "u");
 
 function validate23(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -55,7 +59,7 @@ validate23.errors = [{instancePath:instancePath+"/" + key0.replace(/~/g, "~0").r
 return false;
 }
 else {
-if(!pattern7.test(data0)){
+if(!pattern9.test(data0)){
 validate23.errors = [{instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"contract#/$defs/HeaderValue/pattern",keyword:"pattern",params:{pattern: "^[\\t\\u0020-\\u007e]*$"},message:"must match pattern \""+"^[\\t\\u0020-\\u007e]*$"+"\""}];
 return false;
 }
@@ -97,8 +101,17 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.uid === undefined){
+data.uid = null;
+}
 if(data.description === undefined){
 data.description = "";
+}
+if(data.channels === undefined){
+data.channels = [];
+}
+if(data.ordered === undefined){
+data.ordered = false;
 }
 if(data.headers === undefined){
 data.headers = {};
@@ -139,23 +152,117 @@ break;
 }
 }
 if(_errs1 === errors){
-if(data.tenant_id !== undefined){
-let data0 = data.tenant_id;
+let data0 = data.uid;
 const _errs2 = errors;
 const _errs3 = errors;
-if(errors === _errs3){
+let valid1 = false;
+const _errs4 = errors;
+const _errs5 = errors;
+if(errors === _errs5){
 if(typeof data0 === "string"){
-if(func2(data0) > 64){
+if(func2(data0) > 128){
+const err0 = {instancePath:instancePath+"/uid",schemaPath:"contract#/$defs/EndpointUid/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+else {
+if(func2(data0) < 1){
+const err1 = {instancePath:instancePath+"/uid",schemaPath:"contract#/$defs/EndpointUid/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+else {
+if(!pattern4.test(data0)){
+const err2 = {instancePath:instancePath+"/uid",schemaPath:"contract#/$defs/EndpointUid/pattern",keyword:"pattern",params:{pattern: "^(?!ep_)[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"},message:"must match pattern \""+"^(?!ep_)[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"+"\""};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err3 = {instancePath:instancePath+"/uid",schemaPath:"contract#/$defs/EndpointUid/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+var _valid0 = _errs4 === errors;
+valid1 = valid1 || _valid0;
+const _errs7 = errors;
+if(data0 !== null){
+const err4 = {instancePath:instancePath+"/uid",schemaPath:"#/properties/uid/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+var _valid0 = _errs7 === errors;
+valid1 = valid1 || _valid0;
+if(!valid1){
+const err5 = {instancePath:instancePath+"/uid",schemaPath:"#/properties/uid/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+validate22.errors = vErrors;
+return false;
+}
+else {
+errors = _errs3;
+if(vErrors !== null){
+if(_errs3){
+vErrors.length = _errs3;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs2 === errors;
+if(valid0){
+if(data.tenant_id !== undefined){
+let data1 = data.tenant_id;
+const _errs9 = errors;
+const _errs10 = errors;
+if(errors === _errs10){
+if(typeof data1 === "string"){
+if(func2(data1) > 64){
 validate22.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
 else {
-if(func2(data0) < 1){
+if(func2(data1) < 1){
 validate22.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
-if(!pattern4.test(data0)){
+if(!pattern5.test(data1)){
 validate22.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
 return false;
 }
@@ -167,29 +274,29 @@ validate22.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contrac
 return false;
 }
 }
-var valid0 = _errs2 === errors;
+var valid0 = _errs9 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.url !== undefined){
-let data1 = data.url;
-const _errs5 = errors;
-const _errs6 = errors;
-if(errors === _errs6){
-if(typeof data1 === "string"){
-if(func2(data1) > 2048){
+let data2 = data.url;
+const _errs12 = errors;
+const _errs13 = errors;
+if(errors === _errs13){
+if(typeof data2 === "string"){
+if(func2(data2) > 2048){
 validate22.errors = [{instancePath:instancePath+"/url",schemaPath:"contract#/$defs/EndpointUrl/maxLength",keyword:"maxLength",params:{limit: 2048},message:"must NOT have more than 2048 characters"}];
 return false;
 }
 else {
-if(func2(data1) < 8){
+if(func2(data2) < 8){
 validate22.errors = [{instancePath:instancePath+"/url",schemaPath:"contract#/$defs/EndpointUrl/minLength",keyword:"minLength",params:{limit: 8},message:"must NOT have fewer than 8 characters"}];
 return false;
 }
 else {
-if(!pattern5.test(data1)){
+if(!pattern6.test(data2)){
 validate22.errors = [{instancePath:instancePath+"/url",schemaPath:"contract#/$defs/EndpointUrl/pattern",keyword:"pattern",params:{pattern: "^[Hh][Tt][Tt][Pp][Ss]?://[^\\s\\u0000]+$"},message:"must match pattern \""+"^[Hh][Tt][Tt][Pp][Ss]?://[^\\s\\u0000]+$"+"\""}];
 return false;
 }
@@ -201,18 +308,18 @@ validate22.errors = [{instancePath:instancePath+"/url",schemaPath:"contract#/$de
 return false;
 }
 }
-var valid0 = _errs5 === errors;
+var valid0 = _errs12 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
-let data2 = data.description;
-const _errs8 = errors;
-const _errs9 = errors;
-if(errors === _errs9){
-if(typeof data2 === "string"){
-if(func2(data2) > 1000){
+let data3 = data.description;
+const _errs15 = errors;
+const _errs16 = errors;
+if(errors === _errs16){
+if(typeof data3 === "string"){
+if(func2(data3) > 1000){
 validate22.errors = [{instancePath:instancePath+"/description",schemaPath:"contract#/$defs/Description/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
@@ -222,42 +329,42 @@ validate22.errors = [{instancePath:instancePath+"/description",schemaPath:"contr
 return false;
 }
 }
-var valid0 = _errs8 === errors;
+var valid0 = _errs15 === errors;
 if(valid0){
 if(data.event_types !== undefined){
-let data3 = data.event_types;
-const _errs11 = errors;
-if(errors === _errs11){
-if(Array.isArray(data3)){
-if(data3.length > 100){
+let data4 = data.event_types;
+const _errs18 = errors;
+if(errors === _errs18){
+if(Array.isArray(data4)){
+if(data4.length > 100){
 validate22.errors = [{instancePath:instancePath+"/event_types",schemaPath:"#/properties/event_types/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"}];
 return false;
 }
 else {
-if(data3.length < 1){
+if(data4.length < 1){
 validate22.errors = [{instancePath:instancePath+"/event_types",schemaPath:"#/properties/event_types/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
 return false;
 }
 else {
-var valid4 = true;
-const len0 = data3.length;
+var valid6 = true;
+const len0 = data4.length;
 for(let i0=0; i0<len0; i0++){
-let data4 = data3[i0];
-const _errs13 = errors;
-const _errs14 = errors;
-if(errors === _errs14){
-if(typeof data4 === "string"){
-if(func2(data4) > 130){
+let data5 = data4[i0];
+const _errs20 = errors;
+const _errs21 = errors;
+if(errors === _errs21){
+if(typeof data5 === "string"){
+if(func2(data5) > 130){
 validate22.errors = [{instancePath:instancePath+"/event_types/" + i0,schemaPath:"contract#/$defs/EventTypePattern/maxLength",keyword:"maxLength",params:{limit: 130},message:"must NOT have more than 130 characters"}];
 return false;
 }
 else {
-if(func2(data4) < 1){
+if(func2(data5) < 1){
 validate22.errors = [{instancePath:instancePath+"/event_types/" + i0,schemaPath:"contract#/$defs/EventTypePattern/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
-if(!pattern6.test(data4)){
+if(!pattern7.test(data5)){
 validate22.errors = [{instancePath:instancePath+"/event_types/" + i0,schemaPath:"contract#/$defs/EventTypePattern/pattern",keyword:"pattern",params:{pattern: "^(\\*|[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+){0,15}(\\.\\*)?)$"},message:"must match pattern \""+"^(\\*|[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+){0,15}(\\.\\*)?)$"+"\""}];
 return false;
 }
@@ -269,8 +376,8 @@ validate22.errors = [{instancePath:instancePath+"/event_types/" + i0,schemaPath:
 return false;
 }
 }
-var valid4 = _errs13 === errors;
-if(!valid4){
+var valid6 = _errs20 === errors;
+if(!valid6){
 break;
 }
 }
@@ -282,38 +389,86 @@ validate22.errors = [{instancePath:instancePath+"/event_types",schemaPath:"#/pro
 return false;
 }
 }
-var valid0 = _errs11 === errors;
+var valid0 = _errs18 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
-const _errs16 = errors;
+let data6 = data.channels;
+const _errs23 = errors;
+if(errors === _errs23){
+if(Array.isArray(data6)){
+if(data6.length > 16){
+validate22.errors = [{instancePath:instancePath+"/channels",schemaPath:"#/properties/channels/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items"}];
+return false;
+}
+else {
+var valid8 = true;
+const len1 = data6.length;
+for(let i1=0; i1<len1; i1++){
+let data7 = data6[i1];
+const _errs25 = errors;
+const _errs26 = errors;
+if(errors === _errs26){
+if(typeof data7 === "string"){
+if(!pattern8.test(data7)){
+validate22.errors = [{instancePath:instancePath+"/channels/" + i1,schemaPath:"contract#/$defs/ChannelName/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"},message:"must match pattern \""+"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"+"\""}];
+return false;
+}
+}
+else {
+validate22.errors = [{instancePath:instancePath+"/channels/" + i1,schemaPath:"contract#/$defs/ChannelName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid8 = _errs25 === errors;
+if(!valid8){
+break;
+}
+}
+}
+}
+else {
+validate22.errors = [{instancePath:instancePath+"/channels",schemaPath:"#/properties/channels/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+return false;
+}
+}
+var valid0 = _errs23 === errors;
+if(valid0){
+const _errs28 = errors;
+if(typeof data.ordered !== "boolean"){
+validate22.errors = [{instancePath:instancePath+"/ordered",schemaPath:"#/properties/ordered/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+return false;
+}
+var valid0 = _errs28 === errors;
+if(valid0){
+const _errs30 = errors;
 if(!(validate23(data.headers, {instancePath:instancePath+"/headers",parentData:data,parentDataProperty:"headers",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate23.errors : vErrors.concat(validate23.errors);
 errors = vErrors.length;
 }
-var valid0 = _errs16 === errors;
+var valid0 = _errs30 === errors;
 if(valid0){
-let data6 = data.rate_limit;
-const _errs17 = errors;
-if(!((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6)))){
+let data10 = data.rate_limit;
+const _errs31 = errors;
+if(!((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10)))){
 validate22.errors = [{instancePath:instancePath+"/rate_limit",schemaPath:"#/properties/rate_limit/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
-if(errors === _errs17){
-if(typeof data6 == "number"){
-if(data6 > 10000 || isNaN(data6)){
+if(errors === _errs31){
+if(typeof data10 == "number"){
+if(data10 > 10000 || isNaN(data10)){
 validate22.errors = [{instancePath:instancePath+"/rate_limit",schemaPath:"#/properties/rate_limit/maximum",keyword:"maximum",params:{comparison: "<=", limit: 10000},message:"must be <= 10000"}];
 return false;
 }
 else {
-if(data6 < 0 || isNaN(data6)){
+if(data10 < 0 || isNaN(data10)){
 validate22.errors = [{instancePath:instancePath+"/rate_limit",schemaPath:"#/properties/rate_limit/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 else {
-if(!(formats0.validate(data6))){
+if(!(formats0.validate(data10))){
 validate22.errors = [{instancePath:instancePath+"/rate_limit",schemaPath:"#/properties/rate_limit/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""}];
 return false;
 }
@@ -321,14 +476,14 @@ return false;
 }
 }
 }
-var valid0 = _errs17 === errors;
+var valid0 = _errs31 === errors;
 if(valid0){
-let data7 = data.metadata;
-const _errs19 = errors;
-const _errs20 = errors;
-if(errors === _errs20){
-if(data7 && typeof data7 == "object" && !Array.isArray(data7)){
-if(Object.keys(data7).length > 50){
+let data11 = data.metadata;
+const _errs33 = errors;
+const _errs34 = errors;
+if(errors === _errs34){
+if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
+if(Object.keys(data11).length > 50){
 validate22.errors = [{instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/Metadata/maxProperties",keyword:"maxProperties",params:{limit: 50},message:"must NOT have more than 50 properties"}];
 return false;
 }
@@ -338,46 +493,46 @@ validate22.errors = [{instancePath:instancePath+"/metadata",schemaPath:"contract
 return false;
 }
 }
-var valid0 = _errs19 === errors;
+var valid0 = _errs33 === errors;
 if(valid0){
-const _errs22 = errors;
+const _errs36 = errors;
 if(typeof data.enabled !== "boolean"){
 validate22.errors = [{instancePath:instancePath+"/enabled",schemaPath:"#/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
-var valid0 = _errs22 === errors;
+var valid0 = _errs36 === errors;
 if(valid0){
-let data9 = data.payload_format;
-const _errs24 = errors;
-if(typeof data9 !== "string"){
+let data13 = data.payload_format;
+const _errs38 = errors;
+if(typeof data13 !== "string"){
 validate22.errors = [{instancePath:instancePath+"/payload_format",schemaPath:"contract#/$defs/PayloadFormat/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(!(((data9 === "standard") || (data9 === "data")) || (data9 === "cloudevents"))){
-validate22.errors = [{instancePath:instancePath+"/payload_format",schemaPath:"contract#/$defs/PayloadFormat/enum",keyword:"enum",params:{allowedValues: schema41.enum},message:"must be equal to one of the allowed values"}];
+if(!((data13 === "standard") || (data13 === "data"))){
+validate22.errors = [{instancePath:instancePath+"/payload_format",schemaPath:"contract#/$defs/PayloadFormat/enum",keyword:"enum",params:{allowedValues: schema43.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
-var valid0 = _errs24 === errors;
+var valid0 = _errs38 === errors;
 if(valid0){
-let data10 = data.max_concurrency;
-const _errs27 = errors;
-if(!((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10)))){
+let data14 = data.max_concurrency;
+const _errs41 = errors;
+if(!((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14)))){
 validate22.errors = [{instancePath:instancePath+"/max_concurrency",schemaPath:"#/properties/max_concurrency/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
-if(errors === _errs27){
-if(typeof data10 == "number"){
-if(data10 > 100 || isNaN(data10)){
+if(errors === _errs41){
+if(typeof data14 == "number"){
+if(data14 > 100 || isNaN(data14)){
 validate22.errors = [{instancePath:instancePath+"/max_concurrency",schemaPath:"#/properties/max_concurrency/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"}];
 return false;
 }
 else {
-if(data10 < 1 || isNaN(data10)){
+if(data14 < 1 || isNaN(data14)){
 validate22.errors = [{instancePath:instancePath+"/max_concurrency",schemaPath:"#/properties/max_concurrency/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
 return false;
 }
 else {
-if(!(formats0.validate(data10))){
+if(!(formats0.validate(data14))){
 validate22.errors = [{instancePath:instancePath+"/max_concurrency",schemaPath:"#/properties/max_concurrency/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""}];
 return false;
 }
@@ -385,24 +540,24 @@ return false;
 }
 }
 }
-var valid0 = _errs27 === errors;
+var valid0 = _errs41 === errors;
 if(valid0){
-let data11 = data.timeout;
-const _errs29 = errors;
-const _errs30 = errors;
-if(errors === _errs30){
-if(typeof data11 === "string"){
-if(func2(data11) > 32){
+let data15 = data.timeout;
+const _errs43 = errors;
+const _errs44 = errors;
+if(errors === _errs44){
+if(typeof data15 === "string"){
+if(func2(data15) > 32){
 validate22.errors = [{instancePath:instancePath+"/timeout",schemaPath:"contract#/$defs/Duration/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"}];
 return false;
 }
 else {
-if(func2(data11) < 1){
+if(func2(data15) < 1){
 validate22.errors = [{instancePath:instancePath+"/timeout",schemaPath:"contract#/$defs/Duration/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
-if(!pattern8.test(data11)){
+if(!pattern10.test(data15)){
 validate22.errors = [{instancePath:instancePath+"/timeout",schemaPath:"contract#/$defs/Duration/pattern",keyword:"pattern",params:{pattern: "^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"},message:"must match pattern \""+"^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"+"\""}];
 return false;
 }
@@ -414,28 +569,28 @@ validate22.errors = [{instancePath:instancePath+"/timeout",schemaPath:"contract#
 return false;
 }
 }
-var valid0 = _errs29 === errors;
+var valid0 = _errs43 === errors;
 if(valid0){
-let data12 = data.max_attempts;
-const _errs32 = errors;
-const _errs33 = errors;
-if(!((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12)))){
+let data16 = data.max_attempts;
+const _errs46 = errors;
+const _errs47 = errors;
+if(!((typeof data16 == "number") && (!(data16 % 1) && !isNaN(data16)))){
 validate22.errors = [{instancePath:instancePath+"/max_attempts",schemaPath:"contract#/$defs/MaxAttempts/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
-if(errors === _errs33){
-if(typeof data12 == "number"){
-if(data12 > 20 || isNaN(data12)){
+if(errors === _errs47){
+if(typeof data16 == "number"){
+if(data16 > 20 || isNaN(data16)){
 validate22.errors = [{instancePath:instancePath+"/max_attempts",schemaPath:"contract#/$defs/MaxAttempts/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20},message:"must be <= 20"}];
 return false;
 }
 else {
-if(data12 < 1 || isNaN(data12)){
+if(data16 < 1 || isNaN(data16)){
 validate22.errors = [{instancePath:instancePath+"/max_attempts",schemaPath:"contract#/$defs/MaxAttempts/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
 return false;
 }
 else {
-if(!(formats0.validate(data12))){
+if(!(formats0.validate(data16))){
 validate22.errors = [{instancePath:instancePath+"/max_attempts",schemaPath:"contract#/$defs/MaxAttempts/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""}];
 return false;
 }
@@ -443,20 +598,20 @@ return false;
 }
 }
 }
-var valid0 = _errs32 === errors;
+var valid0 = _errs46 === errors;
 if(valid0){
 if(data.secret !== undefined){
-let data13 = data.secret;
-const _errs35 = errors;
-const _errs36 = errors;
-if(errors === _errs36){
-if(typeof data13 === "string"){
-if(func2(data13) > 94){
+let data17 = data.secret;
+const _errs49 = errors;
+const _errs50 = errors;
+if(errors === _errs50){
+if(typeof data17 === "string"){
+if(func2(data17) > 94){
 validate22.errors = [{instancePath:instancePath+"/secret",schemaPath:"contract#/$defs/Secret/maxLength",keyword:"maxLength",params:{limit: 94},message:"must NOT have more than 94 characters"}];
 return false;
 }
 else {
-if(!pattern9.test(data13)){
+if(!pattern11.test(data17)){
 validate22.errors = [{instancePath:instancePath+"/secret",schemaPath:"contract#/$defs/Secret/pattern",keyword:"pattern",params:{pattern: "^whsec_[A-Za-z0-9+/]{32,86}={0,2}$"},message:"must match pattern \""+"^whsec_[A-Za-z0-9+/]{32,86}={0,2}$"+"\""}];
 return false;
 }
@@ -467,10 +622,13 @@ validate22.errors = [{instancePath:instancePath+"/secret",schemaPath:"contract#/
 return false;
 }
 }
-var valid0 = _errs35 === errors;
+var valid0 = _errs49 === errors;
 }
 else {
 var valid0 = true;
+}
+}
+}
 }
 }
 }
@@ -519,8 +677,8 @@ return errors === 0;
 validate20.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Endpoints_update_body = validate26;
-const schema45 = {"$id":"Endpoints_update_body","$ref":"contract#/$defs/EndpointUpdate"};
-const schema46 = {"type":"object","properties":{"url":{"$ref":"contract#/$defs/EndpointUrl"},"description":{"$ref":"contract#/$defs/Description"},"event_types":{"type":"array","items":{"$ref":"contract#/$defs/EventTypePattern"},"minItems":1,"maxItems":100},"headers":{"$ref":"contract#/$defs/CustomHeaders"},"rate_limit":{"type":"integer","format":"int32","minimum":0,"maximum":10000},"metadata":{"$ref":"contract#/$defs/Metadata"},"payload_format":{"$ref":"contract#/$defs/PayloadFormat"},"max_concurrency":{"type":"integer","format":"int32","minimum":1,"maximum":100},"timeout":{"$ref":"contract#/$defs/Duration"},"max_attempts":{"$ref":"contract#/$defs/MaxAttempts"}},"additionalProperties":false};
+const schema47 = {"$id":"Endpoints_update_body","$ref":"contract#/$defs/EndpointUpdate"};
+const schema48 = {"type":"object","properties":{"uid":{"anyOf":[{"$ref":"contract#/$defs/EndpointUid"},{"type":"null"}]},"url":{"$ref":"contract#/$defs/EndpointUrl"},"description":{"$ref":"contract#/$defs/Description"},"event_types":{"type":"array","items":{"$ref":"contract#/$defs/EventTypePattern"},"minItems":1,"maxItems":100},"channels":{"type":"array","items":{"$ref":"contract#/$defs/ChannelName"},"maxItems":16},"ordered":{"type":"boolean"},"headers":{"$ref":"contract#/$defs/CustomHeaders"},"rate_limit":{"type":"integer","format":"int32","minimum":0,"maximum":10000},"metadata":{"$ref":"contract#/$defs/Metadata"},"enabled":{"type":"boolean"},"payload_format":{"$ref":"contract#/$defs/PayloadFormat"},"max_concurrency":{"type":"integer","format":"int32","minimum":1,"maximum":100},"timeout":{"$ref":"contract#/$defs/Duration"},"max_attempts":{"$ref":"contract#/$defs/MaxAttempts"}},"additionalProperties":false};
 
 function validate27(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -536,30 +694,129 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 const _errs1 = errors;
 for(const key0 in data){
-if(!(func1.call(schema46.properties, key0))){
+if(!(func1.call(schema48.properties, key0))){
 validate27.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
 if(_errs1 === errors){
-if(data.url !== undefined){
-let data0 = data.url;
+if(data.uid !== undefined){
+let data0 = data.uid;
 const _errs2 = errors;
 const _errs3 = errors;
-if(errors === _errs3){
+let valid1 = false;
+const _errs4 = errors;
+const _errs5 = errors;
+if(errors === _errs5){
 if(typeof data0 === "string"){
-if(func2(data0) > 2048){
+if(func2(data0) > 128){
+const err0 = {instancePath:instancePath+"/uid",schemaPath:"contract#/$defs/EndpointUid/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+else {
+if(func2(data0) < 1){
+const err1 = {instancePath:instancePath+"/uid",schemaPath:"contract#/$defs/EndpointUid/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+else {
+if(!pattern4.test(data0)){
+const err2 = {instancePath:instancePath+"/uid",schemaPath:"contract#/$defs/EndpointUid/pattern",keyword:"pattern",params:{pattern: "^(?!ep_)[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"},message:"must match pattern \""+"^(?!ep_)[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"+"\""};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err3 = {instancePath:instancePath+"/uid",schemaPath:"contract#/$defs/EndpointUid/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+var _valid0 = _errs4 === errors;
+valid1 = valid1 || _valid0;
+const _errs7 = errors;
+if(data0 !== null){
+const err4 = {instancePath:instancePath+"/uid",schemaPath:"#/properties/uid/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+var _valid0 = _errs7 === errors;
+valid1 = valid1 || _valid0;
+if(!valid1){
+const err5 = {instancePath:instancePath+"/uid",schemaPath:"#/properties/uid/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+validate27.errors = vErrors;
+return false;
+}
+else {
+errors = _errs3;
+if(vErrors !== null){
+if(_errs3){
+vErrors.length = _errs3;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.url !== undefined){
+let data1 = data.url;
+const _errs9 = errors;
+const _errs10 = errors;
+if(errors === _errs10){
+if(typeof data1 === "string"){
+if(func2(data1) > 2048){
 validate27.errors = [{instancePath:instancePath+"/url",schemaPath:"contract#/$defs/EndpointUrl/maxLength",keyword:"maxLength",params:{limit: 2048},message:"must NOT have more than 2048 characters"}];
 return false;
 }
 else {
-if(func2(data0) < 8){
+if(func2(data1) < 8){
 validate27.errors = [{instancePath:instancePath+"/url",schemaPath:"contract#/$defs/EndpointUrl/minLength",keyword:"minLength",params:{limit: 8},message:"must NOT have fewer than 8 characters"}];
 return false;
 }
 else {
-if(!pattern5.test(data0)){
+if(!pattern6.test(data1)){
 validate27.errors = [{instancePath:instancePath+"/url",schemaPath:"contract#/$defs/EndpointUrl/pattern",keyword:"pattern",params:{pattern: "^[Hh][Tt][Tt][Pp][Ss]?://[^\\s\\u0000]+$"},message:"must match pattern \""+"^[Hh][Tt][Tt][Pp][Ss]?://[^\\s\\u0000]+$"+"\""}];
 return false;
 }
@@ -571,19 +828,19 @@ validate27.errors = [{instancePath:instancePath+"/url",schemaPath:"contract#/$de
 return false;
 }
 }
-var valid0 = _errs2 === errors;
+var valid0 = _errs9 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.description !== undefined){
-let data1 = data.description;
-const _errs5 = errors;
-const _errs6 = errors;
-if(errors === _errs6){
-if(typeof data1 === "string"){
-if(func2(data1) > 1000){
+let data2 = data.description;
+const _errs12 = errors;
+const _errs13 = errors;
+if(errors === _errs13){
+if(typeof data2 === "string"){
+if(func2(data2) > 1000){
 validate27.errors = [{instancePath:instancePath+"/description",schemaPath:"contract#/$defs/Description/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
@@ -593,46 +850,46 @@ validate27.errors = [{instancePath:instancePath+"/description",schemaPath:"contr
 return false;
 }
 }
-var valid0 = _errs5 === errors;
+var valid0 = _errs12 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.event_types !== undefined){
-let data2 = data.event_types;
-const _errs8 = errors;
-if(errors === _errs8){
-if(Array.isArray(data2)){
-if(data2.length > 100){
+let data3 = data.event_types;
+const _errs15 = errors;
+if(errors === _errs15){
+if(Array.isArray(data3)){
+if(data3.length > 100){
 validate27.errors = [{instancePath:instancePath+"/event_types",schemaPath:"#/properties/event_types/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"}];
 return false;
 }
 else {
-if(data2.length < 1){
+if(data3.length < 1){
 validate27.errors = [{instancePath:instancePath+"/event_types",schemaPath:"#/properties/event_types/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
 return false;
 }
 else {
-var valid3 = true;
-const len0 = data2.length;
+var valid5 = true;
+const len0 = data3.length;
 for(let i0=0; i0<len0; i0++){
-let data3 = data2[i0];
-const _errs10 = errors;
-const _errs11 = errors;
-if(errors === _errs11){
-if(typeof data3 === "string"){
-if(func2(data3) > 130){
+let data4 = data3[i0];
+const _errs17 = errors;
+const _errs18 = errors;
+if(errors === _errs18){
+if(typeof data4 === "string"){
+if(func2(data4) > 130){
 validate27.errors = [{instancePath:instancePath+"/event_types/" + i0,schemaPath:"contract#/$defs/EventTypePattern/maxLength",keyword:"maxLength",params:{limit: 130},message:"must NOT have more than 130 characters"}];
 return false;
 }
 else {
-if(func2(data3) < 1){
+if(func2(data4) < 1){
 validate27.errors = [{instancePath:instancePath+"/event_types/" + i0,schemaPath:"contract#/$defs/EventTypePattern/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
-if(!pattern6.test(data3)){
+if(!pattern7.test(data4)){
 validate27.errors = [{instancePath:instancePath+"/event_types/" + i0,schemaPath:"contract#/$defs/EventTypePattern/pattern",keyword:"pattern",params:{pattern: "^(\\*|[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+){0,15}(\\.\\*)?)$"},message:"must match pattern \""+"^(\\*|[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+){0,15}(\\.\\*)?)$"+"\""}];
 return false;
 }
@@ -644,8 +901,8 @@ validate27.errors = [{instancePath:instancePath+"/event_types/" + i0,schemaPath:
 return false;
 }
 }
-var valid3 = _errs10 === errors;
-if(!valid3){
+var valid5 = _errs17 === errors;
+if(!valid5){
 break;
 }
 }
@@ -657,44 +914,102 @@ validate27.errors = [{instancePath:instancePath+"/event_types",schemaPath:"#/pro
 return false;
 }
 }
-var valid0 = _errs8 === errors;
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.channels !== undefined){
+let data5 = data.channels;
+const _errs20 = errors;
+if(errors === _errs20){
+if(Array.isArray(data5)){
+if(data5.length > 16){
+validate27.errors = [{instancePath:instancePath+"/channels",schemaPath:"#/properties/channels/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items"}];
+return false;
+}
+else {
+var valid7 = true;
+const len1 = data5.length;
+for(let i1=0; i1<len1; i1++){
+let data6 = data5[i1];
+const _errs22 = errors;
+const _errs23 = errors;
+if(errors === _errs23){
+if(typeof data6 === "string"){
+if(!pattern8.test(data6)){
+validate27.errors = [{instancePath:instancePath+"/channels/" + i1,schemaPath:"contract#/$defs/ChannelName/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"},message:"must match pattern \""+"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"+"\""}];
+return false;
+}
+}
+else {
+validate27.errors = [{instancePath:instancePath+"/channels/" + i1,schemaPath:"contract#/$defs/ChannelName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid7 = _errs22 === errors;
+if(!valid7){
+break;
+}
+}
+}
+}
+else {
+validate27.errors = [{instancePath:instancePath+"/channels",schemaPath:"#/properties/channels/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+return false;
+}
+}
+var valid0 = _errs20 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.ordered !== undefined){
+const _errs25 = errors;
+if(typeof data.ordered !== "boolean"){
+validate27.errors = [{instancePath:instancePath+"/ordered",schemaPath:"#/properties/ordered/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+return false;
+}
+var valid0 = _errs25 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.headers !== undefined){
-const _errs13 = errors;
+const _errs27 = errors;
 if(!(validate23(data.headers, {instancePath:instancePath+"/headers",parentData:data,parentDataProperty:"headers",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate23.errors : vErrors.concat(validate23.errors);
 errors = vErrors.length;
 }
-var valid0 = _errs13 === errors;
+var valid0 = _errs27 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.rate_limit !== undefined){
-let data5 = data.rate_limit;
-const _errs14 = errors;
-if(!((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5)))){
+let data9 = data.rate_limit;
+const _errs28 = errors;
+if(!((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9)))){
 validate27.errors = [{instancePath:instancePath+"/rate_limit",schemaPath:"#/properties/rate_limit/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
-if(errors === _errs14){
-if(typeof data5 == "number"){
-if(data5 > 10000 || isNaN(data5)){
+if(errors === _errs28){
+if(typeof data9 == "number"){
+if(data9 > 10000 || isNaN(data9)){
 validate27.errors = [{instancePath:instancePath+"/rate_limit",schemaPath:"#/properties/rate_limit/maximum",keyword:"maximum",params:{comparison: "<=", limit: 10000},message:"must be <= 10000"}];
 return false;
 }
 else {
-if(data5 < 0 || isNaN(data5)){
+if(data9 < 0 || isNaN(data9)){
 validate27.errors = [{instancePath:instancePath+"/rate_limit",schemaPath:"#/properties/rate_limit/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 else {
-if(!(formats0.validate(data5))){
+if(!(formats0.validate(data9))){
 validate27.errors = [{instancePath:instancePath+"/rate_limit",schemaPath:"#/properties/rate_limit/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""}];
 return false;
 }
@@ -702,19 +1017,19 @@ return false;
 }
 }
 }
-var valid0 = _errs14 === errors;
+var valid0 = _errs28 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.metadata !== undefined){
-let data6 = data.metadata;
-const _errs16 = errors;
-const _errs17 = errors;
-if(errors === _errs17){
-if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
-if(Object.keys(data6).length > 50){
+let data10 = data.metadata;
+const _errs30 = errors;
+const _errs31 = errors;
+if(errors === _errs31){
+if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
+if(Object.keys(data10).length > 50){
 validate27.errors = [{instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/Metadata/maxProperties",keyword:"maxProperties",params:{limit: 50},message:"must NOT have more than 50 properties"}];
 return false;
 }
@@ -724,49 +1039,61 @@ validate27.errors = [{instancePath:instancePath+"/metadata",schemaPath:"contract
 return false;
 }
 }
-var valid0 = _errs16 === errors;
+var valid0 = _errs30 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.enabled !== undefined){
+const _errs33 = errors;
+if(typeof data.enabled !== "boolean"){
+validate27.errors = [{instancePath:instancePath+"/enabled",schemaPath:"#/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+return false;
+}
+var valid0 = _errs33 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.payload_format !== undefined){
-let data7 = data.payload_format;
-const _errs19 = errors;
-if(typeof data7 !== "string"){
+let data12 = data.payload_format;
+const _errs35 = errors;
+if(typeof data12 !== "string"){
 validate27.errors = [{instancePath:instancePath+"/payload_format",schemaPath:"contract#/$defs/PayloadFormat/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(!(((data7 === "standard") || (data7 === "data")) || (data7 === "cloudevents"))){
-validate27.errors = [{instancePath:instancePath+"/payload_format",schemaPath:"contract#/$defs/PayloadFormat/enum",keyword:"enum",params:{allowedValues: schema41.enum},message:"must be equal to one of the allowed values"}];
+if(!((data12 === "standard") || (data12 === "data"))){
+validate27.errors = [{instancePath:instancePath+"/payload_format",schemaPath:"contract#/$defs/PayloadFormat/enum",keyword:"enum",params:{allowedValues: schema43.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
-var valid0 = _errs19 === errors;
+var valid0 = _errs35 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.max_concurrency !== undefined){
-let data8 = data.max_concurrency;
-const _errs22 = errors;
-if(!((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8)))){
+let data13 = data.max_concurrency;
+const _errs38 = errors;
+if(!((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13)))){
 validate27.errors = [{instancePath:instancePath+"/max_concurrency",schemaPath:"#/properties/max_concurrency/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
-if(errors === _errs22){
-if(typeof data8 == "number"){
-if(data8 > 100 || isNaN(data8)){
+if(errors === _errs38){
+if(typeof data13 == "number"){
+if(data13 > 100 || isNaN(data13)){
 validate27.errors = [{instancePath:instancePath+"/max_concurrency",schemaPath:"#/properties/max_concurrency/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"}];
 return false;
 }
 else {
-if(data8 < 1 || isNaN(data8)){
+if(data13 < 1 || isNaN(data13)){
 validate27.errors = [{instancePath:instancePath+"/max_concurrency",schemaPath:"#/properties/max_concurrency/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
 return false;
 }
 else {
-if(!(formats0.validate(data8))){
+if(!(formats0.validate(data13))){
 validate27.errors = [{instancePath:instancePath+"/max_concurrency",schemaPath:"#/properties/max_concurrency/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""}];
 return false;
 }
@@ -774,29 +1101,29 @@ return false;
 }
 }
 }
-var valid0 = _errs22 === errors;
+var valid0 = _errs38 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.timeout !== undefined){
-let data9 = data.timeout;
-const _errs24 = errors;
-const _errs25 = errors;
-if(errors === _errs25){
-if(typeof data9 === "string"){
-if(func2(data9) > 32){
+let data14 = data.timeout;
+const _errs40 = errors;
+const _errs41 = errors;
+if(errors === _errs41){
+if(typeof data14 === "string"){
+if(func2(data14) > 32){
 validate27.errors = [{instancePath:instancePath+"/timeout",schemaPath:"contract#/$defs/Duration/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"}];
 return false;
 }
 else {
-if(func2(data9) < 1){
+if(func2(data14) < 1){
 validate27.errors = [{instancePath:instancePath+"/timeout",schemaPath:"contract#/$defs/Duration/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
-if(!pattern8.test(data9)){
+if(!pattern10.test(data14)){
 validate27.errors = [{instancePath:instancePath+"/timeout",schemaPath:"contract#/$defs/Duration/pattern",keyword:"pattern",params:{pattern: "^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"},message:"must match pattern \""+"^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"+"\""}];
 return false;
 }
@@ -808,33 +1135,33 @@ validate27.errors = [{instancePath:instancePath+"/timeout",schemaPath:"contract#
 return false;
 }
 }
-var valid0 = _errs24 === errors;
+var valid0 = _errs40 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.max_attempts !== undefined){
-let data10 = data.max_attempts;
-const _errs27 = errors;
-const _errs28 = errors;
-if(!((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10)))){
+let data15 = data.max_attempts;
+const _errs43 = errors;
+const _errs44 = errors;
+if(!((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15)))){
 validate27.errors = [{instancePath:instancePath+"/max_attempts",schemaPath:"contract#/$defs/MaxAttempts/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
-if(errors === _errs28){
-if(typeof data10 == "number"){
-if(data10 > 20 || isNaN(data10)){
+if(errors === _errs44){
+if(typeof data15 == "number"){
+if(data15 > 20 || isNaN(data15)){
 validate27.errors = [{instancePath:instancePath+"/max_attempts",schemaPath:"contract#/$defs/MaxAttempts/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20},message:"must be <= 20"}];
 return false;
 }
 else {
-if(data10 < 1 || isNaN(data10)){
+if(data15 < 1 || isNaN(data15)){
 validate27.errors = [{instancePath:instancePath+"/max_attempts",schemaPath:"contract#/$defs/MaxAttempts/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
 return false;
 }
 else {
-if(!(formats0.validate(data10))){
+if(!(formats0.validate(data15))){
 validate27.errors = [{instancePath:instancePath+"/max_attempts",schemaPath:"contract#/$defs/MaxAttempts/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""}];
 return false;
 }
@@ -842,10 +1169,14 @@ return false;
 }
 }
 }
-var valid0 = _errs27 === errors;
+var valid0 = _errs43 === errors;
 }
 else {
 var valid0 = true;
+}
+}
+}
+}
 }
 }
 }
@@ -889,11 +1220,9 @@ return errors === 0;
 }
 validate26.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Endpoints_recover_body = validate30;
-const schema54 = {"$id":"Endpoints_recover_body","$ref":"contract#/$defs/RecoveryInput"};
-const schema55 = {"type":"object","required":["since"],"properties":{"since":{"$ref":"contract#/$defs/Timestamp"},"until":{"$ref":"contract#/$defs/Timestamp"}},"additionalProperties":false};
-const schema56 = {"type":"string","minLength":20,"maxLength":40,"format":"date-time"};
-const formats12 = require("ajv-formats/dist/formats").fullFormats["date-time"];
+const Endpoints_rotateSecret_body = validate30;
+const schema58 = {"$id":"Endpoints_rotateSecret_body","$ref":"contract#/$defs/SecretRotation"};
+const schema59 = {"type":"object","properties":{"secret":{"$ref":"contract#/$defs/Secret"},"overlap":{"$ref":"contract#/$defs/Duration","default":"24h"}},"additionalProperties":false};
 
 function validate31(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -907,49 +1236,38 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.since === undefined) && (missing0 = "since")){
-validate31.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
+if(data.overlap === undefined){
+data.overlap = "24h";
 }
-else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!((key0 === "since") || (key0 === "until"))){
+if(!((key0 === "secret") || (key0 === "overlap"))){
 validate31.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
 if(_errs1 === errors){
-if(data.since !== undefined){
-let data0 = data.since;
+if(data.secret !== undefined){
+let data0 = data.secret;
 const _errs2 = errors;
 const _errs3 = errors;
 if(errors === _errs3){
-if(errors === _errs3){
 if(typeof data0 === "string"){
-if(func2(data0) > 40){
-validate31.errors = [{instancePath:instancePath+"/since",schemaPath:"contract#/$defs/Timestamp/maxLength",keyword:"maxLength",params:{limit: 40},message:"must NOT have more than 40 characters"}];
+if(func2(data0) > 94){
+validate31.errors = [{instancePath:instancePath+"/secret",schemaPath:"contract#/$defs/Secret/maxLength",keyword:"maxLength",params:{limit: 94},message:"must NOT have more than 94 characters"}];
 return false;
 }
 else {
-if(func2(data0) < 20){
-validate31.errors = [{instancePath:instancePath+"/since",schemaPath:"contract#/$defs/Timestamp/minLength",keyword:"minLength",params:{limit: 20},message:"must NOT have fewer than 20 characters"}];
+if(!pattern11.test(data0)){
+validate31.errors = [{instancePath:instancePath+"/secret",schemaPath:"contract#/$defs/Secret/pattern",keyword:"pattern",params:{pattern: "^whsec_[A-Za-z0-9+/]{32,86}={0,2}$"},message:"must match pattern \""+"^whsec_[A-Za-z0-9+/]{32,86}={0,2}$"+"\""}];
 return false;
-}
-else {
-if(!(formats12.validate(data0))){
-validate31.errors = [{instancePath:instancePath+"/since",schemaPath:"contract#/$defs/Timestamp/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
-return false;
-}
 }
 }
 }
 else {
-validate31.errors = [{instancePath:instancePath+"/since",schemaPath:"contract#/$defs/Timestamp/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate31.errors = [{instancePath:instancePath+"/secret",schemaPath:"contract#/$defs/Secret/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
-}
 }
 }
 var valid0 = _errs2 === errors;
@@ -958,42 +1276,34 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.until !== undefined){
-let data1 = data.until;
+let data1 = data.overlap;
 const _errs5 = errors;
 const _errs6 = errors;
 if(errors === _errs6){
-if(errors === _errs6){
 if(typeof data1 === "string"){
-if(func2(data1) > 40){
-validate31.errors = [{instancePath:instancePath+"/until",schemaPath:"contract#/$defs/Timestamp/maxLength",keyword:"maxLength",params:{limit: 40},message:"must NOT have more than 40 characters"}];
+if(func2(data1) > 32){
+validate31.errors = [{instancePath:instancePath+"/overlap",schemaPath:"contract#/$defs/Duration/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"}];
 return false;
 }
 else {
-if(func2(data1) < 20){
-validate31.errors = [{instancePath:instancePath+"/until",schemaPath:"contract#/$defs/Timestamp/minLength",keyword:"minLength",params:{limit: 20},message:"must NOT have fewer than 20 characters"}];
+if(func2(data1) < 1){
+validate31.errors = [{instancePath:instancePath+"/overlap",schemaPath:"contract#/$defs/Duration/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
-if(!(formats12.validate(data1))){
-validate31.errors = [{instancePath:instancePath+"/until",schemaPath:"contract#/$defs/Timestamp/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
+if(!pattern10.test(data1)){
+validate31.errors = [{instancePath:instancePath+"/overlap",schemaPath:"contract#/$defs/Duration/pattern",keyword:"pattern",params:{pattern: "^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"},message:"must match pattern \""+"^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate31.errors = [{instancePath:instancePath+"/until",schemaPath:"contract#/$defs/Timestamp/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate31.errors = [{instancePath:instancePath+"/overlap",schemaPath:"contract#/$defs/Duration/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
-}
 }
 }
 var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-}
 }
 }
 }
@@ -1009,7 +1319,7 @@ validate31.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
 function validate30(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Endpoints_recover_body" */;
+/*# sourceURL="Endpoints_rotateSecret_body" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate30.evaluated;
@@ -1028,9 +1338,12 @@ return errors === 0;
 }
 validate30.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Endpoints_rotateSecret_body = validate33;
-const schema58 = {"$id":"Endpoints_rotateSecret_body","$ref":"contract#/$defs/SecretRotation"};
-const schema59 = {"type":"object","properties":{"secret":{"$ref":"contract#/$defs/Secret"},"overlap":{"$ref":"contract#/$defs/Duration","default":"24h"}},"additionalProperties":false};
+const Endpoints_test_body = validate33;
+const schema62 = {"$id":"Endpoints_test_body","$ref":"contract#/$defs/TestEvent"};
+const schema63 = {"type":"object","properties":{"event_type":{"$ref":"contract#/$defs/EventTypeName","default":"webhook.test"},"data":{"$ref":"contract#/$defs/EventData"}},"additionalProperties":false};
+const schema64 = {"type":"string","minLength":1,"maxLength":128,"pattern":"^[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+){0,15}$"};
+const schema65 = {"type":"object"};
+const pattern19 = new RegExp("^[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+){0,15}$", "u");
 
 function validate34(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1044,74 +1357,59 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.overlap === undefined){
-data.overlap = "24h";
+if(data.event_type === undefined){
+data.event_type = "webhook.test";
 }
 const _errs1 = errors;
 for(const key0 in data){
-if(!((key0 === "secret") || (key0 === "overlap"))){
+if(!((key0 === "event_type") || (key0 === "data"))){
 validate34.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
 if(_errs1 === errors){
-if(data.secret !== undefined){
-let data0 = data.secret;
+let data0 = data.event_type;
 const _errs2 = errors;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(func2(data0) > 94){
-validate34.errors = [{instancePath:instancePath+"/secret",schemaPath:"contract#/$defs/Secret/maxLength",keyword:"maxLength",params:{limit: 94},message:"must NOT have more than 94 characters"}];
+if(func2(data0) > 128){
+validate34.errors = [{instancePath:instancePath+"/event_type",schemaPath:"contract#/$defs/EventTypeName/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
 return false;
 }
 else {
-if(!pattern9.test(data0)){
-validate34.errors = [{instancePath:instancePath+"/secret",schemaPath:"contract#/$defs/Secret/pattern",keyword:"pattern",params:{pattern: "^whsec_[A-Za-z0-9+/]{32,86}={0,2}$"},message:"must match pattern \""+"^whsec_[A-Za-z0-9+/]{32,86}={0,2}$"+"\""}];
+if(func2(data0) < 1){
+validate34.errors = [{instancePath:instancePath+"/event_type",schemaPath:"contract#/$defs/EventTypeName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern19.test(data0)){
+validate34.errors = [{instancePath:instancePath+"/event_type",schemaPath:"contract#/$defs/EventTypeName/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+){0,15}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+){0,15}$"+"\""}];
 return false;
 }
 }
 }
+}
 else {
-validate34.errors = [{instancePath:instancePath+"/secret",schemaPath:"contract#/$defs/Secret/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate34.errors = [{instancePath:instancePath+"/event_type",schemaPath:"contract#/$defs/EventTypeName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
 var valid0 = _errs2 === errors;
+if(valid0){
+if(data.data !== undefined){
+let data1 = data.data;
+const _errs5 = errors;
+if(!(data1 && typeof data1 == "object" && !Array.isArray(data1))){
+validate34.errors = [{instancePath:instancePath+"/data",schemaPath:"contract#/$defs/EventData/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+var valid0 = _errs5 === errors;
 }
 else {
 var valid0 = true;
 }
-if(valid0){
-let data1 = data.overlap;
-const _errs5 = errors;
-const _errs6 = errors;
-if(errors === _errs6){
-if(typeof data1 === "string"){
-if(func2(data1) > 32){
-validate34.errors = [{instancePath:instancePath+"/overlap",schemaPath:"contract#/$defs/Duration/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"}];
-return false;
-}
-else {
-if(func2(data1) < 1){
-validate34.errors = [{instancePath:instancePath+"/overlap",schemaPath:"contract#/$defs/Duration/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-else {
-if(!pattern8.test(data1)){
-validate34.errors = [{instancePath:instancePath+"/overlap",schemaPath:"contract#/$defs/Duration/pattern",keyword:"pattern",params:{pattern: "^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"},message:"must match pattern \""+"^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"+"\""}];
-return false;
-}
-}
-}
-}
-else {
-validate34.errors = [{instancePath:instancePath+"/overlap",schemaPath:"contract#/$defs/Duration/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs5 === errors;
 }
 }
 }
@@ -1127,7 +1425,7 @@ validate34.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
 function validate33(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Endpoints_rotateSecret_body" */;
+/*# sourceURL="Endpoints_test_body" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate33.evaluated;
@@ -1146,115 +1444,9 @@ return errors === 0;
 }
 validate33.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Endpoints_test_body = validate36;
-const schema62 = {"$id":"Endpoints_test_body","$ref":"contract#/$defs/TestEvent"};
-const schema63 = {"type":"object","properties":{"event_type":{"$ref":"contract#/$defs/EventTypeName","default":"webhook.test"},"data":{"$ref":"contract#/$defs/EventData"}},"additionalProperties":false};
-const schema64 = {"type":"string","minLength":1,"maxLength":128,"pattern":"^[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+){0,15}$"};
-const schema65 = {"type":"object"};
-const pattern15 = new RegExp("^[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+){0,15}$", "u");
-
-function validate37(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate37.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.event_type === undefined){
-data.event_type = "webhook.test";
-}
-const _errs1 = errors;
-for(const key0 in data){
-if(!((key0 === "event_type") || (key0 === "data"))){
-validate37.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-let data0 = data.event_type;
-const _errs2 = errors;
-const _errs3 = errors;
-if(errors === _errs3){
-if(typeof data0 === "string"){
-if(func2(data0) > 128){
-validate37.errors = [{instancePath:instancePath+"/event_type",schemaPath:"contract#/$defs/EventTypeName/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
-return false;
-}
-else {
-if(func2(data0) < 1){
-validate37.errors = [{instancePath:instancePath+"/event_type",schemaPath:"contract#/$defs/EventTypeName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-else {
-if(!pattern15.test(data0)){
-validate37.errors = [{instancePath:instancePath+"/event_type",schemaPath:"contract#/$defs/EventTypeName/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+){0,15}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+){0,15}$"+"\""}];
-return false;
-}
-}
-}
-}
-else {
-validate37.errors = [{instancePath:instancePath+"/event_type",schemaPath:"contract#/$defs/EventTypeName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs2 === errors;
-if(valid0){
-if(data.data !== undefined){
-let data1 = data.data;
-const _errs5 = errors;
-if(!(data1 && typeof data1 == "object" && !Array.isArray(data1))){
-validate37.errors = [{instancePath:instancePath+"/data",schemaPath:"contract#/$defs/EventData/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-else {
-validate37.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate37.errors = vErrors;
-return errors === 0;
-}
-validate37.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-
-function validate36(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Endpoints_test_body" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate36.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(!(validate37(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate37.errors : vErrors.concat(validate37.errors);
-errors = vErrors.length;
-}
-validate36.errors = vErrors;
-return errors === 0;
-}
-validate36.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-return { Endpoints_create_body, Endpoints_update_body, Endpoints_recover_body, Endpoints_rotateSecret_body, Endpoints_test_body };
+return { Endpoints_create_body, Endpoints_update_body, Endpoints_rotateSecret_body, Endpoints_test_body };
 })();
-const { Endpoints_create_query, Endpoints_list_query, Endpoints_get_path, Endpoints_get_query, Endpoints_update_path, Endpoints_update_query, Endpoints_delete_path, Endpoints_delete_query, Endpoints_disable_path, Endpoints_disable_query, Endpoints_enable_path, Endpoints_enable_query, Endpoints_recover_path, Endpoints_recover_query, Endpoints_rotateSecret_path, Endpoints_rotateSecret_query, Endpoints_secret_path, Endpoints_secret_query, Endpoints_test_path, Endpoints_test_query } = (() => {
+const { Endpoints_create_query, Endpoints_list_query, Endpoints_get_path, Endpoints_get_query, Endpoints_update_path, Endpoints_update_query, Endpoints_delete_path, Endpoints_delete_query, Endpoints_disable_path, Endpoints_disable_query, Endpoints_enable_path, Endpoints_enable_query, Endpoints_rotateSecret_path, Endpoints_rotateSecret_query, Endpoints_secret_path, Endpoints_secret_query, Endpoints_test_path, Endpoints_test_query } = (() => {
 
 const Endpoints_create_query = validate20;
 const schema31 = {"$id":"Endpoints_create_query","type":"object","properties":{},"required":[],"additionalProperties":false};
@@ -1563,9 +1755,9 @@ return errors === 0;
 validate21.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Endpoints_get_path = validate23;
-const schema36 = {"$id":"Endpoints_get_path","type":"object","properties":{"id":{"$ref":"contract#/$defs/EndpointId"}},"required":["id"],"additionalProperties":false};
-const schema37 = {"type":"string","pattern":"^ep_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
-const pattern6 = new RegExp("^ep_[0-7][0-9a-hjkmnp-tv-z]{25}$", "u");
+const schema36 = {"$id":"Endpoints_get_path","type":"object","properties":{"id":{"$ref":"contract#/$defs/EndpointRef"}},"required":["id"],"additionalProperties":false};
+const schema37 = {"type":"string","minLength":1,"maxLength":128,"pattern":"^(ep_[0-7][0-9a-hjkmnp-tv-z]{25}|(?!ep_)[A-Za-z0-9][A-Za-z0-9_.:-]{0,127})$"};
+const pattern6 = new RegExp("^(ep_[0-7][0-9a-hjkmnp-tv-z]{25}|(?!ep_)[A-Za-z0-9][A-Za-z0-9_.:-]{0,127})$", "u");
 
 function validate23(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Endpoints_get_path" */;
@@ -1609,7 +1801,7 @@ else if(data0 === null){
 coerced0 = "";
 }
 else {
-validate23.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/EndpointId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate23.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/EndpointRef/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -1622,9 +1814,21 @@ data["id"] = coerced0;
 }
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(!pattern6.test(data0)){
-validate23.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/EndpointId/pattern",keyword:"pattern",params:{pattern: "^ep_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^ep_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
+if(func1(data0) > 128){
+validate23.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/EndpointRef/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
 return false;
+}
+else {
+if(func1(data0) < 1){
+validate23.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/EndpointRef/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern6.test(data0)){
+validate23.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/EndpointRef/pattern",keyword:"pattern",params:{pattern: "^(ep_[0-7][0-9a-hjkmnp-tv-z]{25}|(?!ep_)[A-Za-z0-9][A-Za-z0-9_.:-]{0,127})$"},message:"must match pattern \""+"^(ep_[0-7][0-9a-hjkmnp-tv-z]{25}|(?!ep_)[A-Za-z0-9][A-Za-z0-9_.:-]{0,127})$"+"\""}];
+return false;
+}
+}
 }
 }
 }
@@ -1675,7 +1879,7 @@ return errors === 0;
 validate24.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Endpoints_update_path = validate25;
-const schema39 = {"$id":"Endpoints_update_path","type":"object","properties":{"id":{"$ref":"contract#/$defs/EndpointId"}},"required":["id"],"additionalProperties":false};
+const schema39 = {"$id":"Endpoints_update_path","type":"object","properties":{"id":{"$ref":"contract#/$defs/EndpointRef"}},"required":["id"],"additionalProperties":false};
 
 function validate25(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Endpoints_update_path" */;
@@ -1719,7 +1923,7 @@ else if(data0 === null){
 coerced0 = "";
 }
 else {
-validate25.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/EndpointId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate25.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/EndpointRef/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -1732,9 +1936,21 @@ data["id"] = coerced0;
 }
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(!pattern6.test(data0)){
-validate25.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/EndpointId/pattern",keyword:"pattern",params:{pattern: "^ep_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^ep_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
+if(func1(data0) > 128){
+validate25.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/EndpointRef/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
 return false;
+}
+else {
+if(func1(data0) < 1){
+validate25.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/EndpointRef/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern6.test(data0)){
+validate25.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/EndpointRef/pattern",keyword:"pattern",params:{pattern: "^(ep_[0-7][0-9a-hjkmnp-tv-z]{25}|(?!ep_)[A-Za-z0-9][A-Za-z0-9_.:-]{0,127})$"},message:"must match pattern \""+"^(ep_[0-7][0-9a-hjkmnp-tv-z]{25}|(?!ep_)[A-Za-z0-9][A-Za-z0-9_.:-]{0,127})$"+"\""}];
+return false;
+}
+}
 }
 }
 }
@@ -1785,7 +2001,7 @@ return errors === 0;
 validate26.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Endpoints_delete_path = validate27;
-const schema42 = {"$id":"Endpoints_delete_path","type":"object","properties":{"id":{"$ref":"contract#/$defs/EndpointId"}},"required":["id"],"additionalProperties":false};
+const schema42 = {"$id":"Endpoints_delete_path","type":"object","properties":{"id":{"$ref":"contract#/$defs/EndpointRef"}},"required":["id"],"additionalProperties":false};
 
 function validate27(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Endpoints_delete_path" */;
@@ -1829,7 +2045,7 @@ else if(data0 === null){
 coerced0 = "";
 }
 else {
-validate27.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/EndpointId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate27.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/EndpointRef/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -1842,9 +2058,21 @@ data["id"] = coerced0;
 }
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(!pattern6.test(data0)){
-validate27.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/EndpointId/pattern",keyword:"pattern",params:{pattern: "^ep_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^ep_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
+if(func1(data0) > 128){
+validate27.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/EndpointRef/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
 return false;
+}
+else {
+if(func1(data0) < 1){
+validate27.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/EndpointRef/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern6.test(data0)){
+validate27.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/EndpointRef/pattern",keyword:"pattern",params:{pattern: "^(ep_[0-7][0-9a-hjkmnp-tv-z]{25}|(?!ep_)[A-Za-z0-9][A-Za-z0-9_.:-]{0,127})$"},message:"must match pattern \""+"^(ep_[0-7][0-9a-hjkmnp-tv-z]{25}|(?!ep_)[A-Za-z0-9][A-Za-z0-9_.:-]{0,127})$"+"\""}];
+return false;
+}
+}
 }
 }
 }
@@ -1895,7 +2123,7 @@ return errors === 0;
 validate28.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Endpoints_disable_path = validate29;
-const schema45 = {"$id":"Endpoints_disable_path","type":"object","properties":{"id":{"$ref":"contract#/$defs/EndpointId"}},"required":["id"],"additionalProperties":false};
+const schema45 = {"$id":"Endpoints_disable_path","type":"object","properties":{"id":{"$ref":"contract#/$defs/EndpointRef"}},"required":["id"],"additionalProperties":false};
 
 function validate29(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Endpoints_disable_path" */;
@@ -1939,7 +2167,7 @@ else if(data0 === null){
 coerced0 = "";
 }
 else {
-validate29.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/EndpointId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate29.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/EndpointRef/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -1952,9 +2180,21 @@ data["id"] = coerced0;
 }
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(!pattern6.test(data0)){
-validate29.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/EndpointId/pattern",keyword:"pattern",params:{pattern: "^ep_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^ep_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
+if(func1(data0) > 128){
+validate29.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/EndpointRef/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
 return false;
+}
+else {
+if(func1(data0) < 1){
+validate29.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/EndpointRef/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern6.test(data0)){
+validate29.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/EndpointRef/pattern",keyword:"pattern",params:{pattern: "^(ep_[0-7][0-9a-hjkmnp-tv-z]{25}|(?!ep_)[A-Za-z0-9][A-Za-z0-9_.:-]{0,127})$"},message:"must match pattern \""+"^(ep_[0-7][0-9a-hjkmnp-tv-z]{25}|(?!ep_)[A-Za-z0-9][A-Za-z0-9_.:-]{0,127})$"+"\""}];
+return false;
+}
+}
 }
 }
 }
@@ -2005,7 +2245,7 @@ return errors === 0;
 validate30.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Endpoints_enable_path = validate31;
-const schema48 = {"$id":"Endpoints_enable_path","type":"object","properties":{"id":{"$ref":"contract#/$defs/EndpointId"}},"required":["id"],"additionalProperties":false};
+const schema48 = {"$id":"Endpoints_enable_path","type":"object","properties":{"id":{"$ref":"contract#/$defs/EndpointRef"}},"required":["id"],"additionalProperties":false};
 
 function validate31(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Endpoints_enable_path" */;
@@ -2049,7 +2289,7 @@ else if(data0 === null){
 coerced0 = "";
 }
 else {
-validate31.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/EndpointId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate31.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/EndpointRef/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -2062,9 +2302,21 @@ data["id"] = coerced0;
 }
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(!pattern6.test(data0)){
-validate31.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/EndpointId/pattern",keyword:"pattern",params:{pattern: "^ep_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^ep_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
+if(func1(data0) > 128){
+validate31.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/EndpointRef/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
 return false;
+}
+else {
+if(func1(data0) < 1){
+validate31.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/EndpointRef/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern6.test(data0)){
+validate31.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/EndpointRef/pattern",keyword:"pattern",params:{pattern: "^(ep_[0-7][0-9a-hjkmnp-tv-z]{25}|(?!ep_)[A-Za-z0-9][A-Za-z0-9_.:-]{0,127})$"},message:"must match pattern \""+"^(ep_[0-7][0-9a-hjkmnp-tv-z]{25}|(?!ep_)[A-Za-z0-9][A-Za-z0-9_.:-]{0,127})$"+"\""}];
+return false;
+}
+}
 }
 }
 }
@@ -2114,11 +2366,11 @@ return errors === 0;
 }
 validate32.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Endpoints_recover_path = validate33;
-const schema51 = {"$id":"Endpoints_recover_path","type":"object","properties":{"id":{"$ref":"contract#/$defs/EndpointId"}},"required":["id"],"additionalProperties":false};
+const Endpoints_rotateSecret_path = validate33;
+const schema51 = {"$id":"Endpoints_rotateSecret_path","type":"object","properties":{"id":{"$ref":"contract#/$defs/EndpointRef"}},"required":["id"],"additionalProperties":false};
 
 function validate33(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Endpoints_recover_path" */;
+/*# sourceURL="Endpoints_rotateSecret_path" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate33.evaluated;
@@ -2159,7 +2411,7 @@ else if(data0 === null){
 coerced0 = "";
 }
 else {
-validate33.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/EndpointId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate33.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/EndpointRef/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -2172,9 +2424,21 @@ data["id"] = coerced0;
 }
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(!pattern6.test(data0)){
-validate33.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/EndpointId/pattern",keyword:"pattern",params:{pattern: "^ep_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^ep_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
+if(func1(data0) > 128){
+validate33.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/EndpointRef/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
 return false;
+}
+else {
+if(func1(data0) < 1){
+validate33.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/EndpointRef/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern6.test(data0)){
+validate33.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/EndpointRef/pattern",keyword:"pattern",params:{pattern: "^(ep_[0-7][0-9a-hjkmnp-tv-z]{25}|(?!ep_)[A-Za-z0-9][A-Za-z0-9_.:-]{0,127})$"},message:"must match pattern \""+"^(ep_[0-7][0-9a-hjkmnp-tv-z]{25}|(?!ep_)[A-Za-z0-9][A-Za-z0-9_.:-]{0,127})$"+"\""}];
+return false;
+}
+}
 }
 }
 }
@@ -2192,11 +2456,11 @@ return errors === 0;
 }
 validate33.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Endpoints_recover_query = validate34;
-const schema53 = {"$id":"Endpoints_recover_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Endpoints_rotateSecret_query = validate34;
+const schema53 = {"$id":"Endpoints_rotateSecret_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate34(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Endpoints_recover_query" */;
+/*# sourceURL="Endpoints_rotateSecret_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate34.evaluated;
@@ -2224,11 +2488,11 @@ return errors === 0;
 }
 validate34.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Endpoints_rotateSecret_path = validate35;
-const schema54 = {"$id":"Endpoints_rotateSecret_path","type":"object","properties":{"id":{"$ref":"contract#/$defs/EndpointId"}},"required":["id"],"additionalProperties":false};
+const Endpoints_secret_path = validate35;
+const schema54 = {"$id":"Endpoints_secret_path","type":"object","properties":{"id":{"$ref":"contract#/$defs/EndpointRef"}},"required":["id"],"additionalProperties":false};
 
 function validate35(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Endpoints_rotateSecret_path" */;
+/*# sourceURL="Endpoints_secret_path" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate35.evaluated;
@@ -2269,7 +2533,7 @@ else if(data0 === null){
 coerced0 = "";
 }
 else {
-validate35.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/EndpointId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate35.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/EndpointRef/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -2282,9 +2546,21 @@ data["id"] = coerced0;
 }
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(!pattern6.test(data0)){
-validate35.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/EndpointId/pattern",keyword:"pattern",params:{pattern: "^ep_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^ep_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
+if(func1(data0) > 128){
+validate35.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/EndpointRef/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
 return false;
+}
+else {
+if(func1(data0) < 1){
+validate35.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/EndpointRef/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern6.test(data0)){
+validate35.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/EndpointRef/pattern",keyword:"pattern",params:{pattern: "^(ep_[0-7][0-9a-hjkmnp-tv-z]{25}|(?!ep_)[A-Za-z0-9][A-Za-z0-9_.:-]{0,127})$"},message:"must match pattern \""+"^(ep_[0-7][0-9a-hjkmnp-tv-z]{25}|(?!ep_)[A-Za-z0-9][A-Za-z0-9_.:-]{0,127})$"+"\""}];
+return false;
+}
+}
 }
 }
 }
@@ -2302,11 +2578,11 @@ return errors === 0;
 }
 validate35.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Endpoints_rotateSecret_query = validate36;
-const schema56 = {"$id":"Endpoints_rotateSecret_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Endpoints_secret_query = validate36;
+const schema56 = {"$id":"Endpoints_secret_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate36(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Endpoints_rotateSecret_query" */;
+/*# sourceURL="Endpoints_secret_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate36.evaluated;
@@ -2334,11 +2610,11 @@ return errors === 0;
 }
 validate36.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Endpoints_secret_path = validate37;
-const schema57 = {"$id":"Endpoints_secret_path","type":"object","properties":{"id":{"$ref":"contract#/$defs/EndpointId"}},"required":["id"],"additionalProperties":false};
+const Endpoints_test_path = validate37;
+const schema57 = {"$id":"Endpoints_test_path","type":"object","properties":{"id":{"$ref":"contract#/$defs/EndpointRef"}},"required":["id"],"additionalProperties":false};
 
 function validate37(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Endpoints_secret_path" */;
+/*# sourceURL="Endpoints_test_path" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate37.evaluated;
@@ -2379,7 +2655,7 @@ else if(data0 === null){
 coerced0 = "";
 }
 else {
-validate37.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/EndpointId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate37.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/EndpointRef/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -2392,9 +2668,21 @@ data["id"] = coerced0;
 }
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(!pattern6.test(data0)){
-validate37.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/EndpointId/pattern",keyword:"pattern",params:{pattern: "^ep_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^ep_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
+if(func1(data0) > 128){
+validate37.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/EndpointRef/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
 return false;
+}
+else {
+if(func1(data0) < 1){
+validate37.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/EndpointRef/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern6.test(data0)){
+validate37.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/EndpointRef/pattern",keyword:"pattern",params:{pattern: "^(ep_[0-7][0-9a-hjkmnp-tv-z]{25}|(?!ep_)[A-Za-z0-9][A-Za-z0-9_.:-]{0,127})$"},message:"must match pattern \""+"^(ep_[0-7][0-9a-hjkmnp-tv-z]{25}|(?!ep_)[A-Za-z0-9][A-Za-z0-9_.:-]{0,127})$"+"\""}];
+return false;
+}
+}
 }
 }
 }
@@ -2412,11 +2700,11 @@ return errors === 0;
 }
 validate37.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Endpoints_secret_query = validate38;
-const schema59 = {"$id":"Endpoints_secret_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Endpoints_test_query = validate38;
+const schema59 = {"$id":"Endpoints_test_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate38(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Endpoints_secret_query" */;
+/*# sourceURL="Endpoints_test_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate38.evaluated;
@@ -2444,117 +2732,7 @@ return errors === 0;
 }
 validate38.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Endpoints_test_path = validate39;
-const schema60 = {"$id":"Endpoints_test_path","type":"object","properties":{"id":{"$ref":"contract#/$defs/EndpointId"}},"required":["id"],"additionalProperties":false};
-
-function validate39(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Endpoints_test_path" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate39.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.id === undefined) && (missing0 = "id")){
-validate39.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!(key0 === "id")){
-validate39.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.id !== undefined){
-let data0 = data.id;
-const _errs3 = errors;
-if(typeof data0 !== "string"){
-let dataType0 = typeof data0;
-let coerced0 = undefined;
-if(!(coerced0 !== undefined)){
-if(dataType0 == "number" || dataType0 == "boolean"){
-coerced0 = "" + data0;
-}
-else if(data0 === null){
-coerced0 = "";
-}
-else {
-validate39.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/EndpointId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-if(coerced0 !== undefined){
-data0 = coerced0;
-if(data !== undefined){
-data["id"] = coerced0;
-}
-}
-}
-if(errors === _errs3){
-if(typeof data0 === "string"){
-if(!pattern6.test(data0)){
-validate39.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/EndpointId/pattern",keyword:"pattern",params:{pattern: "^ep_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^ep_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
-return false;
-}
-}
-}
-}
-}
-}
-}
-else {
-validate39.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate39.errors = vErrors;
-return errors === 0;
-}
-validate39.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-const Endpoints_test_query = validate40;
-const schema62 = {"$id":"Endpoints_test_query","type":"object","properties":{},"required":[],"additionalProperties":false};
-
-function validate40(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Endpoints_test_query" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate40.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-for(const key0 in data){
-validate40.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
-return false;
-break;
-}
-}
-else {
-validate40.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate40.errors = vErrors;
-return errors === 0;
-}
-validate40.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-return { Endpoints_create_query, Endpoints_list_query, Endpoints_get_path, Endpoints_get_query, Endpoints_update_path, Endpoints_update_query, Endpoints_delete_path, Endpoints_delete_query, Endpoints_disable_path, Endpoints_disable_query, Endpoints_enable_path, Endpoints_enable_query, Endpoints_recover_path, Endpoints_recover_query, Endpoints_rotateSecret_path, Endpoints_rotateSecret_query, Endpoints_secret_path, Endpoints_secret_query, Endpoints_test_path, Endpoints_test_query };
+return { Endpoints_create_query, Endpoints_list_query, Endpoints_get_path, Endpoints_get_query, Endpoints_update_path, Endpoints_update_query, Endpoints_delete_path, Endpoints_delete_query, Endpoints_disable_path, Endpoints_disable_query, Endpoints_enable_path, Endpoints_enable_query, Endpoints_rotateSecret_path, Endpoints_rotateSecret_query, Endpoints_secret_path, Endpoints_secret_query, Endpoints_test_path, Endpoints_test_query };
 })();
 export const validators = {
   Endpoints_create: { query: Endpoints_create_query, body: Endpoints_create_body },
@@ -2564,7 +2742,6 @@ export const validators = {
   Endpoints_delete: { path: Endpoints_delete_path, query: Endpoints_delete_query },
   Endpoints_disable: { path: Endpoints_disable_path, query: Endpoints_disable_query },
   Endpoints_enable: { path: Endpoints_enable_path, query: Endpoints_enable_query },
-  Endpoints_recover: { path: Endpoints_recover_path, query: Endpoints_recover_query, body: Endpoints_recover_body },
   Endpoints_rotateSecret: { path: Endpoints_rotateSecret_path, query: Endpoints_rotateSecret_query, body: Endpoints_rotateSecret_body },
   Endpoints_secret: { path: Endpoints_secret_path, query: Endpoints_secret_query },
   Endpoints_test: { path: Endpoints_test_path, query: Endpoints_test_query, body: Endpoints_test_body },

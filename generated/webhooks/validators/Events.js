@@ -6,15 +6,18 @@ const { Events_create_body, Events_createBatch_body } = (() => {
 
 const Events_create_body = validate20;
 const schema31 = {"$id":"Events_create_body","$ref":"contract#/$defs/EventInput"};
-const schema33 = {"type":"object","required":["type"],"properties":{"type":{"$ref":"contract#/$defs/EventTypeName"},"tenant_id":{"$ref":"contract#/$defs/TenantId"},"data":{"$ref":"contract#/$defs/EventData","default":{}},"idempotency_key":{"anyOf":[{"$ref":"contract#/$defs/IdempotencyKey"},{"type":"null"}],"default":null}},"additionalProperties":false};
+const schema33 = {"type":"object","required":["type"],"properties":{"type":{"$ref":"contract#/$defs/EventTypeName"},"tenant_id":{"$ref":"contract#/$defs/TenantId"},"data":{"$ref":"contract#/$defs/EventData","default":{}},"idempotency_key":{"anyOf":[{"$ref":"contract#/$defs/IdempotencyKey"},{"type":"null"}],"default":null},"order_key":{"anyOf":[{"$ref":"contract#/$defs/OrderKey"},{"type":"null"}],"default":null},"channels":{"type":"array","items":{"$ref":"contract#/$defs/ChannelName"},"maxItems":16,"default":[]}},"additionalProperties":false};
 const schema34 = {"type":"string","minLength":1,"maxLength":128,"pattern":"^[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+){0,15}$"};
 const schema35 = {"type":"string","minLength":1,"maxLength":64,"pattern":"^[A-Za-z0-9._-]+$"};
 const schema36 = {"type":"object"};
 const schema37 = {"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\u0000]+$"};
+const schema38 = {"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\u0000]+$"};
+const schema39 = {"type":"string","pattern":"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"};
 const func1 = require("ajv/dist/runtime/ucs2length").default;
 const pattern4 = new RegExp("^[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+){0,15}$", "u");
 const pattern5 = new RegExp("^[A-Za-z0-9._-]+$", "u");
 const pattern6 = new RegExp("^[^\\u0000]+$", "u");
+const pattern8 = new RegExp("^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$", "u");
 
 function validate22(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -34,6 +37,12 @@ data.data = {};
 if(data.idempotency_key === undefined){
 data.idempotency_key = null;
 }
+if(data.order_key === undefined){
+data.order_key = null;
+}
+if(data.channels === undefined){
+data.channels = [];
+}
 let missing0;
 if((data.type === undefined) && (missing0 = "type")){
 validate22.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
@@ -42,7 +51,7 @@ return false;
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!((((key0 === "type") || (key0 === "tenant_id")) || (key0 === "data")) || (key0 === "idempotency_key"))){
+if(!((((((key0 === "type") || (key0 === "tenant_id")) || (key0 === "data")) || (key0 === "idempotency_key")) || (key0 === "order_key")) || (key0 === "channels"))){
 validate22.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
@@ -218,6 +227,143 @@ vErrors = null;
 }
 }
 var valid0 = _errs11 === errors;
+if(valid0){
+let data4 = data.order_key;
+const _errs18 = errors;
+const _errs19 = errors;
+let valid6 = false;
+const _errs20 = errors;
+const _errs21 = errors;
+if(errors === _errs21){
+if(typeof data4 === "string"){
+if(func1(data4) > 255){
+const err6 = {instancePath:instancePath+"/order_key",schemaPath:"contract#/$defs/OrderKey/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+else {
+if(func1(data4) < 1){
+const err7 = {instancePath:instancePath+"/order_key",schemaPath:"contract#/$defs/OrderKey/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+else {
+if(!pattern6.test(data4)){
+const err8 = {instancePath:instancePath+"/order_key",schemaPath:"contract#/$defs/OrderKey/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err9 = {instancePath:instancePath+"/order_key",schemaPath:"contract#/$defs/OrderKey/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+var _valid1 = _errs20 === errors;
+valid6 = valid6 || _valid1;
+const _errs23 = errors;
+if(data4 !== null){
+const err10 = {instancePath:instancePath+"/order_key",schemaPath:"#/properties/order_key/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+var _valid1 = _errs23 === errors;
+valid6 = valid6 || _valid1;
+if(!valid6){
+const err11 = {instancePath:instancePath+"/order_key",schemaPath:"#/properties/order_key/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+validate22.errors = vErrors;
+return false;
+}
+else {
+errors = _errs19;
+if(vErrors !== null){
+if(_errs19){
+vErrors.length = _errs19;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs18 === errors;
+if(valid0){
+let data5 = data.channels;
+const _errs25 = errors;
+if(errors === _errs25){
+if(Array.isArray(data5)){
+if(data5.length > 16){
+validate22.errors = [{instancePath:instancePath+"/channels",schemaPath:"#/properties/channels/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items"}];
+return false;
+}
+else {
+var valid8 = true;
+const len0 = data5.length;
+for(let i0=0; i0<len0; i0++){
+let data6 = data5[i0];
+const _errs27 = errors;
+const _errs28 = errors;
+if(errors === _errs28){
+if(typeof data6 === "string"){
+if(!pattern8.test(data6)){
+validate22.errors = [{instancePath:instancePath+"/channels/" + i0,schemaPath:"contract#/$defs/ChannelName/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"},message:"must match pattern \""+"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"+"\""}];
+return false;
+}
+}
+else {
+validate22.errors = [{instancePath:instancePath+"/channels/" + i0,schemaPath:"contract#/$defs/ChannelName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid8 = _errs27 === errors;
+if(!valid8){
+break;
+}
+}
+}
+}
+else {
+validate22.errors = [{instancePath:instancePath+"/channels",schemaPath:"#/properties/channels/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+return false;
+}
+}
+var valid0 = _errs25 === errors;
+}
+}
 }
 }
 }
@@ -256,8 +402,8 @@ return errors === 0;
 validate20.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Events_createBatch_body = validate24;
-const schema38 = {"$id":"Events_createBatch_body","$ref":"contract#/$defs/EventBatch"};
-const schema39 = {"type":"object","required":["events"],"properties":{"events":{"type":"array","items":{"$ref":"contract#/$defs/EventInput"},"minItems":1,"maxItems":100}},"additionalProperties":false};
+const schema40 = {"$id":"Events_createBatch_body","$ref":"contract#/$defs/EventBatch"};
+const schema41 = {"type":"object","required":["events"],"properties":{"events":{"type":"array","items":{"$ref":"contract#/$defs/EventInput"},"minItems":1,"maxItems":100}},"additionalProperties":false};
 
 function validate26(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -277,6 +423,12 @@ data.data = {};
 if(data.idempotency_key === undefined){
 data.idempotency_key = null;
 }
+if(data.order_key === undefined){
+data.order_key = null;
+}
+if(data.channels === undefined){
+data.channels = [];
+}
 let missing0;
 if((data.type === undefined) && (missing0 = "type")){
 validate26.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
@@ -285,7 +437,7 @@ return false;
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!((((key0 === "type") || (key0 === "tenant_id")) || (key0 === "data")) || (key0 === "idempotency_key"))){
+if(!((((((key0 === "type") || (key0 === "tenant_id")) || (key0 === "data")) || (key0 === "idempotency_key")) || (key0 === "order_key")) || (key0 === "channels"))){
 validate26.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
@@ -461,6 +613,143 @@ vErrors = null;
 }
 }
 var valid0 = _errs11 === errors;
+if(valid0){
+let data4 = data.order_key;
+const _errs18 = errors;
+const _errs19 = errors;
+let valid6 = false;
+const _errs20 = errors;
+const _errs21 = errors;
+if(errors === _errs21){
+if(typeof data4 === "string"){
+if(func1(data4) > 255){
+const err6 = {instancePath:instancePath+"/order_key",schemaPath:"contract#/$defs/OrderKey/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+else {
+if(func1(data4) < 1){
+const err7 = {instancePath:instancePath+"/order_key",schemaPath:"contract#/$defs/OrderKey/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+else {
+if(!pattern6.test(data4)){
+const err8 = {instancePath:instancePath+"/order_key",schemaPath:"contract#/$defs/OrderKey/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err9 = {instancePath:instancePath+"/order_key",schemaPath:"contract#/$defs/OrderKey/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+var _valid1 = _errs20 === errors;
+valid6 = valid6 || _valid1;
+const _errs23 = errors;
+if(data4 !== null){
+const err10 = {instancePath:instancePath+"/order_key",schemaPath:"#/properties/order_key/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+var _valid1 = _errs23 === errors;
+valid6 = valid6 || _valid1;
+if(!valid6){
+const err11 = {instancePath:instancePath+"/order_key",schemaPath:"#/properties/order_key/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+validate26.errors = vErrors;
+return false;
+}
+else {
+errors = _errs19;
+if(vErrors !== null){
+if(_errs19){
+vErrors.length = _errs19;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs18 === errors;
+if(valid0){
+let data5 = data.channels;
+const _errs25 = errors;
+if(errors === _errs25){
+if(Array.isArray(data5)){
+if(data5.length > 16){
+validate26.errors = [{instancePath:instancePath+"/channels",schemaPath:"#/properties/channels/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items"}];
+return false;
+}
+else {
+var valid8 = true;
+const len0 = data5.length;
+for(let i0=0; i0<len0; i0++){
+let data6 = data5[i0];
+const _errs27 = errors;
+const _errs28 = errors;
+if(errors === _errs28){
+if(typeof data6 === "string"){
+if(!pattern8.test(data6)){
+validate26.errors = [{instancePath:instancePath+"/channels/" + i0,schemaPath:"contract#/$defs/ChannelName/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"},message:"must match pattern \""+"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"+"\""}];
+return false;
+}
+}
+else {
+validate26.errors = [{instancePath:instancePath+"/channels/" + i0,schemaPath:"contract#/$defs/ChannelName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid8 = _errs27 === errors;
+if(!valid8){
+break;
+}
+}
+}
+}
+else {
+validate26.errors = [{instancePath:instancePath+"/channels",schemaPath:"#/properties/channels/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+return false;
+}
+}
+var valid0 = _errs25 === errors;
+}
+}
 }
 }
 }

@@ -18,6 +18,8 @@ export interface MediaType {
   readonly schema?: Schema;
   /** The example of this answer. Without it, the schema's example applies. */
   readonly example?: unknown;
+  /** Several examples of this answer, in place of one. */
+  readonly examples?: Readonly<Record<string, { readonly value: unknown }>>;
 }
 
 export interface Parameter {

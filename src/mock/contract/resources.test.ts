@@ -61,6 +61,7 @@ test.each<[service: ServiceName, path: string, keys: string[]]>([
   ['billing', '/billing/plans/{plan}', ['id', 'slug']],
   ['agents', '/agentsvc/agents/{name}', ['id', 'name']],
   ['jobs', '/v1/queues/{name}', ['name']],
+  ['webhooks', '/endpoints/{id}', ['id', 'uid']],
   ['billing', '/billing/customers/email/{email}', ['email']],
 ])('%s %s names a record by %s', (service, path, keys) => {
   expect(read(service).items.find((item) => item.path === path)?.keys).toEqual(keys);

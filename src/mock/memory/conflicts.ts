@@ -19,7 +19,9 @@ export function takenBody(
 ): unknown {
   const media = operationOf(document, operation.id).responses['409']?.content?.['application/json'];
   const schema = media?.schema && resolve(document, media.schema);
-  const examples = [...(media?.example === undefined ? [] : [media.example]), ...(schema?.examples ?? [])];
+  const own = media?.example === undefined ? [] : [media.example];
+  const causes = Object.values(media?.examples ?? {}).map(({ value }) => value);
+  const examples = [...own, ...causes, ...(schema?.examples ?? [])];
   const found = examples.find((body) => isAbout(JSON.stringify(body), name, member, String(example[member])));
   if (found === undefined) return envelopes(document)(409, `${member}: already exists`);
   return substituted(found, [

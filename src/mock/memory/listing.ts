@@ -24,9 +24,10 @@ interface Page {
 export function list(call: Call, deed: Extract<Deed, { does: 'list' }>, steps: readonly Step[]): Outcome {
   const { resource, path, member, shown } = deed;
   const { status, schema, example } = successOf(call.document, call.operation);
+  const isWanted = filterOf(call, resource);
   const matching = call.store
     .records(resource)
-    .filter((record) => isIn(record, resource, path, steps) && isWanted(call, record, resource));
+    .filter((record) => isIn(record, resource, path, steps) && isWanted(record));
   const { limit = Infinity, offset = 0 } = call.request as { limit?: number; offset?: number };
   const most = Math.min(limit, mostOf(call, schema, member));
   const page = pageOf(call, resource, matching, most);
@@ -54,17 +55,42 @@ function pageOf(call: Call, resource: Resource, matching: readonly StoredRecord[
   return { records, next: more ? encodeCursor({ before: last.seq }) : null, total: matching.length };
 }
 
-/** Whether a record matches the query, and the path parameters beyond its items. */
-function isWanted(call: Call, { values }: StoredRecord, resource: Resource): boolean {
-  return call.operation.parameters.every(({ in: place, name }) => {
+/** Builds the question whether a record matches the query, and the path parameters beyond its items. */
+function filterOf(call: Call, resource: Resource): (record: StoredRecord) => boolean {
+  const { search } = call.request;
+  const filters = call.operation.parameters.flatMap(({ in: place, name, array }) => {
     const wanted = call.request[name];
-    if (wanted === undefined) return true;
-    if (place === 'query' && name === 'search' && typeof wanted === 'string') return contains(values, wanted);
-    const member = place === 'query' ? name : memberInPath(call, place, name, resource);
-    if (member === undefined || !(member in resource.members)) return true;
-    const value = values[member];
-    return [wanted].flat().some((one) => (Array.isArray(value) ? value.includes(one) : value === one));
+    const member =
+      place === 'query' ? filtered(resource, name, array) : memberInPath(call, place, name, resource);
+    if (wanted === undefined || member === undefined || !(member in resource.members)) return [];
+    const values = [wanted].flat().map((one: unknown) => idOf(call, resource, member, one));
+    return [{ member, values }];
   });
+  return ({ values }) =>
+    (typeof search !== 'string' || contains(values, search)) &&
+    filters.every(({ member, values: wanted }) => {
+      const value = values[member];
+      return Array.isArray(value)
+        ? wanted.every((one) => value.includes(one))
+        : wanted.some((one) => value === one);
+    });
+}
+
+/** The member that a parameter filters: several values of `tag` ask for several `tags`. */
+const filtered = ({ members }: Resource, name: string, array: boolean | undefined): string =>
+  array === true && !(name in members) ? `${name}s` : name;
+
+/** Returns the id of the record that a filter names by its id or by another of its names. */
+function idOf({ store }: Call, { members }: Resource, member: string, name: unknown): unknown {
+  const kind = members[member]!.$ref;
+  const item = store.items.find(
+    ({ resource }) => kind !== undefined && resource.members['id']?.$ref === kind,
+  );
+  const record =
+    member !== 'id' && item
+      ? store.records(item.resource).find(({ values }) => item.keys.some((key) => values[key] === name))
+      : undefined;
+  return record ? record.values['id'] : name;
 }
 
 /** Whether a text of the record contains the words, ignoring case. */

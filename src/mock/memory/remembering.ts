@@ -20,6 +20,9 @@ export type Remember = (
   client: string,
 ) => Outcome | undefined;
 
+/** Members that name the tenant of a record: the documents have two words for it. */
+const tenantMembers = ['tenant_id', 'scope_org_id'];
+
 export function remembering(
   name: ServiceName,
   document: Document,
@@ -36,9 +39,12 @@ export function remembering(
     const caller = { tenant: tenant ?? '', client };
     const writes = operation.verb !== 'GET' && operation.verb !== 'HEAD';
     const owned = ({ members }: Resource, { values, ...others }: NewRecord): NewRecord => {
-      const schema = members['tenant_id'];
-      const isNamed = tenant !== undefined && schema && fits(document, schema, tenant);
-      return { values: isNamed ? { ...values, tenant_id: tenant } : values, ...others };
+      const names = tenantMembers.filter((member) => {
+        const schema = members[member];
+        return tenant !== undefined && schema && fits(document, schema, tenant);
+      });
+      const named = Object.fromEntries(names.map((member) => [member, tenant]));
+      return { values: { ...values, ...named }, ...others };
     };
     const store: Store = {
       items,

@@ -8,7 +8,7 @@ vi.setConfig({ testTimeout: 30_000 });
 
 let mock: Mock;
 beforeAll(async () => {
-  const only = ['agents', 'auth', 'billing', 'control', 'keys'];
+  const only = ['agents', 'auth', 'billing', 'control', 'jobs', 'keys', 'webhooks'];
   mock = await startMock({ port: 0, host: '127.0.0.1', stateful: true, services: only, log: { info() {} } });
 });
 afterAll(() => mock.close());
@@ -77,4 +77,34 @@ it('a record counts its versions, and refuses a change of another one', async ()
   await expect(change('"2"')).rejects.toMatchObject({ status: 412, message: 'instance was changed' });
   expect(await change('"3"')).toMatchObject({ name: 'Shop', version: 4 });
   await expect(change('"3"')).rejects.toMatchObject({ status: 412 });
+});
+
+it('jobs are found by all of their tags, and belong to the tenant', async () => {
+  const { jobs } = caller().jobs;
+  const make = async (...tags: string[]) => await jobs.create({ body: { name: 'import.row', tags } });
+  const [both, one, none] = [await make('import', 'may'), await make('import'), await make()];
+  const found = async (...tag: string[]) =>
+    (await jobs.list({ name: 'import.row', tag })).map(({ id }) => id);
+  expect(await found('import')).toEqual([one.id, both.id]);
+  expect(await found('may', 'import')).toEqual([both.id]);
+  expect(await found()).toEqual([none.id, one.id, both.id]);
+  expect(none.scope_org_id).toBe(`t-${count}`);
+});
+
+it('an endpoint is known by the id that its tenant gave it', async () => {
+  const { deliveries, endpoints } = caller().webhooks;
+  const body = { uid: 'ledger', url: 'https://x.example/hook', event_types: ['invoice.*'] };
+  const { id } = await endpoints.create({ body });
+  expect(await endpoints.get({ id: 'ledger' })).toMatchObject({ id, uid: 'ledger' });
+  await expect(endpoints.create({ body })).rejects.toMatchObject({
+    status: 409,
+    message: 'endpoint uid already exists: ledger',
+  });
+  const test = await endpoints.test({ id: 'ledger' });
+  expect(test.endpoint_id).toBe(id);
+  const all = await deliveries.listAll();
+  expect(all.map((one) => one.id)).toContain(test.id);
+  expect(all.length).toBeGreaterThan(1);
+  expect(await deliveries.listAll({ endpoint_id: 'ledger' })).toEqual([test]);
+  expect(await deliveries.list({ id: 'ledger' })).toEqual([test]);
 });

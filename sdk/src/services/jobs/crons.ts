@@ -9,7 +9,7 @@ import type * as T from './types.ts';
 /** `plinth.jobs.crons` */
 export interface Crons {
   /**
-   * Creates a cron entry.
+   * Creates a cron entry. Its name is unique in the tenant and app. Only the operator may name another tenant; its jobs then belong to that tenant.
    *
    * Needs the scope `jobs:write`.
    *
@@ -32,7 +32,7 @@ export interface Crons {
    */
   readonly create: (
     request: {
-      body: T.CronEntryCreate;
+      body: T.CronInput;
     },
     options?: RequestOptions,
   ) => Answer<T.CronEntry, T.Error>;
@@ -124,7 +124,7 @@ export interface Crons {
     request: {
       /** Id of a cron entry. */
       cronId: T.CronId;
-      body: T.CronEntryUpdate;
+      body: T.CronUpdate;
     },
     options?: RequestOptions,
   ) => Answer<T.CronEntry, T.Error>;

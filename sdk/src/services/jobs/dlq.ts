@@ -37,8 +37,12 @@ export interface Dlq {
       cursor?: T.Cursor | undefined;
       /** Only records of this tenant. Only the operator may name a tenant other than the caller's own. */
       scope_org_id?: T.TenantId | undefined;
+      /** Only records with this tag; with several tags, only records that have all of them. */
+      tag?: Array<T.JobTag> | undefined;
       /** Only dead letters of this queue. */
       queue?: T.QueueName | undefined;
+      /** Only dead letters of jobs with this name. */
+      job_name?: T.JobName | undefined;
     },
     options?: RequestOptions,
   ) => List<T.DeadLetter, T.Error>;
@@ -64,6 +68,10 @@ export interface Dlq {
    */
   readonly count: (
     request?: {
+      /** Only records of this tenant. Only the operator may name a tenant other than the caller's own. */
+      scope_org_id?: T.TenantId | undefined;
+      /** Only records with this tag; with several tags, only records that have all of them. */
+      tag?: Array<T.JobTag> | undefined;
       /** Only dead letters of this queue. */
       queue?: T.QueueName | undefined;
     },
@@ -71,7 +79,8 @@ export interface Dlq {
   ) => Answer<T.DeadLetterCount, T.Error>;
 
   /**
-   * Removes the dead letters of the tenant that are older than a threshold.
+   * Removes the dead letters of the tenant that are older than a threshold; for the operator, those
+   * of all tenants of the app unless the request names one. The failed jobs remain as history.
    *
    * Needs the scope `jobs:admin`.
    *
@@ -100,7 +109,8 @@ export interface Dlq {
 
   /**
    * Replays several dead letters: those with the given ids, or the oldest 1000 that match a filter.
-   * Sending both or neither is a 400.
+   * Sending both or neither is a 400. To replay all that match, repeat the request until
+   * `remaining` is 0, each time with another `Idempotency-Key`.
    *
    * Needs the scope `jobs:write`.
    *
@@ -109,6 +119,7 @@ export interface Dlq {
    * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state does not allow the request; the message names it.
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 409: The lease does not hold the job, the name is already in use, or the `Idempotency-Key` was used with another body or is in use.
    * - 413: The body, or a value in it, is larger than the operation accepts.
    * - 415: The operation does not accept the content type of the body.
    * - 429: The API key of the request has exceeded its rate limit.
@@ -193,7 +204,7 @@ export const dlqOf = (client: Client): Dlq =>
     list: { verb: 'GET', path: '/v1/dlq', pages: 'cursor' },
     count: { verb: 'GET', path: '/v1/dlq/count' },
     purge: { verb: 'POST', path: '/v1/dlq/purge', body: 'application/json' },
-    replayMany: { verb: 'POST', path: '/v1/dlq/replay', body: 'application/json' },
+    replayMany: { verb: 'POST', path: '/v1/dlq/replay', body: 'application/json', creates: true },
     get: { verb: 'GET', path: '/v1/dlq/{entryId}' },
     replay: { verb: 'POST', path: '/v1/dlq/{entryId}/replay', creates: true },
   });

@@ -37,6 +37,8 @@ export interface Jobs {
       cursor?: T.Cursor | undefined;
       /** Only records of this tenant. Only the operator may name a tenant other than the caller's own. */
       scope_org_id?: T.TenantId | undefined;
+      /** Only records with this tag; with several tags, only records that have all of them. */
+      tag?: Array<T.JobTag> | undefined;
       /** Only jobs in this state. */
       state?: T.JobState | undefined;
       /** Only jobs in this queue. */
@@ -48,7 +50,7 @@ export interface Jobs {
   ) => List<T.Job, T.Error>;
 
   /**
-   * Creates a job. If its `unique_key` is taken, the existing job is returned with 200, and nothing is created.
+   * Creates a job. If its `unique_key` is taken, the existing job is returned with 200, and nothing is created; with `unique_mode` `replace`, a pending one gets the new `payload` and `run_at`. A reserved queue is a 400, and so are both `run_at` and `delay`. Only the operator may name another tenant.
    *
    * Needs the scope `jobs:write`.
    *
@@ -77,7 +79,8 @@ export interface Jobs {
   ) => Answer<T.Job, T.Error>;
 
   /**
-   * Creates several jobs atomically.
+   * Creates several jobs atomically: if one is refused, the message names it and none is created. A
+   * job whose `unique_key` is taken is no refusal: the existing job is returned in its place.
    *
    * Needs the scope `jobs:write`.
    *
@@ -95,7 +98,7 @@ export interface Jobs {
    *
    * @example
    * ```ts
-   * await plinth.jobs.jobs.createBatch({ body: { jobs: [{ name: 'email.send', queue: 'emails', payload: { to: 'ada@example.com', template: 'welcome' } }, { name: 'email.send', queue: 'emails', payload: { to: 'alan@example.com', template: 'welcome' } }] } });
+   * await plinth.jobs.jobs.createBatch({ body: { jobs: [{ name: 'email.send', queue: 'emails', payload: { to: 'ada@example.com', template: 'welcome' }, tags: ['signup'] }, { name: 'email.send', queue: 'emails', payload: { to: 'alan@example.com', template: 'welcome' }, tags: ['signup'] }] } });
    * ```
    */
   readonly createBatch: (
@@ -104,6 +107,37 @@ export interface Jobs {
     },
     options?: RequestOptions,
   ) => Answer<T.JobBatchResult, T.Error>;
+
+  /**
+   * Cancels several jobs: those with the given ids, or the oldest 1000 that match a filter. Only jobs
+   * that are `pending` or `retrying` are cancelled; others are left as they are. Sending both ids and
+   * a filter, or neither, is a 400. To cancel all that match, repeat the request until `remaining` is
+   * 0.
+   *
+   * Needs the scope `jobs:write`.
+   *
+   * `POST /v1/jobs/cancel`
+   *
+   * - 400: A part of the request is missing, malformed, out of its bounds or unknown, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 413: The body, or a value in it, is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or too many jobs wait to be stored, or too many workers wait for jobs.
+   *
+   * @example
+   * ```ts
+   * await plinth.jobs.jobs.cancelMany({ body: { queue: 'emails' } });
+   * ```
+   */
+  readonly cancelMany: (
+    request: {
+      body: T.CancelInput;
+    },
+    options?: RequestOptions,
+  ) => Answer<T.CancelResult, T.Error>;
 
   /**
    * Counts the jobs of the tenant by state.
@@ -126,6 +160,10 @@ export interface Jobs {
    */
   readonly counts: (
     request?: {
+      /** Only records of this tenant. Only the operator may name a tenant other than the caller's own. */
+      scope_org_id?: T.TenantId | undefined;
+      /** Only records with this tag; with several tags, only records that have all of them. */
+      tag?: Array<T.JobTag> | undefined;
       /** Only jobs in this queue. */
       queue?: T.QueueName | undefined;
     },
@@ -189,7 +227,7 @@ export interface Jobs {
   ) => Answer<void, T.Error>;
 
   /**
-   * Completes a job that the lease holds.
+   * Completes a job that the lease holds. A job that the lease does not hold is a 409.
    *
    * Needs the scope `jobs:write`.
    *
@@ -221,7 +259,7 @@ export interface Jobs {
   ) => Answer<T.Job, T.Error>;
 
   /**
-   * Fails the attempt of a job that the lease holds. Another attempt follows unless none is left or it would not help.
+   * Fails the attempt of a job that the lease holds. Another attempt follows unless none is left or it would not help. A job that the lease does not hold is a 409.
    *
    * Needs the scope `jobs:write`.
    *
@@ -281,7 +319,7 @@ export interface Jobs {
   ) => Answer<T.Job, T.Error>;
 
   /**
-   * Postpones a job that the lease holds. The attempt does not count.
+   * Postpones a job that the lease holds. The attempt does not count, and the lease no longer holds the job. A job that it does not hold is a 409.
    *
    * Needs the scope `jobs:write`.
    *
@@ -319,6 +357,7 @@ export const jobsOf = (client: Client): Jobs =>
     list: { verb: 'GET', path: '/v1/jobs', pages: 'cursor' },
     create: { verb: 'POST', path: '/v1/jobs', body: 'application/json', creates: true },
     createBatch: { verb: 'POST', path: '/v1/jobs/batch', body: 'application/json', creates: true },
+    cancelMany: { verb: 'POST', path: '/v1/jobs/cancel', body: 'application/json' },
     counts: { verb: 'GET', path: '/v1/jobs/counts' },
     get: { verb: 'GET', path: '/v1/jobs/{jobId}' },
     cancel: { verb: 'POST', path: '/v1/jobs/{jobId}/cancel', empty: [204] },

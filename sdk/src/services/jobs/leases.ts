@@ -11,7 +11,8 @@ export interface Leases {
   /**
    * Takes due jobs from queues: by priority, then from each tenant in turn, then by `run_at`. When
    * none is due, it waits up to `wait` for one and otherwise returns a lease without an id and
-   * jobs.
+   * jobs. Queues that begin with `plinth.` are a 403. If the response is lost, the jobs go to other
+   * workers when the lease ends.
    *
    * Needs the scope `jobs:write`.
    *
@@ -67,7 +68,7 @@ export interface Leases {
   ) => Answer<void, T.Error>;
 
   /**
-   * Renews a lease, and returns the jobs that it no longer holds.
+   * Renews a lease, and returns the jobs that it no longer holds. A lease that has ended is a 404.
    *
    * Needs the scope `jobs:write`.
    *
@@ -98,7 +99,7 @@ export interface Leases {
   ) => Answer<T.HeartbeatResult, T.Error>;
 
   /**
-   * Ends attempts of several jobs of a lease. Returns the jobs that it no longer held.
+   * Ends attempts of several jobs of a lease. A lease that has ended is a 404, and nothing changes; single jobs that the lease does not hold are returned as lost, and the others are settled. When repeated, the request changes nothing more.
    *
    * Needs the scope `jobs:write`.
    *

@@ -63,7 +63,8 @@ export interface Queues {
     request: {
       /**
        * The name of a queue. Names that begin with `plinth.` or `workflow.` are reserved for the engine:
-       * no request can enqueue to them.
+       * no request can enqueue to them. Workers can lease jobs from `workflow.` queues, but not from
+       * `plinth.` queues, which belong to the platform.
        */
       name: T.QueueName;
     },
@@ -71,7 +72,7 @@ export interface Queues {
   ) => Answer<T.Queue, T.Error>;
 
   /**
-   * Sets the limits of a queue, which is created if it does not exist. Absent members keep their value.
+   * Sets the limits of a queue, or pauses it. The queue is created if it does not exist. Absent members keep their value. Queues of other apps with the same name are not affected.
    *
    * Needs the scope `jobs:admin` in the operator's tenant.
    *
@@ -95,7 +96,8 @@ export interface Queues {
     request: {
       /**
        * The name of a queue. Names that begin with `plinth.` or `workflow.` are reserved for the engine:
-       * no request can enqueue to them.
+       * no request can enqueue to them. Workers can lease jobs from `workflow.` queues, but not from
+       * `plinth.` queues, which belong to the platform.
        */
       name: T.QueueName;
       body: T.QueueUpdate;

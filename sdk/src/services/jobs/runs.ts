@@ -46,7 +46,7 @@ export interface Runs {
   ) => List<T.WorkflowRun, T.Error>;
 
   /**
-   * Starts a run. If the workflow already has a run with this `key`, that run is returned with 200, and nothing is started.
+   * Starts a run. If the workflow already has a run with this `key`, that run is returned with 200, and nothing is started. Only the operator may name another tenant, whose workflow is then run.
    *
    * Needs the scope `jobs:write`.
    *
@@ -160,7 +160,7 @@ export interface Runs {
   ) => Answer<T.WorkflowRun, T.Error>;
 
   /**
-   * Sends a signal to a run. It is stored until the run waits for a signal with this name. A finished run is a 400.
+   * Sends a signal to a run. It is stored until the run waits for a signal with this name. A signal with an `id` that the run already has is ignored; a finished run is a 400.
    *
    * Needs the scope `jobs:write`.
    *
@@ -170,6 +170,7 @@ export interface Runs {
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 409: The lease does not hold the job, the name is already in use, or the `Idempotency-Key` was used with another body or is in use.
    * - 413: The body, or a value in it, is larger than the operation accepts.
    * - 415: The operation does not accept the content type of the body.
    * - 429: The API key of the request has exceeded its rate limit.
@@ -225,7 +226,7 @@ export interface Runs {
   ) => List<T.Step, T.Error>;
 
   /**
-   * Records the output of a step. The first recorded output wins and is returned.
+   * Records the result of a step. The first recorded output wins and is returned, so that a repeated request changes nothing. With an error, the step is `retrying`: the job of the run is postponed, and the lease no longer holds it. With an error that is not `retryable`, the step is `failed`, and the worker goes on with the run. A step has at most 100 attempts.
    *
    * Needs the scope `jobs:write`.
    *
@@ -267,7 +268,12 @@ export const runsOf = (client: Client): Runs =>
     get: { verb: 'GET', path: '/v1/workflows/runs/{runId}' },
     cancel: { verb: 'POST', path: '/v1/workflows/runs/{runId}/cancel' },
     retry: { verb: 'POST', path: '/v1/workflows/runs/{runId}/retry' },
-    signal: { verb: 'POST', path: '/v1/workflows/runs/{runId}/signals', body: 'application/json' },
+    signal: {
+      verb: 'POST',
+      path: '/v1/workflows/runs/{runId}/signals',
+      body: 'application/json',
+      creates: true,
+    },
     steps: { verb: 'GET', path: '/v1/workflows/runs/{runId}/steps', pages: 'cursor' },
     saveStep: { verb: 'PUT', path: '/v1/workflows/runs/{runId}/steps/{step}', body: 'application/json' },
   });

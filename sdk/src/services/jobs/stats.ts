@@ -27,7 +27,13 @@ export interface Stats {
    * await plinth.jobs.stats.get();
    * ```
    */
-  readonly get: (request?: Record<never, never>, options?: RequestOptions) => Answer<T.Statistics, T.Error>;
+  readonly get: (
+    request?: {
+      /** Only records of this tenant. Only the operator may name a tenant other than the caller's own. */
+      scope_org_id?: T.TenantId | undefined;
+    },
+    options?: RequestOptions,
+  ) => Answer<T.Statistics, T.Error>;
 }
 
 /** The resource over a client of one's own. */

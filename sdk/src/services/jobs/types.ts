@@ -76,6 +76,43 @@ export interface components {
          */
         BatchCount: number;
         /**
+         * @description The jobs to cancel: `ids`, or at least one of `queue`, `name` and `tags`.
+         * @example {
+         *       "queue": "emails",
+         *       "tags": [
+         *         "signup"
+         *       ]
+         *     }
+         */
+        CancelInput: {
+            /** @description Only jobs with these ids. */
+            ids?: components["schemas"]["JobId"][] | undefined;
+            /** @description Only jobs in this queue. */
+            queue?: components["schemas"]["QueueName"] | undefined;
+            /** @description Only jobs of this name. */
+            name?: components["schemas"]["JobName"] | undefined;
+            /** @description Only jobs that have all of these tags. */
+            tags?: components["schemas"]["JobTag"][] | undefined;
+            /**
+             * @description Only jobs of this tenant, together with a filter. Only the operator may name a tenant other than
+             *     the caller's own.
+             */
+            scope_org_id?: components["schemas"]["TenantId"] | undefined;
+        };
+        /**
+         * @description The result of a cancellation.
+         * @example {
+         *       "cancelled": 1000,
+         *       "remaining": 212
+         *     }
+         */
+        CancelResult: {
+            /** @description The number of jobs that were cancelled. */
+            cancelled: components["schemas"]["BatchCount"];
+            /** @description The number of `pending` and `retrying` jobs that still match the filter; 0 for `ids`. */
+            remaining: components["schemas"]["Count"];
+        };
+        /**
          * @description A completed job of a lease.
          * @example {
          *       "id": "job_01h455vb4pex5vsknk084sn02q",
@@ -88,7 +125,7 @@ export interface components {
             /** @description The job. */
             id: components["schemas"]["JobId"];
             /**
-             * @description The result: any JSON of at most 64 KiB.
+             * @description The result: any JSON of at most 64 KiB and 60 levels.
              * @default null
              */
             output?: unknown | undefined;
@@ -106,7 +143,7 @@ export interface components {
             /** @description The lease that holds the job. */
             lease_id: components["schemas"]["LeaseId"];
             /**
-             * @description The result: any JSON of at most 64 KiB.
+             * @description The result: any JSON of at most 64 KiB and 60 levels.
              * @default null
              */
             output?: unknown | undefined;
@@ -146,6 +183,14 @@ export interface components {
          *       "priority": 0,
          *       "max_attempts": 5,
          *       "timeout": "30m",
+         *       "backoff": {
+         *         "type": "exponential",
+         *         "delay": "2s",
+         *         "max": "1h"
+         *       },
+         *       "tags": [
+         *         "reports"
+         *       ],
          *       "misfire": "once",
          *       "overlap": "allow",
          *       "scope_app_id": "default",
@@ -184,6 +229,10 @@ export interface components {
             max_attempts: components["schemas"]["MaxAttempts"];
             /** @description The maximum duration of an attempt of its jobs, from `1s` to `24h`. */
             timeout: components["schemas"]["Duration"];
+            /** @description The delays of its jobs after failed attempts. */
+            backoff: components["schemas"]["Backoff"];
+            /** @description The tags of its jobs. */
+            tags: components["schemas"]["JobTag"][];
             /** @description How to handle missed ticks. */
             misfire: components["schemas"]["Misfire"];
             /** @description What happens at a tick while its last job is still live. */
@@ -198,7 +247,13 @@ export interface components {
             readonly updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description What is sent to create: CronEntry. Read-only members are accepted and ignored; `null` means absent.
+         * @description Id of a cron entry.
+         * @example cron_01h455vb4pex5vsknk084sn02q
+         */
+        CronId: string;
+        /**
+         * @description A request to create a cron entry. Read-only members are accepted and ignored; `null` means
+         *     absent.
          * @example {
          *       "name": "nightly-report",
          *       "schedule": "30 2 * * *",
@@ -212,15 +267,22 @@ export interface components {
          *       "priority": 0,
          *       "max_attempts": 5,
          *       "timeout": "30m",
+         *       "backoff": {
+         *         "type": "exponential",
+         *         "delay": "2s",
+         *         "max": "1h"
+         *       },
+         *       "tags": [
+         *         "reports"
+         *       ],
          *       "misfire": "once",
-         *       "overlap": "allow"
+         *       "overlap": "allow",
+         *       "scope_org_id": "acme"
          *     }
          */
-        CronEntryCreate: {
+        CronInput: {
             /** @description Its name, unique in the tenant and app, and immutable. */
             name: components["schemas"]["CronName"];
-            /** @description When it fires. */
-            schedule: components["schemas"]["Schedule"];
             /**
              * @description Whether the entry fires.
              * @default true
@@ -260,6 +322,11 @@ export interface components {
              */
             timeout?: components["schemas"]["Duration"] | undefined;
             /**
+             * @description The tags of its jobs.
+             * @default []
+             */
+            tags?: components["schemas"]["JobTag"][] | undefined;
+            /**
              * @description How to handle missed ticks.
              * @default once
              */
@@ -269,9 +336,30 @@ export interface components {
              * @default allow
              */
             overlap?: components["schemas"]["Overlap"] | undefined;
+            /** @description When it fires. */
+            schedule: components["schemas"]["ScheduleInput"];
+            /**
+             * @description The delays of its jobs after failed attempts.
+             * @default {
+             *       "type": "exponential",
+             *       "delay": "2s",
+             *       "max": "1h"
+             *     }
+             */
+            backoff?: components["schemas"]["BackoffCreate"] | undefined;
+            /** @description The tenant; defaults to the caller's own. Only the operator may name another. */
+            scope_org_id?: components["schemas"]["TenantId"] | undefined;
         };
+        /** @description A page of cron entries. */
+        CronList: components["schemas"]["CronEntry"][];
         /**
-         * @description What is sent to change: CronEntry. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
+         * @description The name of a cron entry.
+         * @example nightly-report
+         */
+        CronName: string;
+        /**
+         * @description Changes to a cron entry. Absent members keep their value, `null` clears or gives the default
+         *     back; read-only members are accepted and ignored.
          * @example {
          *       "schedule": "30 2 * * *",
          *       "enabled": true,
@@ -284,13 +372,19 @@ export interface components {
          *       "priority": 0,
          *       "max_attempts": 5,
          *       "timeout": "30m",
+         *       "backoff": {
+         *         "type": "exponential",
+         *         "delay": "2s",
+         *         "max": "1h"
+         *       },
+         *       "tags": [
+         *         "reports"
+         *       ],
          *       "misfire": "once",
          *       "overlap": "allow"
          *     }
          */
-        CronEntryUpdate: {
-            /** @description When it fires. */
-            schedule?: components["schemas"]["Schedule"] | undefined;
+        CronUpdate: {
             /** @description Whether the entry fires. */
             enabled?: (boolean | null) | undefined;
             /**
@@ -310,23 +404,17 @@ export interface components {
             max_attempts?: (components["schemas"]["MaxAttempts"] | null) | undefined;
             /** @description The maximum duration of an attempt of its jobs, from `1s` to `24h`. */
             timeout?: (components["schemas"]["Duration"] | null) | undefined;
+            /** @description The tags of its jobs. */
+            tags?: (components["schemas"]["JobTag"][] | null) | undefined;
             /** @description How to handle missed ticks. */
             misfire?: (components["schemas"]["Misfire"] | null) | undefined;
             /** @description What happens at a tick while its last job is still live. */
             overlap?: (components["schemas"]["Overlap"] | null) | undefined;
+            /** @description When it fires. */
+            schedule?: components["schemas"]["ScheduleInput"] | undefined;
+            /** @description The delays of its jobs after failed attempts; members that are absent have their default. */
+            backoff?: (components["schemas"]["BackoffCreate"] | null) | undefined;
         };
-        /**
-         * @description Id of a cron entry.
-         * @example cron_01h455vb4pex5vsknk084sn02q
-         */
-        CronId: string;
-        /** @description A page of cron entries. */
-        CronList: components["schemas"]["CronEntry"][];
-        /**
-         * @description The name of a cron entry.
-         * @example nightly-report
-         */
-        CronName: string;
         /**
          * @description A position in a list, returned in `X-Next-Cursor` and opaque to clients.
          * @example eyJpZCI6InJvbGVfMDFtN3c0bjVlMGY3ZHJla3hqNTB5NTF3amcifQ
@@ -347,6 +435,9 @@ export interface components {
          *       "failed_at": "2026-11-20T09:31:12.000Z",
          *       "attempt": 5,
          *       "max_attempts": 5,
+         *       "tags": [
+         *         "signup"
+         *       ],
          *       "scope_app_id": "default",
          *       "scope_org_id": "acme"
          *     }
@@ -370,6 +461,8 @@ export interface components {
             attempt: components["schemas"]["AttemptCount"];
             /** @description The maximum number of attempts of the job. */
             max_attempts: components["schemas"]["MaxAttempts"];
+            /** @description The tags of the job. */
+            tags: components["schemas"]["JobTag"][];
             /** @description The app. */
             scope_app_id: components["schemas"]["AppId"];
             /** @description The tenant. */
@@ -407,6 +500,11 @@ export interface components {
             older_than?: components["schemas"]["Duration"] | undefined;
             /** @description Only dead letters of this queue. */
             queue?: components["schemas"]["QueueName"] | undefined;
+            /**
+             * @description Only dead letters of this tenant. Only the operator may name a tenant other than the caller's
+             *     own.
+             */
+            scope_org_id?: components["schemas"]["TenantId"] | undefined;
         };
         /**
          * @description The number of dead letters removed.
@@ -511,7 +609,7 @@ export interface components {
             id: components["schemas"]["LeaseId"];
             /** @description When it ends unless it is renewed again. */
             expires_at: components["schemas"]["Timestamp"];
-            /** @description Jobs that it no longer holds, because it had ended or because they took too long. */
+            /** @description Jobs that it no longer holds, because they took too long or another worker has them. */
             lost: components["schemas"]["JobId"][];
         };
         /**
@@ -548,6 +646,9 @@ export interface components {
          *         "max": "1h"
          *       },
          *       "unique_key": null,
+         *       "tags": [
+         *         "signup"
+         *       ],
          *       "output": null,
          *       "last_error": "smtp: 451 try again later",
          *       "lost_count": 0,
@@ -588,9 +689,11 @@ export interface components {
             backoff: components["schemas"]["Backoff"];
             /**
              * @description A key that the caller chooses: while the job is live, no other job with this key exists in the
-             *     tenant and app.
+             *     tenant and app. With `unique_for`, the key is reserved for that time instead.
              */
             unique_key: components["schemas"]["UniqueKey"] | null;
+            /** @description Words by which it is found and cancelled together with others; duplicates are removed. */
+            tags: components["schemas"]["JobTag"][];
             /** @description The result of the attempt that succeeded: any JSON. */
             readonly output: unknown;
             /** @description Why the last failed attempt failed; null if none did. */
@@ -624,7 +727,10 @@ export interface components {
          *           "payload": {
          *             "to": "ada@example.com",
          *             "template": "welcome"
-         *           }
+         *           },
+         *           "tags": [
+         *             "signup"
+         *           ]
          *         },
          *         {
          *           "name": "email.send",
@@ -632,7 +738,10 @@ export interface components {
          *           "payload": {
          *             "to": "alan@example.com",
          *             "template": "welcome"
-         *           }
+         *           },
+         *           "tags": [
+         *             "signup"
+         *           ]
          *         }
          *       ]
          *     }
@@ -667,6 +776,9 @@ export interface components {
          *             "max": "1h"
          *           },
          *           "unique_key": null,
+         *           "tags": [
+         *             "signup"
+         *           ],
          *           "output": null,
          *           "last_error": null,
          *           "lost_count": 0,
@@ -699,6 +811,9 @@ export interface components {
          *             "max": "1h"
          *           },
          *           "unique_key": null,
+         *           "tags": [
+         *             "signup"
+         *           ],
          *           "output": null,
          *           "last_error": null,
          *           "lost_count": 0,
@@ -767,7 +882,11 @@ export interface components {
          *         "delay": "2s",
          *         "max": "1h"
          *       },
-         *       "unique_key": null
+         *       "unique_key": null,
+         *       "tags": [
+         *         "signup"
+         *       ],
+         *       "scope_org_id": "acme"
          *     }
          * @example {
          *       "name": "email.send",
@@ -775,7 +894,10 @@ export interface components {
          *       "payload": {
          *         "to": "ada@example.com",
          *         "template": "welcome"
-         *       }
+         *       },
+         *       "tags": [
+         *         "signup"
+         *       ]
          *     }
          */
         JobInput: {
@@ -810,10 +932,15 @@ export interface components {
             timeout?: components["schemas"]["Duration"] | undefined;
             /**
              * @description A key that the caller chooses: while the job is live, no other job with this key exists in the
-             *     tenant and app.
+             *     tenant and app. With `unique_for`, the key is reserved for that time instead.
              * @default null
              */
             unique_key?: (components["schemas"]["UniqueKey"] | null) | undefined;
+            /**
+             * @description Words by which it is found and cancelled together with others; duplicates are removed.
+             * @default []
+             */
+            tags?: components["schemas"]["JobTag"][] | undefined;
             /**
              * @description The delays after failed attempts.
              * @default {
@@ -827,9 +954,16 @@ export interface components {
             delay?: components["schemas"]["Duration"] | undefined;
             /**
              * @description How long `unique_key` is reserved, from `1s` to `720h`, regardless of the outcome of the job;
-             *     when absent, while the job is live.
+             *     when absent, while the job is live. Needs `unique_key`.
              */
             unique_for?: components["schemas"]["Duration"] | undefined;
+            /**
+             * @description What happens to the existing job when `unique_key` is taken.
+             * @default keep
+             */
+            unique_mode?: components["schemas"]["UniqueMode"] | undefined;
+            /** @description The tenant; defaults to the caller's own. Only the operator may name another. */
+            scope_org_id?: components["schemas"]["TenantId"] | undefined;
         };
         /** @description A page of jobs. */
         JobList: components["schemas"]["Job"][];
@@ -843,6 +977,11 @@ export interface components {
          * @enum {string}
          */
         JobState: "pending" | "running" | "completed" | "failed" | "retrying" | "cancelled";
+        /**
+         * @description A word by which jobs are found and cancelled together.
+         * @example signup
+         */
+        JobTag: string;
         /**
          * @description The right to execute the jobs taken with it.
          * @example {
@@ -872,6 +1011,9 @@ export interface components {
          *             "max": "1h"
          *           },
          *           "unique_key": null,
+         *           "tags": [
+         *             "signup"
+         *           ],
          *           "output": null,
          *           "last_error": null,
          *           "lost_count": 0,
@@ -913,7 +1055,10 @@ export interface components {
          *     }
          */
         LeaseInput: {
-            /** @description The queues from which to take jobs. */
+            /**
+             * @description The queues from which to take jobs. The queue of a workflow is in its registration; queues of
+             *     the platform are refused.
+             */
             queues: components["schemas"]["QueueName"][];
             /**
              * Format: int32
@@ -969,7 +1114,7 @@ export interface components {
          */
         Overlap: "allow" | "skip";
         /**
-         * @description The payload of a job: at most 64 KiB serialised, 64 levels deep.
+         * @description The payload of a job: at most 64 KiB serialised, 60 levels deep.
          * @example {
          *       "to": "ada@example.com",
          *       "template": "welcome"
@@ -985,7 +1130,7 @@ export interface components {
          */
         Priority: number;
         /**
-         * @description A queue of jobs and its limits, which apply across all workers and tenants.
+         * @description A queue of jobs of an app, and its limits, which apply across all workers and tenants of the app.
          * @example {
          *       "name": "emails",
          *       "max_concurrency": 50,
@@ -998,11 +1143,12 @@ export interface components {
          *         "retrying": 3
          *       },
          *       "oldest_due_at": "2026-11-20T09:29:58.000Z",
+         *       "scope_app_id": "default",
          *       "updated_at": "2026-11-20T09:00:00.000Z"
          *     }
          */
         Queue: {
-            /** @description Its name. */
+            /** @description Its name, unique in the app. */
             readonly name: components["schemas"]["QueueName"];
             /**
              * Format: int32
@@ -1025,6 +1171,8 @@ export interface components {
             readonly counts: components["schemas"]["QueueCounts"];
             /** @description When the oldest job that the caller may see became due; null if none is due. */
             readonly oldest_due_at: components["schemas"]["Timestamp"] | null;
+            /** @description The app. A queue with the same name in another app has its own limits. */
+            readonly scope_app_id: components["schemas"]["AppId"];
             /** @description When its limits were last changed; null if they never were. */
             readonly updated_at: components["schemas"]["Timestamp"] | null;
         };
@@ -1048,7 +1196,8 @@ export interface components {
         QueueList: components["schemas"]["Queue"][];
         /**
          * @description The name of a queue. Names that begin with `plinth.` or `workflow.` are reserved for the engine:
-         *     no request can enqueue to them.
+         *     no request can enqueue to them. Workers can lease jobs from `workflow.` queues, but not from
+         *     `plinth.` queues, which belong to the platform.
          * @example emails
          */
         QueueName: string;
@@ -1082,7 +1231,7 @@ export interface components {
             error: string;
         };
         /**
-         * @description The dead letters to replay: `ids`, or at least one of the other members.
+         * @description The dead letters to replay: `ids`, or at least one of `queue` and `job_name`.
          * @example {
          *       "ids": [
          *         "dlq_01h456c9k2f5tvsknk084sn0aa",
@@ -1097,6 +1246,11 @@ export interface components {
             queue?: components["schemas"]["QueueName"] | undefined;
             /** @description Only dead letters of jobs with this name. */
             job_name?: components["schemas"]["JobName"] | undefined;
+            /**
+             * @description Only dead letters of this tenant, together with a filter. Only the operator may name a tenant
+             *     other than the caller's own.
+             */
+            scope_org_id?: components["schemas"]["TenantId"] | undefined;
         };
         /**
          * @description The result of a replay.
@@ -1150,7 +1304,8 @@ export interface components {
          *       "input": {
          *         "order_id": "o-4711"
          *       },
-         *       "key": "o-4711"
+         *       "key": "o-4711",
+         *       "scope_org_id": "acme"
          *     }
          */
         RunInput: {
@@ -1162,7 +1317,7 @@ export interface components {
              */
             version?: components["schemas"]["WorkflowVersion"] | undefined;
             /**
-             * @description The input: any JSON of at most 64 KiB.
+             * @description The input: any JSON of at most 64 KiB and 60 levels.
              * @default null
              */
             input?: unknown | undefined;
@@ -1171,6 +1326,8 @@ export interface components {
              * @default null
              */
             key?: (components["schemas"]["UniqueKey"] | null) | undefined;
+            /** @description The tenant; defaults to the caller's own. Only the operator may name another. */
+            scope_org_id?: components["schemas"]["TenantId"] | undefined;
             /**
              * @description The priority of its job in the queue.
              * @default 0
@@ -1195,6 +1352,11 @@ export interface components {
          * @example 30 2 * * *
          */
         Schedule: string;
+        /**
+         * @description A schedule as it is sent: spaces and tabs around it are removed.
+         * @example 30 2 * * *
+         */
+        ScheduleInput: string;
         /**
          * @description The results of attempts: 1 to 1000 in total.
          * @example {
@@ -1239,7 +1401,10 @@ export interface components {
         SettlementResult: {
             /** @description The number of jobs whose attempt was ended. */
             settled: components["schemas"]["BatchCount"];
-            /** @description Jobs that the lease no longer held: they were not changed. */
+            /**
+             * @description Jobs that the lease does not hold, because they took too long or another worker has them. They
+             *     were not changed.
+             */
             lost: components["schemas"]["JobId"][];
         };
         /**
@@ -1256,7 +1421,7 @@ export interface components {
             /** @description Its name. */
             name: components["schemas"]["SignalName"];
             /**
-             * @description The payload: any JSON of at most 64 KiB.
+             * @description The payload: any JSON of at most 64 KiB and 60 levels.
              * @default null
              */
             payload?: unknown | undefined;
@@ -1296,7 +1461,7 @@ export interface components {
             lease_id: components["schemas"]["LeaseId"];
             /** @description The time until which it is postponed. */
             until?: components["schemas"]["Timestamp"] | undefined;
-            /** @description The duration of the delay. */
+            /** @description The duration of the delay, from `0s` to `8760h`. */
             delay?: components["schemas"]["Duration"] | undefined;
             /** @description For the job of a workflow run: the signal that ends the wait early. Needs `step`. */
             signal?: components["schemas"]["SignalName"] | undefined;
@@ -1371,7 +1536,7 @@ export interface components {
          */
         StepName: string;
         /**
-         * @description The output of a step.
+         * @description The result of a step: its output, or why its attempt failed.
          * @example {
          *       "lease_id": "lease_01h455vb4pex5vsknk084sn02q",
          *       "output": {
@@ -1383,10 +1548,25 @@ export interface components {
             /** @description The lease that holds the job of the run. */
             lease_id: components["schemas"]["LeaseId"];
             /**
-             * @description The result: any JSON of at most 64 KiB.
+             * @description The result: any JSON of at most 64 KiB and 60 levels. It cannot be combined with `error`.
              * @default null
              */
             output?: unknown | undefined;
+            /**
+             * @description Why the attempt failed. Absent if it succeeded.
+             * @default null
+             */
+            error?: (components["schemas"]["FailureText"] | null) | undefined;
+            /**
+             * @description After a failure: whether the step is attempted again; if not, the step has failed.
+             * @default true
+             */
+            retryable?: boolean | undefined;
+            /**
+             * @description After a failure: the delay until the next attempt, from `0s` to `24h`; defaults to the back-off
+             *     of the job.
+             */
+            retry_in?: components["schemas"]["Duration"] | undefined;
         };
         /**
          * @description The state of a step.
@@ -1447,6 +1627,11 @@ export interface components {
          */
         UniqueKey: string;
         /**
+         * @description What happens to the existing job when a `unique_key` is taken.
+         * @enum {string}
+         */
+        UniqueMode: "keep" | "replace";
+        /**
          * @description The operation does not accept the content type of the body.
          * @example {
          *       "error": "content-type: must be application/json"
@@ -1475,6 +1660,11 @@ export interface components {
          *       "queue": "workflow.order.fulfil.v1",
          *       "max_attempts": 5,
          *       "timeout": "5m",
+         *       "backoff": {
+         *         "type": "exponential",
+         *         "delay": "2s",
+         *         "max": "1h"
+         *       },
          *       "source": "http",
          *       "updated_at": "2026-11-20T09:00:00.000Z"
          *     }
@@ -1492,21 +1682,28 @@ export interface components {
             max_attempts: components["schemas"]["MaxAttempts"];
             /** @description The maximum duration of an attempt, from `1s` to `24h`. */
             timeout: components["schemas"]["Duration"];
+            /** @description The delays of the jobs of its runs after failed attempts. */
+            backoff: components["schemas"]["Backoff"];
             /** @description The origin of the registration. */
             readonly source: components["schemas"]["WorkflowSource"];
             /** @description When it was last registered. */
             readonly updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description What is sent to create: Workflow. Read-only members are accepted and ignored; `null` means absent.
+         * @description A request to register a version of a workflow. Read-only members are accepted and ignored.
          * @example {
          *       "version": 1,
          *       "description": "Charge, ship, notify",
          *       "max_attempts": 5,
-         *       "timeout": "5m"
+         *       "timeout": "5m",
+         *       "backoff": {
+         *         "type": "exponential",
+         *         "delay": "2s",
+         *         "max": "1h"
+         *       }
          *     }
          */
-        WorkflowCreate: {
+        WorkflowInput: {
             /**
              * @description Its version. A run keeps the version with which it began.
              * @default 1
@@ -1527,6 +1724,15 @@ export interface components {
              * @default 5m
              */
             timeout?: components["schemas"]["Duration"] | undefined;
+            /**
+             * @description The delays of the jobs of its runs after failed attempts.
+             * @default {
+             *       "type": "exponential",
+             *       "delay": "2s",
+             *       "max": "1h"
+             *     }
+             */
+            backoff?: components["schemas"]["BackoffCreate"] | undefined;
         };
         /**
          * @description The name of a workflow.
@@ -1587,7 +1793,7 @@ export interface components {
              *     the run.
              */
             version: components["schemas"]["WorkflowVersion"];
-            /** @description The input: any JSON of at most 64 KiB. */
+            /** @description The input: any JSON of at most 64 KiB and 60 levels. */
             input: unknown;
             /** @description The result: any JSON; null until then. */
             readonly output: unknown;
@@ -1636,16 +1842,18 @@ export type BackoffCreate = components['schemas']['BackoffCreate'];
 export type BackoffType = components['schemas']['BackoffType'];
 export type BadRequest = components['schemas']['BadRequest'];
 export type BatchCount = components['schemas']['BatchCount'];
+export type CancelInput = components['schemas']['CancelInput'];
+export type CancelResult = components['schemas']['CancelResult'];
 export type CompletedJob = components['schemas']['CompletedJob'];
 export type Completion = components['schemas']['Completion'];
 export type Conflict = components['schemas']['Conflict'];
 export type Count = components['schemas']['Count'];
 export type CronEntry = components['schemas']['CronEntry'];
-export type CronEntryCreate = components['schemas']['CronEntryCreate'];
-export type CronEntryUpdate = components['schemas']['CronEntryUpdate'];
 export type CronId = components['schemas']['CronId'];
+export type CronInput = components['schemas']['CronInput'];
 export type CronList = components['schemas']['CronList'];
 export type CronName = components['schemas']['CronName'];
+export type CronUpdate = components['schemas']['CronUpdate'];
 export type Cursor = components['schemas']['Cursor'];
 export type DeadLetter = components['schemas']['DeadLetter'];
 export type DeadLetterCount = components['schemas']['DeadLetterCount'];
@@ -1671,6 +1879,7 @@ export type JobInput = components['schemas']['JobInput'];
 export type JobList = components['schemas']['JobList'];
 export type JobName = components['schemas']['JobName'];
 export type JobState = components['schemas']['JobState'];
+export type JobTag = components['schemas']['JobTag'];
 export type Lease = components['schemas']['Lease'];
 export type LeaseId = components['schemas']['LeaseId'];
 export type LeaseInput = components['schemas']['LeaseInput'];
@@ -1695,6 +1904,7 @@ export type RunInput = components['schemas']['RunInput'];
 export type RunList = components['schemas']['RunList'];
 export type RunState = components['schemas']['RunState'];
 export type Schedule = components['schemas']['Schedule'];
+export type ScheduleInput = components['schemas']['ScheduleInput'];
 export type Settlement = components['schemas']['Settlement'];
 export type SettlementResult = components['schemas']['SettlementResult'];
 export type Signal = components['schemas']['Signal'];
@@ -1714,11 +1924,12 @@ export type TooLarge = components['schemas']['TooLarge'];
 export type Unauthorized = components['schemas']['Unauthorized'];
 export type Unavailable = components['schemas']['Unavailable'];
 export type UniqueKey = components['schemas']['UniqueKey'];
+export type UniqueMode = components['schemas']['UniqueMode'];
 export type UnsupportedMediaType = components['schemas']['UnsupportedMediaType'];
 export type WaitingFor = components['schemas']['WaitingFor'];
 export type WorkerName = components['schemas']['WorkerName'];
 export type Workflow = components['schemas']['Workflow'];
-export type WorkflowCreate = components['schemas']['WorkflowCreate'];
+export type WorkflowInput = components['schemas']['WorkflowInput'];
 export type WorkflowName = components['schemas']['WorkflowName'];
 export type WorkflowNames = components['schemas']['WorkflowNames'];
 export type WorkflowRun = components['schemas']['WorkflowRun'];

@@ -61,7 +61,7 @@ export interface Workflows {
   ) => Answer<T.Workflow, T.Error>;
 
   /**
-   * Registers a version of a workflow, or replaces its registration. The name `runs` is a 400, and so is a name that code has registered.
+   * Registers a version of a workflow, or replaces its registration. Runs that have begun keep their version. The name `runs` is a 400, and so is a name that code has registered.
    *
    * Needs the scope `jobs:write`.
    *
@@ -85,7 +85,7 @@ export interface Workflows {
     request: {
       /** The name of a workflow. */
       name: T.WorkflowName;
-      body: T.WorkflowCreate;
+      body: T.WorkflowInput;
     },
     options?: RequestOptions,
   ) => Answer<T.Workflow, T.Error>;

@@ -9,6 +9,49 @@ import type * as T from './types.ts';
 /** `plinth.webhooks.deliveries` */
 export interface Deliveries {
   /**
+   * Lists the deliveries of the tenant to all its endpoints, newest first.
+   *
+   * Needs the scope `webhooks:read`.
+   *
+   * `GET /deliveries`
+   *
+   * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the current state does not allow the request; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or the queue of events is full.
+   *
+   * @example
+   * ```ts
+   * for await (const delivery of plinth.webhooks.deliveries.listAll()) console.log(delivery);
+   * ```
+   */
+  readonly listAll: (
+    request?: {
+      /** The maximum number of records to return. */
+      limit?: number | undefined;
+      /** The number of records to skip. To read a whole list, a cursor is more stable and cheaper. */
+      offset?: number | undefined;
+      /** The `X-Next-Cursor` of the previous page. It cannot be combined with `offset`. */
+      cursor?: T.Cursor | undefined;
+      /** Only records of this tenant. Only the operator may name a tenant other than the caller's own. */
+      tenant_id?: T.TenantId | undefined;
+      /** Only deliveries made at or after this time. */
+      from?: T.Timestamp | undefined;
+      /** Only deliveries made before this time. */
+      to?: T.Timestamp | undefined;
+      /** Only deliveries in this state. */
+      state?: T.DeliveryState | undefined;
+      /** Only deliveries of events of this type. */
+      event_type?: T.EventTypeName | undefined;
+      /** Only deliveries to this endpoint. */
+      endpoint_id?: T.EndpointRef | undefined;
+    },
+    options?: RequestOptions,
+  ) => List<T.Delivery, T.Error>;
+
+  /**
    * Returns one delivery.
    *
    * Needs the scope `webhooks:read`.
@@ -37,7 +80,7 @@ export interface Deliveries {
   ) => Answer<T.Delivery, T.Error>;
 
   /**
-   * Lists the attempts of a delivery, oldest first.
+   * Lists the attempts of a delivery, oldest first. There are at most 100, and all are returned.
    *
    * Needs the scope `webhooks:read`.
    *
@@ -65,7 +108,7 @@ export interface Deliveries {
   ) => Answer<T.AttemptList, T.Error>;
 
   /**
-   * Makes a pending delivery due now.
+   * Makes a pending delivery due now. A delivery in any other state is a 400.
    *
    * Needs the scope `webhooks:write`.
    *
@@ -109,19 +152,27 @@ export interface Deliveries {
    *
    * @example
    * ```ts
-   * for await (const delivery of plinth.webhooks.deliveries.list({ id: 'ep_01h455vb4pex5vsknk084sn02q' })) console.log(delivery);
+   * for await (const delivery of plinth.webhooks.deliveries.list({ id: 'accounting' })) console.log(delivery);
    * ```
    */
   readonly list: (
     request: {
-      /** Id of an endpoint. */
-      id: T.EndpointId;
+      /**
+       * An endpoint, by its id or by the `uid` that the tenant gave it. A value that begins with `ep_` is
+       * an id. The operator names endpoints of other tenants by their id only, because tenants may choose
+       * the same `uid`.
+       */
+      id: T.EndpointRef;
       /** The maximum number of records to return. */
       limit?: number | undefined;
       /** The number of records to skip. To read a whole list, a cursor is more stable and cheaper. */
       offset?: number | undefined;
       /** The `X-Next-Cursor` of the previous page. It cannot be combined with `offset`. */
       cursor?: T.Cursor | undefined;
+      /** Only deliveries made at or after this time. */
+      from?: T.Timestamp | undefined;
+      /** Only deliveries made before this time. */
+      to?: T.Timestamp | undefined;
       /** Only deliveries in this state. */
       state?: T.DeliveryState | undefined;
       /** Only deliveries of events of this type. */
@@ -134,6 +185,7 @@ export interface Deliveries {
 /** The resource over a client of one's own. */
 export const deliveriesOf = (client: Client): Deliveries =>
   resource<Deliveries>(client, 'webhooks.deliveries', {
+    listAll: { verb: 'GET', path: '/deliveries', pages: 'cursor' },
     get: { verb: 'GET', path: '/deliveries/{id}' },
     attempts: { verb: 'GET', path: '/deliveries/{id}/attempts' },
     retry: { verb: 'POST', path: '/deliveries/{id}/retry' },

@@ -38,7 +38,13 @@ export interface Dlq {
       /** Only records of this tenant. Only the operator may name a tenant other than the caller's own. */
       tenant_id?: T.TenantId | undefined;
       /** Only dead letters of this endpoint. */
-      endpoint_id?: T.EndpointId | undefined;
+      endpoint_id?: T.EndpointRef | undefined;
+      /** Only dead letters of events of this type. */
+      event_type?: T.EventTypeName | undefined;
+      /** Only dead letters that failed at or after this time. */
+      from?: T.Timestamp | undefined;
+      /** Only dead letters that failed before this time. */
+      to?: T.Timestamp | undefined;
     },
     options?: RequestOptions,
   ) => List<T.DeadLetter, T.Error>;
@@ -71,7 +77,8 @@ export interface Dlq {
   ) => Answer<T.DeadLetterCount, T.Error>;
 
   /**
-   * Removes the dead letters of the tenant that are older than a threshold.
+   * Removes the dead letters of the tenant that are older than a threshold; for the operator, those
+   * of all tenants of the app unless the request names one. The failed deliveries remain as history.
    *
    * Needs the scope `webhooks:admin`.
    *
@@ -99,8 +106,9 @@ export interface Dlq {
   ) => Answer<T.DeadLetterPurgeResult, T.Error>;
 
   /**
-   * Replays several dead letters: those with the given ids, or the oldest 1000 that match a filter.
-   * Sending both or neither is a 400.
+   * Replays several dead letters: those with the given ids, or the oldest 1000 that match a filter;
+   * the list with the same filter shows them before. Sending both or neither is a 400. To replay all
+   * that match, repeat the request until `remaining` is 0, each time with another `Idempotency-Key`.
    *
    * Needs the scope `webhooks:write`.
    *
@@ -109,6 +117,7 @@ export interface Dlq {
    * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the current state does not allow the request; the message names it.
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 409: The `uid` is already in use, the tenant has reached its limit of endpoints, or the `Idempotency-Key` was used with another body or is in use.
    * - 413: The body, or `data` in it, is larger than the operation accepts.
    * - 415: The operation does not accept the content type of the body.
    * - 429: The API key of the request has exceeded its rate limit.
@@ -196,7 +205,7 @@ export interface Dlq {
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: A resource named in the path or the body does not exist in this tenant.
-   * - 409: The tenant has reached its limit of endpoints, or the `Idempotency-Key` was used with another body or is in use.
+   * - 409: The `uid` is already in use, the tenant has reached its limit of endpoints, or the `Idempotency-Key` was used with another body or is in use.
    * - 429: The API key of the request has exceeded its rate limit.
    * - 500: An internal error occurred; the log records its cause under the request id.
    * - 503: The database is unavailable, or the queue of events is full.
@@ -221,7 +230,7 @@ export const dlqOf = (client: Client): Dlq =>
     list: { verb: 'GET', path: '/dlq', pages: 'cursor' },
     count: { verb: 'GET', path: '/dlq/count' },
     purge: { verb: 'POST', path: '/dlq/purge', body: 'application/json' },
-    replayMany: { verb: 'POST', path: '/dlq/replay', body: 'application/json' },
+    replayMany: { verb: 'POST', path: '/dlq/replay', body: 'application/json', creates: true },
     get: { verb: 'GET', path: '/dlq/{id}' },
     delete: { verb: 'DELETE', path: '/dlq/{id}', empty: [204] },
     replay: { verb: 'POST', path: '/dlq/{id}/replay', creates: true },

@@ -9,7 +9,7 @@ import type * as T from './types.ts';
 /** `plinth.webhooks.endpoints` */
 export interface Endpoints {
   /**
-   * Creates an endpoint. The response shows its secret. A tenant has at most 1000 endpoints.
+   * Creates an endpoint. The response shows its secret. A tenant has at most 1000 endpoints, and a `uid` that is in use is a 409. Only the operator may name another tenant.
    *
    * Needs the scope `webhooks:write`.
    *
@@ -18,7 +18,7 @@ export interface Endpoints {
    * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the current state does not allow the request; the message names it.
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
-   * - 409: The tenant has reached its limit of endpoints, or the `Idempotency-Key` was used with another body or is in use.
+   * - 409: The `uid` is already in use, the tenant has reached its limit of endpoints, or the `Idempotency-Key` was used with another body or is in use.
    * - 413: The body, or `data` in it, is larger than the operation accepts.
    * - 415: The operation does not accept the content type of the body.
    * - 429: The API key of the request has exceeded its rate limit.
@@ -89,13 +89,17 @@ export interface Endpoints {
    *
    * @example
    * ```ts
-   * await plinth.webhooks.endpoints.get({ id: 'ep_01h455vb4pex5vsknk084sn02q' });
+   * await plinth.webhooks.endpoints.get({ id: 'accounting' });
    * ```
    */
   readonly get: (
     request: {
-      /** Id of an endpoint. */
-      id: T.EndpointId;
+      /**
+       * An endpoint, by its id or by the `uid` that the tenant gave it. A value that begins with `ep_` is
+       * an id. The operator names endpoints of other tenants by their id only, because tenants may choose
+       * the same `uid`.
+       */
+      id: T.EndpointRef;
     },
     options?: RequestOptions,
   ) => Answer<T.Endpoint, T.Error>;
@@ -111,6 +115,7 @@ export interface Endpoints {
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 409: The `uid` is already in use, the tenant has reached its limit of endpoints, or the `Idempotency-Key` was used with another body or is in use.
    * - 413: The body, or `data` in it, is larger than the operation accepts.
    * - 415: The operation does not accept the content type of the body.
    * - 429: The API key of the request has exceeded its rate limit.
@@ -119,20 +124,24 @@ export interface Endpoints {
    *
    * @example
    * ```ts
-   * await plinth.webhooks.endpoints.update({ id: 'ep_01h455vb4pex5vsknk084sn02q', body: { url: 'https://hooks.acme.example/plinth' } });
+   * await plinth.webhooks.endpoints.update({ id: 'accounting', body: { uid: 'accounting' } });
    * ```
    */
   readonly update: (
     request: {
-      /** Id of an endpoint. */
-      id: T.EndpointId;
+      /**
+       * An endpoint, by its id or by the `uid` that the tenant gave it. A value that begins with `ep_` is
+       * an id. The operator names endpoints of other tenants by their id only, because tenants may choose
+       * the same `uid`.
+       */
+      id: T.EndpointRef;
       body: T.EndpointUpdate;
     },
     options?: RequestOptions,
   ) => Answer<T.Endpoint, T.Error>;
 
   /**
-   * Deletes an endpoint. Its secrets are wiped and its pending deliveries cancelled; its dead letters stay until they are purged, but cannot be replayed.
+   * Deletes an endpoint. Its secrets are wiped and its pending deliveries cancelled; its dead letters stay until they are purged, but cannot be replayed. Its `uid` is free again.
    *
    * Needs the scope `webhooks:write`.
    *
@@ -148,13 +157,17 @@ export interface Endpoints {
    *
    * @example
    * ```ts
-   * await plinth.webhooks.endpoints.delete({ id: 'ep_01h455vb4pex5vsknk084sn02q' });
+   * await plinth.webhooks.endpoints.delete({ id: 'accounting' });
    * ```
    */
   readonly delete: (
     request: {
-      /** Id of an endpoint. */
-      id: T.EndpointId;
+      /**
+       * An endpoint, by its id or by the `uid` that the tenant gave it. A value that begins with `ep_` is
+       * an id. The operator names endpoints of other tenants by their id only, because tenants may choose
+       * the same `uid`.
+       */
+      id: T.EndpointRef;
     },
     options?: RequestOptions,
   ) => Answer<void, T.Error>;
@@ -176,13 +189,17 @@ export interface Endpoints {
    *
    * @example
    * ```ts
-   * await plinth.webhooks.endpoints.disable({ id: 'ep_01h455vb4pex5vsknk084sn02q' });
+   * await plinth.webhooks.endpoints.disable({ id: 'accounting' });
    * ```
    */
   readonly disable: (
     request: {
-      /** Id of an endpoint. */
-      id: T.EndpointId;
+      /**
+       * An endpoint, by its id or by the `uid` that the tenant gave it. A value that begins with `ep_` is
+       * an id. The operator names endpoints of other tenants by their id only, because tenants may choose
+       * the same `uid`.
+       */
+      id: T.EndpointRef;
     },
     options?: RequestOptions,
   ) => Answer<T.Endpoint, T.Error>;
@@ -204,50 +221,23 @@ export interface Endpoints {
    *
    * @example
    * ```ts
-   * await plinth.webhooks.endpoints.enable({ id: 'ep_01h455vb4pex5vsknk084sn02q' });
+   * await plinth.webhooks.endpoints.enable({ id: 'accounting' });
    * ```
    */
   readonly enable: (
     request: {
-      /** Id of an endpoint. */
-      id: T.EndpointId;
+      /**
+       * An endpoint, by its id or by the `uid` that the tenant gave it. A value that begins with `ep_` is
+       * an id. The operator names endpoints of other tenants by their id only, because tenants may choose
+       * the same `uid`.
+       */
+      id: T.EndpointRef;
     },
     options?: RequestOptions,
   ) => Answer<T.Endpoint, T.Error>;
 
   /**
-   * Creates the deliveries that an endpoint missed, for up to 1000 events. An event counts if it matches the endpoint and has no delivery to it other than failed or cancelled ones. To cover the whole period, repeat the request with `since` = `next_since` until that is null.
-   *
-   * Needs the scope `webhooks:write`.
-   *
-   * `POST /endpoints/{id}/recover`
-   *
-   * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the current state does not allow the request; the message names it.
-   * - 401: Credentials are missing or not valid.
-   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
-   * - 404: A resource named in the path or the body does not exist in this tenant.
-   * - 413: The body, or `data` in it, is larger than the operation accepts.
-   * - 415: The operation does not accept the content type of the body.
-   * - 429: The API key of the request has exceeded its rate limit.
-   * - 500: An internal error occurred; the log records its cause under the request id.
-   * - 503: The database is unavailable, or the queue of events is full.
-   *
-   * @example
-   * ```ts
-   * await plinth.webhooks.endpoints.recover({ id: 'ep_01h455vb4pex5vsknk084sn02q', body: { since: '2026-11-19T00:00:00.000Z' } });
-   * ```
-   */
-  readonly recover: (
-    request: {
-      /** Id of an endpoint. */
-      id: T.EndpointId;
-      body: T.RecoveryInput;
-    },
-    options?: RequestOptions,
-  ) => Answer<T.Recovery, T.Error>;
-
-  /**
-   * Gives an endpoint a new secret, which signs at once. During the overlap, the old secret signs too; at most four old secrets do.
+   * Gives an endpoint a new secret, which signs at once. During the overlap, the old secret signs too; at most four old secrets do. Each request makes another secret: when a response is lost, the secret can be read.
    *
    * Needs the scope `webhooks:write`.
    *
@@ -265,13 +255,17 @@ export interface Endpoints {
    *
    * @example
    * ```ts
-   * await plinth.webhooks.endpoints.rotateSecret({ id: 'ep_01h455vb4pex5vsknk084sn02q', body: { overlap: '24h' } });
+   * await plinth.webhooks.endpoints.rotateSecret({ id: 'accounting', body: { overlap: '24h' } });
    * ```
    */
   readonly rotateSecret: (
     request: {
-      /** Id of an endpoint. */
-      id: T.EndpointId;
+      /**
+       * An endpoint, by its id or by the `uid` that the tenant gave it. A value that begins with `ep_` is
+       * an id. The operator names endpoints of other tenants by their id only, because tenants may choose
+       * the same `uid`.
+       */
+      id: T.EndpointRef;
       body?: T.SecretRotation | undefined;
     },
     options?: RequestOptions,
@@ -294,13 +288,17 @@ export interface Endpoints {
    *
    * @example
    * ```ts
-   * await plinth.webhooks.endpoints.secret({ id: 'ep_01h455vb4pex5vsknk084sn02q' });
+   * await plinth.webhooks.endpoints.secret({ id: 'accounting' });
    * ```
    */
   readonly secret: (
     request: {
-      /** Id of an endpoint. */
-      id: T.EndpointId;
+      /**
+       * An endpoint, by its id or by the `uid` that the tenant gave it. A value that begins with `ep_` is
+       * an id. The operator names endpoints of other tenants by their id only, because tenants may choose
+       * the same `uid`.
+       */
+      id: T.EndpointRef;
     },
     options?: RequestOptions,
   ) => Answer<T.EndpointSecret, T.Error>;
@@ -316,7 +314,7 @@ export interface Endpoints {
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: A resource named in the path or the body does not exist in this tenant.
-   * - 409: The tenant has reached its limit of endpoints, or the `Idempotency-Key` was used with another body or is in use.
+   * - 409: The `uid` is already in use, the tenant has reached its limit of endpoints, or the `Idempotency-Key` was used with another body or is in use.
    * - 413: The body, or `data` in it, is larger than the operation accepts.
    * - 415: The operation does not accept the content type of the body.
    * - 429: The API key of the request has exceeded its rate limit.
@@ -325,13 +323,17 @@ export interface Endpoints {
    *
    * @example
    * ```ts
-   * await plinth.webhooks.endpoints.test({ id: 'ep_01h455vb4pex5vsknk084sn02q', body: { event_type: 'invoice.paid' } });
+   * await plinth.webhooks.endpoints.test({ id: 'accounting', body: { event_type: 'invoice.paid' } });
    * ```
    */
   readonly test: (
     request: {
-      /** Id of an endpoint. */
-      id: T.EndpointId;
+      /**
+       * An endpoint, by its id or by the `uid` that the tenant gave it. A value that begins with `ep_` is
+       * an id. The operator names endpoints of other tenants by their id only, because tenants may choose
+       * the same `uid`.
+       */
+      id: T.EndpointRef;
       body?: T.TestEvent | undefined;
     },
     options?: RequestOptions,
@@ -348,7 +350,6 @@ export const endpointsOf = (client: Client): Endpoints =>
     delete: { verb: 'DELETE', path: '/endpoints/{id}', empty: [204] },
     disable: { verb: 'PATCH', path: '/endpoints/{id}/disable' },
     enable: { verb: 'PATCH', path: '/endpoints/{id}/enable' },
-    recover: { verb: 'POST', path: '/endpoints/{id}/recover', body: 'application/json' },
     rotateSecret: { verb: 'POST', path: '/endpoints/{id}/rotate-secret', body: 'application/json' },
     secret: { verb: 'GET', path: '/endpoints/{id}/secret' },
     test: { verb: 'POST', path: '/endpoints/{id}/test', body: 'application/json', creates: true },

@@ -9,16 +9,16 @@ import type * as T from './types.ts';
 /** `plinth.webhooks.eventTypes` */
 export interface EventTypes {
   /**
-   * Registers an event type. An existing type with this name is replaced completely, and revived if it is deprecated.
+   * Registers an event type. An existing type with this name is replaced completely, and revived if it is deprecated. An `example` that the schema does not allow is a 400.
    *
-   * Needs the scope `webhooks:admin`.
+   * Needs the scope `webhooks:admin` in the operator's tenant.
    *
    * `POST /event-types`
    *
    * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the current state does not allow the request; the message names it.
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
-   * - 409: The tenant has reached its limit of endpoints, or the `Idempotency-Key` was used with another body or is in use.
+   * - 409: The `uid` is already in use, the tenant has reached its limit of endpoints, or the `Idempotency-Key` was used with another body or is in use.
    * - 413: The body, or `data` in it, is larger than the operation accepts.
    * - 415: The operation does not accept the content type of the body.
    * - 429: The API key of the request has exceeded its rate limit.
@@ -105,7 +105,7 @@ export interface EventTypes {
   /**
    * Changes an event type. A deprecated one is revived.
    *
-   * Needs the scope `webhooks:admin`.
+   * Needs the scope `webhooks:admin` in the operator's tenant.
    *
    * `PUT /event-types/{name}`
    *
@@ -134,9 +134,9 @@ export interface EventTypes {
   ) => Answer<T.EventType, T.Error>;
 
   /**
-   * Deprecates an event type. New events of the type are refused, accepted ones are still delivered; the type remains readable and can be revived.
+   * Deprecates an event type. New events of the type are refused, accepted ones are still delivered; the type remains readable and can be revived. A deprecated type does not change.
    *
-   * Needs the scope `webhooks:admin`.
+   * Needs the scope `webhooks:admin` in the operator's tenant.
    *
    * `DELETE /event-types/{name}`
    *

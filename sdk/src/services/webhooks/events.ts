@@ -9,7 +9,7 @@ import type * as T from './types.ts';
 /** `plinth.webhooks.events` */
 export interface Events {
   /**
-   * Accepts an event and creates a delivery for every enabled endpoint that matches. Both are stored before the response is sent. A repeated `idempotency_key` returns the first event with status 200. `data` has at most 256 KiB.
+   * Accepts an event and creates a delivery for every enabled endpoint that matches. Both are stored before the response is sent. A repeated `idempotency_key` returns the first event with status 200, also after its type was deprecated. An unknown type is a 404, a deprecated one and data against its schema are a 400. `data` has at most 256 KiB. Only the operator may name another tenant.
    *
    * Needs the scope `webhooks:write`.
    *
@@ -19,7 +19,7 @@ export interface Events {
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: A resource named in the path or the body does not exist in this tenant.
-   * - 409: The tenant has reached its limit of endpoints, or the `Idempotency-Key` was used with another body or is in use.
+   * - 409: The `uid` is already in use, the tenant has reached its limit of endpoints, or the `Idempotency-Key` was used with another body or is in use.
    * - 413: The body, or `data` in it, is larger than the operation accepts.
    * - 415: The operation does not accept the content type of the body.
    * - 429: The API key of the request has exceeded its rate limit.
@@ -78,7 +78,7 @@ export interface Events {
   ) => List<T.Event, T.Error>;
 
   /**
-   * Accepts several events individually. A refused event does not prevent the others from being accepted; only a malformed body is refused as a whole.
+   * Accepts several events individually. A refused event does not prevent the others from being accepted; only a malformed body, or one that names another tenant without the right to, is refused as a whole. Of equal `idempotency_key`s in a batch, the first creates the event.
    *
    * Needs the scope `webhooks:write`.
    *
@@ -87,6 +87,7 @@ export interface Events {
    * - 400: A part of the request is missing, malformed, out of its bounds, unknown or refused, or the current state does not allow the request; the message names it.
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 409: The `uid` is already in use, the tenant has reached its limit of endpoints, or the `Idempotency-Key` was used with another body or is in use.
    * - 413: The body, or `data` in it, is larger than the operation accepts.
    * - 415: The operation does not accept the content type of the body.
    * - 429: The API key of the request has exceeded its rate limit.
@@ -173,7 +174,7 @@ export const eventsOf = (client: Client): Events =>
   resource<Events>(client, 'webhooks.events', {
     create: { verb: 'POST', path: '/events', body: 'application/json', creates: true },
     list: { verb: 'GET', path: '/events', pages: 'cursor' },
-    createBatch: { verb: 'POST', path: '/events/batch', body: 'application/json' },
+    createBatch: { verb: 'POST', path: '/events/batch', body: 'application/json', creates: true },
     get: { verb: 'GET', path: '/events/{id}' },
     deliveries: { verb: 'GET', path: '/events/{id}/deliveries', pages: 'cursor' },
   });

@@ -16,7 +16,7 @@ export type { Deliveries, Dlq, Endpoints, EventTypes, Events, Stats };
  * endpoint accepts it or no attempts are left. Delivery is at least once: the header `webhook-id`
  * is the same in every attempt, so that a receiver can process the event exactly once. Failed
  * deliveries are kept as dead letters and can be replayed. Records belong to the caller's tenant
- * and app. The operator, who holds `webhooks:admin` in the operator's tenant, reads and writes the
+ * and app. The operator, who holds `webhooks:admin` in the operator's own app, reads and writes the
  * records of all tenants of the app and may name one wherever there is a `tenant_id`.
  */
 export interface WebhooksService {

@@ -83,8 +83,13 @@ export interface components {
             error: string;
         };
         /**
-         * @description The tenant has reached its limit of endpoints, or the `Idempotency-Key` was used with another
-         *     body or is in use.
+         * @description A part of a tenant's events, such as those of one project or customer.
+         * @example project-7
+         */
+        ChannelName: string;
+        /**
+         * @description The `uid` is already in use, the tenant has reached its limit of endpoints, or the
+         *     `Idempotency-Key` was used with another body or is in use.
          * @example {
          *       "error": "idempotency key was used with another body"
          *     }
@@ -198,7 +203,12 @@ export interface components {
              */
             older_than?: components["schemas"]["Duration"] | undefined;
             /** @description Only dead letters of this endpoint. */
-            endpoint_id?: components["schemas"]["EndpointId"] | undefined;
+            endpoint_id?: components["schemas"]["EndpointRef"] | undefined;
+            /**
+             * @description Only dead letters of this tenant. Only the operator may name a tenant other than the caller's
+             *     own.
+             */
+            tenant_id?: components["schemas"]["TenantId"] | undefined;
         };
         /**
          * @description The number of dead letters removed.
@@ -321,6 +331,7 @@ export interface components {
          * @description A URL of a tenant, with the events that are sent to it and the settings for sending.
          * @example {
          *       "id": "ep_01h455vb4pex5vsknk084sn02q",
+         *       "uid": "accounting",
          *       "tenant_id": "acme",
          *       "app_id": "default",
          *       "url": "https://hooks.acme.example/plinth",
@@ -329,6 +340,8 @@ export interface components {
          *         "invoice.*",
          *         "customer.created"
          *       ],
+         *       "channels": [],
+         *       "ordered": false,
          *       "headers": {
          *         "x-region": "eu"
          *       },
@@ -356,13 +369,15 @@ export interface components {
         Endpoint: {
             /** @description Its id. */
             readonly id: components["schemas"]["EndpointId"];
+            /** @description The tenant's own id for it, which can be used in place of `id`; null for none. */
+            uid: components["schemas"]["EndpointUid"] | null;
             /** @description The tenant whose events it receives; defaults to the caller's own, and is immutable. */
             tenant_id: components["schemas"]["TenantId"];
             /** @description The app whose events it receives. */
             readonly app_id: components["schemas"]["AppId"];
             /**
              * @description The address of deliveries; stored in the normal form of the URL standard. It must not lead into
-             *     a private network.
+             *     a private network unless the server allows private targets.
              */
             url: components["schemas"]["EndpointUrl"];
             /** @description Its purpose. */
@@ -372,6 +387,17 @@ export interface components {
              *     removed. An event is delivered once, however many patterns match.
              */
             event_types: components["schemas"]["EventTypePattern"][];
+            /**
+             * @description Only events in one of these channels are delivered; duplicates are removed. Without channels,
+             *     events of all channels and of none are.
+             */
+            channels: components["schemas"]["ChannelName"][];
+            /**
+             * @description Whether events with the same `order_key` are delivered one after the other, in the order in which
+             *     they were accepted. An event is not attempted until the one before it is delivered or has failed;
+             *     events with other keys, or with none, do not wait.
+             */
+            ordered: boolean;
             /** @description Its custom headers. */
             headers: components["schemas"]["CustomHeaders"];
             /**
@@ -381,7 +407,7 @@ export interface components {
             rate_limit: number;
             /** @description Free-form data that the tenant defines. */
             metadata: components["schemas"]["Metadata"];
-            /** @description Whether it receives events. After creation, it is changed only by enabling and disabling. */
+            /** @description Whether it receives events. A change has the effects of enabling or disabling it. */
             enabled: boolean;
             /** @description Why it is disabled; null while it is enabled. */
             readonly disabled_reason: components["schemas"]["DisabledReason"] | null;
@@ -406,6 +432,7 @@ export interface components {
         /**
          * @description A request to create an endpoint. Read-only members are accepted and ignored; `null` means absent.
          * @example {
+         *       "uid": "accounting",
          *       "tenant_id": "acme",
          *       "url": "https://hooks.acme.example/plinth",
          *       "description": "Accounting",
@@ -413,6 +440,8 @@ export interface components {
          *         "invoice.*",
          *         "customer.created"
          *       ],
+         *       "channels": [],
+         *       "ordered": false,
          *       "headers": {
          *         "x-region": "eu"
          *       },
@@ -428,11 +457,16 @@ export interface components {
          *     }
          */
         EndpointCreate: {
+            /**
+             * @description The tenant's own id for it, which can be used in place of `id`; null for none.
+             * @default null
+             */
+            uid?: (components["schemas"]["EndpointUid"] | null) | undefined;
             /** @description The tenant whose events it receives; defaults to the caller's own, and is immutable. */
             tenant_id?: components["schemas"]["TenantId"] | undefined;
             /**
              * @description The address of deliveries; stored in the normal form of the URL standard. It must not lead into
-             *     a private network.
+             *     a private network unless the server allows private targets.
              */
             url: components["schemas"]["EndpointUrl"];
             /**
@@ -445,6 +479,19 @@ export interface components {
              *     removed. An event is delivered once, however many patterns match.
              */
             event_types: components["schemas"]["EventTypePattern"][];
+            /**
+             * @description Only events in one of these channels are delivered; duplicates are removed. Without channels,
+             *     events of all channels and of none are.
+             * @default []
+             */
+            channels?: components["schemas"]["ChannelName"][] | undefined;
+            /**
+             * @description Whether events with the same `order_key` are delivered one after the other, in the order in which
+             *     they were accepted. An event is not attempted until the one before it is delivered or has failed;
+             *     events with other keys, or with none, do not wait.
+             * @default false
+             */
+            ordered?: boolean | undefined;
             /**
              * @description Its custom headers.
              * @default {}
@@ -462,7 +509,7 @@ export interface components {
              */
             metadata?: components["schemas"]["Metadata"] | undefined;
             /**
-             * @description Whether it receives events. After creation, it is changed only by enabling and disabling.
+             * @description Whether it receives events. A change has the effects of enabling or disabling it.
              * @default true
              */
             enabled?: boolean | undefined;
@@ -523,6 +570,13 @@ export interface components {
         /** @description A page of endpoints. */
         EndpointList: components["schemas"]["Endpoint"][];
         /**
+         * @description An endpoint, by its id or by the `uid` that the tenant gave it. A value that begins with `ep_` is
+         *     an id. The operator names endpoints of other tenants by their id only, because tenants may choose
+         *     the same `uid`.
+         * @example accounting
+         */
+        EndpointRef: string;
+        /**
          * @description The secret of an endpoint.
          * @example {
          *       "secret": "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
@@ -533,14 +587,23 @@ export interface components {
             secret: components["schemas"]["Secret"];
         };
         /**
+         * @description The tenant's own id of an endpoint, unique in the tenant and app. It cannot begin with `ep_`, like
+         *     the ids that the server makes.
+         * @example accounting
+         */
+        EndpointUid: string;
+        /**
          * @description What is sent to change: Endpoint. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
+         *       "uid": "accounting",
          *       "url": "https://hooks.acme.example/plinth",
          *       "description": "Accounting",
          *       "event_types": [
          *         "invoice.*",
          *         "customer.created"
          *       ],
+         *       "channels": [],
+         *       "ordered": false,
          *       "headers": {
          *         "x-region": "eu"
          *       },
@@ -548,6 +611,7 @@ export interface components {
          *       "metadata": {
          *         "team": "finance"
          *       },
+         *       "enabled": true,
          *       "payload_format": "standard",
          *       "max_concurrency": 20,
          *       "timeout": "15s",
@@ -555,9 +619,11 @@ export interface components {
          *     }
          */
         EndpointUpdate: {
+            /** @description The tenant's own id for it, which can be used in place of `id`; null for none. */
+            uid?: (components["schemas"]["EndpointUid"] | null) | undefined;
             /**
              * @description The address of deliveries; stored in the normal form of the URL standard. It must not lead into
-             *     a private network.
+             *     a private network unless the server allows private targets.
              */
             url?: components["schemas"]["EndpointUrl"] | undefined;
             /** @description Its purpose. */
@@ -567,12 +633,25 @@ export interface components {
              *     removed. An event is delivered once, however many patterns match.
              */
             event_types?: components["schemas"]["EventTypePattern"][] | undefined;
+            /**
+             * @description Only events in one of these channels are delivered; duplicates are removed. Without channels,
+             *     events of all channels and of none are.
+             */
+            channels?: (components["schemas"]["ChannelName"][] | null) | undefined;
+            /**
+             * @description Whether events with the same `order_key` are delivered one after the other, in the order in which
+             *     they were accepted. An event is not attempted until the one before it is delivered or has failed;
+             *     events with other keys, or with none, do not wait.
+             */
+            ordered?: (boolean | null) | undefined;
             /** @description Its custom headers. */
             headers?: (components["schemas"]["CustomHeaders"] | null) | undefined;
             /** @description The maximum number of attempts a second, retries included; 0 for no limit. */
             rate_limit?: (number | null) | undefined;
             /** @description Free-form data that the tenant defines. */
             metadata?: (components["schemas"]["Metadata"] | null) | undefined;
+            /** @description Whether it receives events. A change has the effects of enabling or disabling it. */
+            enabled?: (boolean | null) | undefined;
             /** @description The format of the body of a delivery. */
             payload_format?: (components["schemas"]["PayloadFormat"] | null) | undefined;
             /** @description The maximum number of attempts in flight at once. */
@@ -583,7 +662,8 @@ export interface components {
             max_attempts?: (components["schemas"]["MaxAttempts"] | null) | undefined;
         };
         /**
-         * @description The address of deliveries: an absolute `https` URL without user information or fragment.
+         * @description The address of deliveries: an absolute `https` URL without user information or fragment. Plain
+         *     `http` is accepted only by a server that allows private targets.
          * @example https://hooks.acme.example/plinth
          */
         EndpointUrl: string;
@@ -599,6 +679,8 @@ export interface components {
          *         "amount": 4900
          *       },
          *       "idempotency_key": "inv-4711-paid",
+         *       "order_key": "inv_01khgbwb6gfcvt5fwr9s2r6n64",
+         *       "channels": [],
          *       "delivery_count": 1,
          *       "created_at": "2026-11-20T09:30:00.000Z"
          *     }
@@ -620,9 +702,16 @@ export interface components {
              */
             idempotency_key: components["schemas"]["IdempotencyKey"] | null;
             /**
+             * @description Events with this key reach endpoints with `ordered` one after the other. The key of the
+             *     platform's own events is their subject; an event without a key is not ordered.
+             */
+            order_key: components["schemas"]["OrderKey"] | null;
+            /** @description The channels that it belongs to; duplicates are removed. */
+            channels: components["schemas"]["ChannelName"][];
+            /**
              * Format: int32
              * @description The number of deliveries created when it was accepted: one for each enabled endpoint with a
-             *     matching pattern.
+             *     matching pattern and channel.
              */
             readonly delivery_count: number;
             /** @description When it was accepted. */
@@ -667,6 +756,8 @@ export interface components {
          *           "amount": 4900
          *         },
          *         "idempotency_key": "inv-4711-paid",
+         *         "order_key": "inv_01khgbwb6gfcvt5fwr9s2r6n64",
+         *         "channels": [],
          *         "delivery_count": 1,
          *         "created_at": "2026-11-20T09:30:00.000Z"
          *       },
@@ -700,6 +791,8 @@ export interface components {
          *               "amount": 4900
          *             },
          *             "idempotency_key": "inv-4711-paid",
+         *             "order_key": "inv_01khgbwb6gfcvt5fwr9s2r6n64",
+         *             "channels": [],
          *             "delivery_count": 1,
          *             "created_at": "2026-11-20T09:30:00.000Z"
          *           },
@@ -718,8 +811,10 @@ export interface components {
             results: components["schemas"]["EventBatchItem"][];
         };
         /**
-         * @description The data of an event, as its type defines it: at most 256 KiB serialised, 64 levels deep. The
-         *     order of keys is preserved.
+         * @description The data of an event, as its type defines it: at most 256 KiB serialised, 60 levels deep. What was
+         *     accepted is signed and sent byte for byte, with its order of keys and its notation of numbers.
+         *     Data that JSON parsing would change are refused: a key that occurs twice, or a number that a double
+         *     cannot hold, such as a large integer.
          * @example {
          *       "invoice_id": "inv_01khgbwb6gfcvt5fwr9s2r6n64",
          *       "amount": 4900
@@ -742,7 +837,9 @@ export interface components {
          *         "invoice_id": "inv_01khgbwb6gfcvt5fwr9s2r6n64",
          *         "amount": 4900
          *       },
-         *       "idempotency_key": "inv-4711-paid"
+         *       "idempotency_key": "inv-4711-paid",
+         *       "order_key": "inv_01khgbwb6gfcvt5fwr9s2r6n64",
+         *       "channels": []
          *     }
          */
         EventInput: {
@@ -761,6 +858,17 @@ export interface components {
              * @default null
              */
             idempotency_key?: (components["schemas"]["IdempotencyKey"] | null) | undefined;
+            /**
+             * @description Events with this key reach endpoints with `ordered` one after the other. The key of the
+             *     platform's own events is their subject; an event without a key is not ordered.
+             * @default null
+             */
+            order_key?: (components["schemas"]["OrderKey"] | null) | undefined;
+            /**
+             * @description The channels that it belongs to; duplicates are removed.
+             * @default []
+             */
+            channels?: components["schemas"]["ChannelName"][] | undefined;
         };
         /** @description A page of events. */
         EventList: components["schemas"]["Event"][];
@@ -984,6 +1092,7 @@ export interface components {
          * @description An endpoint with its secret.
          * @example {
          *       "id": "ep_01h455vb4pex5vsknk084sn02q",
+         *       "uid": "accounting",
          *       "tenant_id": "acme",
          *       "app_id": "default",
          *       "url": "https://hooks.acme.example/plinth",
@@ -992,6 +1101,8 @@ export interface components {
          *         "invoice.*",
          *         "customer.created"
          *       ],
+         *       "channels": [],
+         *       "ordered": false,
          *       "headers": {
          *         "x-region": "eu"
          *       },
@@ -1020,13 +1131,15 @@ export interface components {
         IssuedEndpoint: {
             /** @description Its id. */
             readonly id: components["schemas"]["EndpointId"];
+            /** @description The tenant's own id for it, which can be used in place of `id`; null for none. */
+            uid: components["schemas"]["EndpointUid"] | null;
             /** @description The tenant whose events it receives; defaults to the caller's own, and is immutable. */
             tenant_id: components["schemas"]["TenantId"];
             /** @description The app whose events it receives. */
             readonly app_id: components["schemas"]["AppId"];
             /**
              * @description The address of deliveries; stored in the normal form of the URL standard. It must not lead into
-             *     a private network.
+             *     a private network unless the server allows private targets.
              */
             url: components["schemas"]["EndpointUrl"];
             /** @description Its purpose. */
@@ -1036,6 +1149,17 @@ export interface components {
              *     removed. An event is delivered once, however many patterns match.
              */
             event_types: components["schemas"]["EventTypePattern"][];
+            /**
+             * @description Only events in one of these channels are delivered; duplicates are removed. Without channels,
+             *     events of all channels and of none are.
+             */
+            channels: components["schemas"]["ChannelName"][];
+            /**
+             * @description Whether events with the same `order_key` are delivered one after the other, in the order in which
+             *     they were accepted. An event is not attempted until the one before it is delivered or has failed;
+             *     events with other keys, or with none, do not wait.
+             */
+            ordered: boolean;
             /** @description Its custom headers. */
             headers: components["schemas"]["CustomHeaders"];
             /**
@@ -1045,7 +1169,7 @@ export interface components {
             rate_limit: number;
             /** @description Free-form data that the tenant defines. */
             metadata: components["schemas"]["Metadata"];
-            /** @description Whether it receives events. After creation, it is changed only by enabling and disabling. */
+            /** @description Whether it receives events. A change has the effects of enabling or disabling it. */
             enabled: boolean;
             /** @description Why it is disabled; null while it is enabled. */
             readonly disabled_reason: components["schemas"]["DisabledReason"] | null;
@@ -1102,15 +1226,19 @@ export interface components {
             error: string;
         };
         /**
+         * @description What an event is about: events with the same key reach an ordered endpoint one after the other.
+         * @example inv_01khgbwb6gfcvt5fwr9s2r6n64
+         */
+        OrderKey: string;
+        /**
          * @description The format of the body of a delivery.
          * @enum {string}
          */
-        PayloadFormat: "standard" | "data" | "cloudevents";
+        PayloadFormat: "standard" | "data";
         /**
-         * @description A JSON Schema object of 2020-12, or of draft-07 if its `$schema` says so: at most 64 KiB, 32
-         *     levels deep, 1000 subschemas. References to other documents, cyclic references, `$dynamicRef`,
-         *     `uniqueItems` without `maxItems` of at most 500, and regular expressions over 512 characters or
-         *     outside RE2 are refused. `format` is an annotation and is not validated.
+         * @description A JSON Schema object of 2020-12, or of draft-07 if its `$schema` says so: at most 64 KiB and 32
+         *     levels deep. References to other documents, and regular expressions over 512 characters or outside
+         *     RE2, are refused. `format` is an annotation and is not validated.
          * @example {
          *       "type": "object",
          *       "required": [
@@ -1143,36 +1271,7 @@ export interface components {
             error: string;
         };
         /**
-         * @description The result of a recovery.
-         * @example {
-         *       "recovered": 212,
-         *       "next_since": null
-         *     }
-         */
-        Recovery: {
-            /**
-             * Format: int32
-             * @description The number of deliveries created.
-             */
-            recovered: number;
-            /** @description The start of the next request; null when nothing is left. */
-            next_since: components["schemas"]["Timestamp"] | null;
-        };
-        /**
-         * @description The period of missed events: those accepted from `since` on and before `until`.
-         * @example {
-         *       "since": "2026-11-19T00:00:00.000Z",
-         *       "until": "2026-11-20T00:00:00.000Z"
-         *     }
-         */
-        RecoveryInput: {
-            /** @description The start of the period, inclusive. */
-            since: components["schemas"]["Timestamp"];
-            /** @description The end of the period, exclusive; defaults to now. */
-            until?: components["schemas"]["Timestamp"] | undefined;
-        };
-        /**
-         * @description The dead letters to replay: `ids`, or at least one of the other members.
+         * @description The dead letters to replay: `ids`, or at least one of `endpoint_id`, `event_type`, `from` and `to`.
          * @example {
          *       "ids": [
          *         "dlq_01h456c9k2f5tvsknk084sn0aa",
@@ -1184,13 +1283,18 @@ export interface components {
             /** @description Only dead letters with these ids. */
             ids?: components["schemas"]["DeadLetterId"][] | undefined;
             /** @description Only dead letters of this endpoint. */
-            endpoint_id?: components["schemas"]["EndpointId"] | undefined;
+            endpoint_id?: components["schemas"]["EndpointRef"] | undefined;
             /** @description Only dead letters of events of this type. */
             event_type?: components["schemas"]["EventTypeName"] | undefined;
             /** @description Only dead letters that failed at or after this time. */
             from?: components["schemas"]["Timestamp"] | undefined;
             /** @description Only dead letters that failed before this time. */
             to?: components["schemas"]["Timestamp"] | undefined;
+            /**
+             * @description Only dead letters of this tenant, together with a filter. Only the operator may name a tenant
+             *     other than the caller's own.
+             */
+            tenant_id?: components["schemas"]["TenantId"] | undefined;
         };
         /**
          * @description The result of a replay.
@@ -1382,6 +1486,7 @@ export type AttemptId = components['schemas']['AttemptId'];
 export type AttemptList = components['schemas']['AttemptList'];
 export type AttemptOutcome = components['schemas']['AttemptOutcome'];
 export type BadRequest = components['schemas']['BadRequest'];
+export type ChannelName = components['schemas']['ChannelName'];
 export type Conflict = components['schemas']['Conflict'];
 export type Count = components['schemas']['Count'];
 export type Cursor = components['schemas']['Cursor'];
@@ -1405,7 +1510,9 @@ export type EndpointCreate = components['schemas']['EndpointCreate'];
 export type EndpointHealth = components['schemas']['EndpointHealth'];
 export type EndpointId = components['schemas']['EndpointId'];
 export type EndpointList = components['schemas']['EndpointList'];
+export type EndpointRef = components['schemas']['EndpointRef'];
 export type EndpointSecret = components['schemas']['EndpointSecret'];
+export type EndpointUid = components['schemas']['EndpointUid'];
 export type EndpointUpdate = components['schemas']['EndpointUpdate'];
 export type EndpointUrl = components['schemas']['EndpointUrl'];
 export type Event = components['schemas']['Event'];
@@ -1435,11 +1542,10 @@ export type MaxAttempts = components['schemas']['MaxAttempts'];
 export type Metadata = components['schemas']['Metadata'];
 export type Milliseconds = components['schemas']['Milliseconds'];
 export type NotFound = components['schemas']['NotFound'];
+export type OrderKey = components['schemas']['OrderKey'];
 export type PayloadFormat = components['schemas']['PayloadFormat'];
 export type PayloadSchema = components['schemas']['PayloadSchema'];
 export type RateLimited = components['schemas']['RateLimited'];
-export type Recovery = components['schemas']['Recovery'];
-export type RecoveryInput = components['schemas']['RecoveryInput'];
 export type ReplayInput = components['schemas']['ReplayInput'];
 export type ReplayResult = components['schemas']['ReplayResult'];
 export type ResponseExcerpt = components['schemas']['ResponseExcerpt'];

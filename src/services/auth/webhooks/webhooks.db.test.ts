@@ -27,7 +27,7 @@ describe('a webhook', () => {
     });
     expect([answer.status, answer.headers.get('cache-control')]).toEqual([201, 'no-store']);
     const { secret, ...webhook } = answer.body as IssuedWebhook;
-    expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{32}$/);
+    expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
     expect(webhook).toMatchObject({
       url,
       app_id: 'default',
