@@ -6,7 +6,7 @@ const { ClientRegistration_register_body, ClientRegistration_update_body } = (()
 
 const ClientRegistration_register_body = validate20;
 const schema31 = {"$id":"ClientRegistration_register_body","$ref":"contract#/$defs/ClientRegistrationRequest"};
-const schema33 = {"type":"object","properties":{"client_name":{"$ref":"contract#/$defs/Name"},"redirect_uris":{"type":"array","items":{"$ref":"contract#/$defs/RedirectUri"},"maxItems":20},"post_logout_redirect_uris":{"type":"array","items":{"$ref":"contract#/$defs/RedirectUri"},"maxItems":20},"token_endpoint_auth_method":{"$ref":"contract#/$defs/ClientAuthMethod"},"scope":{"$ref":"contract#/$defs/ScopeList"},"backchannel_logout_uri":{"$ref":"contract#/$defs/Url"},"backchannel_logout_session_required":{"type":"boolean"},"grant_types":{"type":"array","items":{"$ref":"contract#/$defs/GrantTypeName"},"minItems":1,"maxItems":10},"response_types":{"type":"array","items":{"$ref":"contract#/$defs/ResponseType"},"maxItems":10},"client_id":{"$ref":"contract#/$defs/SentClientId"},"client_secret":{"$ref":"contract#/$defs/SentClientSecret"}}};
+const schema33 = {"type":"object","properties":{"client_name":{"$ref":"contract#/$defs/Name"},"redirect_uris":{"type":"array","items":{"$ref":"contract#/$defs/RedirectUri"},"maxItems":20},"post_logout_redirect_uris":{"type":"array","items":{"$ref":"contract#/$defs/RedirectUri"},"maxItems":20},"token_endpoint_auth_method":{"$ref":"contract#/$defs/ClientAuthMethod"},"scope":{"$ref":"contract#/$defs/ScopeList"},"backchannel_logout_uri":{"$ref":"contract#/$defs/Url"},"backchannel_logout_session_required":{"type":"boolean"},"dpop_bound_access_tokens":{"type":"boolean"},"grant_types":{"type":"array","items":{"$ref":"contract#/$defs/GrantTypeName"},"minItems":1,"maxItems":10},"response_types":{"type":"array","items":{"$ref":"contract#/$defs/ResponseType"},"maxItems":10},"client_id":{"$ref":"contract#/$defs/SentClientId"},"client_secret":{"$ref":"contract#/$defs/SentClientSecret"}}};
 const schema34 = {"type":"string","minLength":1,"maxLength":128};
 const schema35 = {"type":"string","maxLength":2048,"format":"uri"};
 const schema37 = {"type":"string","enum":["none","client_secret_basic","client_secret_post","private_key_jwt"]};
@@ -248,35 +248,47 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.grant_types !== undefined){
-let data9 = data.grant_types;
+if(data.dpop_bound_access_tokens !== undefined){
 const _errs25 = errors;
-if(errors === _errs25){
-if(Array.isArray(data9)){
-if(data9.length > 10){
+if(typeof data.dpop_bound_access_tokens !== "boolean"){
+validate22.errors = [{instancePath:instancePath+"/dpop_bound_access_tokens",schemaPath:"#/properties/dpop_bound_access_tokens/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+return false;
+}
+var valid0 = _errs25 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.grant_types !== undefined){
+let data10 = data.grant_types;
+const _errs27 = errors;
+if(errors === _errs27){
+if(Array.isArray(data10)){
+if(data10.length > 10){
 validate22.errors = [{instancePath:instancePath+"/grant_types",schemaPath:"#/properties/grant_types/maxItems",keyword:"maxItems",params:{limit: 10},message:"must NOT have more than 10 items"}];
 return false;
 }
 else {
-if(data9.length < 1){
+if(data10.length < 1){
 validate22.errors = [{instancePath:instancePath+"/grant_types",schemaPath:"#/properties/grant_types/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
 return false;
 }
 else {
 var valid9 = true;
-const len2 = data9.length;
+const len2 = data10.length;
 for(let i2=0; i2<len2; i2++){
-let data10 = data9[i2];
-const _errs27 = errors;
-const _errs28 = errors;
-if(errors === _errs28){
-if(typeof data10 === "string"){
-if(func1(data10) > 64){
+let data11 = data10[i2];
+const _errs29 = errors;
+const _errs30 = errors;
+if(errors === _errs30){
+if(typeof data11 === "string"){
+if(func1(data11) > 64){
 validate22.errors = [{instancePath:instancePath+"/grant_types/" + i2,schemaPath:"contract#/$defs/GrantTypeName/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
 else {
-if(func1(data10) < 1){
+if(func1(data11) < 1){
 validate22.errors = [{instancePath:instancePath+"/grant_types/" + i2,schemaPath:"contract#/$defs/GrantTypeName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -287,7 +299,7 @@ validate22.errors = [{instancePath:instancePath+"/grant_types/" + i2,schemaPath:
 return false;
 }
 }
-var valid9 = _errs27 === errors;
+var valid9 = _errs29 === errors;
 if(!valid9){
 break;
 }
@@ -300,31 +312,31 @@ validate22.errors = [{instancePath:instancePath+"/grant_types",schemaPath:"#/pro
 return false;
 }
 }
-var valid0 = _errs25 === errors;
+var valid0 = _errs27 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.response_types !== undefined){
-let data11 = data.response_types;
-const _errs30 = errors;
-if(errors === _errs30){
-if(Array.isArray(data11)){
-if(data11.length > 10){
+let data12 = data.response_types;
+const _errs32 = errors;
+if(errors === _errs32){
+if(Array.isArray(data12)){
+if(data12.length > 10){
 validate22.errors = [{instancePath:instancePath+"/response_types",schemaPath:"#/properties/response_types/maxItems",keyword:"maxItems",params:{limit: 10},message:"must NOT have more than 10 items"}];
 return false;
 }
 else {
 var valid11 = true;
-const len3 = data11.length;
+const len3 = data12.length;
 for(let i3=0; i3<len3; i3++){
-let data12 = data11[i3];
-const _errs32 = errors;
-const _errs33 = errors;
-if(errors === _errs33){
-if(typeof data12 === "string"){
-if(func1(data12) > 64){
+let data13 = data12[i3];
+const _errs34 = errors;
+const _errs35 = errors;
+if(errors === _errs35){
+if(typeof data13 === "string"){
+if(func1(data13) > 64){
 validate22.errors = [{instancePath:instancePath+"/response_types/" + i3,schemaPath:"contract#/$defs/ResponseType/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
@@ -334,7 +346,7 @@ validate22.errors = [{instancePath:instancePath+"/response_types/" + i3,schemaPa
 return false;
 }
 }
-var valid11 = _errs32 === errors;
+var valid11 = _errs34 === errors;
 if(!valid11){
 break;
 }
@@ -346,24 +358,24 @@ validate22.errors = [{instancePath:instancePath+"/response_types",schemaPath:"#/
 return false;
 }
 }
-var valid0 = _errs30 === errors;
+var valid0 = _errs32 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.client_id !== undefined){
-let data13 = data.client_id;
-const _errs35 = errors;
-const _errs36 = errors;
-if(errors === _errs36){
-if(typeof data13 === "string"){
-if(func1(data13) > 128){
+let data14 = data.client_id;
+const _errs37 = errors;
+const _errs38 = errors;
+if(errors === _errs38){
+if(typeof data14 === "string"){
+if(func1(data14) > 128){
 validate22.errors = [{instancePath:instancePath+"/client_id",schemaPath:"contract#/$defs/SentClientId/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
 return false;
 }
 else {
-if(func1(data13) < 1){
+if(func1(data14) < 1){
 validate22.errors = [{instancePath:instancePath+"/client_id",schemaPath:"contract#/$defs/SentClientId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -374,24 +386,24 @@ validate22.errors = [{instancePath:instancePath+"/client_id",schemaPath:"contrac
 return false;
 }
 }
-var valid0 = _errs35 === errors;
+var valid0 = _errs37 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.client_secret !== undefined){
-let data14 = data.client_secret;
-const _errs38 = errors;
-const _errs39 = errors;
-if(errors === _errs39){
-if(typeof data14 === "string"){
-if(func1(data14) > 256){
+let data15 = data.client_secret;
+const _errs40 = errors;
+const _errs41 = errors;
+if(errors === _errs41){
+if(typeof data15 === "string"){
+if(func1(data15) > 256){
 validate22.errors = [{instancePath:instancePath+"/client_secret",schemaPath:"contract#/$defs/SentClientSecret/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
 return false;
 }
 else {
-if(func1(data14) < 1){
+if(func1(data15) < 1){
 validate22.errors = [{instancePath:instancePath+"/client_secret",schemaPath:"contract#/$defs/SentClientSecret/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -402,10 +414,11 @@ validate22.errors = [{instancePath:instancePath+"/client_secret",schemaPath:"con
 return false;
 }
 }
-var valid0 = _errs38 === errors;
+var valid0 = _errs40 === errors;
 }
 else {
 var valid0 = true;
+}
 }
 }
 }
@@ -426,7 +439,7 @@ return false;
 validate22.errors = vErrors;
 return errors === 0;
 }
-validate22.evaluated = {"props":{"client_name":true,"redirect_uris":true,"post_logout_redirect_uris":true,"token_endpoint_auth_method":true,"scope":true,"backchannel_logout_uri":true,"backchannel_logout_session_required":true,"grant_types":true,"response_types":true,"client_id":true,"client_secret":true},"dynamicProps":false,"dynamicItems":false};
+validate22.evaluated = {"props":{"client_name":true,"redirect_uris":true,"post_logout_redirect_uris":true,"token_endpoint_auth_method":true,"scope":true,"backchannel_logout_uri":true,"backchannel_logout_session_required":true,"dpop_bound_access_tokens":true,"grant_types":true,"response_types":true,"client_id":true,"client_secret":true},"dynamicProps":false,"dynamicItems":false};
 
 
 function validate20(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -447,7 +460,7 @@ errors = vErrors.length;
 validate20.errors = vErrors;
 return errors === 0;
 }
-validate20.evaluated = {"props":{"client_name":true,"redirect_uris":true,"post_logout_redirect_uris":true,"token_endpoint_auth_method":true,"scope":true,"backchannel_logout_uri":true,"backchannel_logout_session_required":true,"grant_types":true,"response_types":true,"client_id":true,"client_secret":true},"dynamicProps":false,"dynamicItems":false};
+validate20.evaluated = {"props":{"client_name":true,"redirect_uris":true,"post_logout_redirect_uris":true,"token_endpoint_auth_method":true,"scope":true,"backchannel_logout_uri":true,"backchannel_logout_session_required":true,"dpop_bound_access_tokens":true,"grant_types":true,"response_types":true,"client_id":true,"client_secret":true},"dynamicProps":false,"dynamicItems":false};
 
 const ClientRegistration_update_body = validate24;
 const schema44 = {"$id":"ClientRegistration_update_body","$ref":"contract#/$defs/ClientRegistrationRequest"};
@@ -681,35 +694,47 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.grant_types !== undefined){
-let data9 = data.grant_types;
+if(data.dpop_bound_access_tokens !== undefined){
 const _errs25 = errors;
-if(errors === _errs25){
-if(Array.isArray(data9)){
-if(data9.length > 10){
+if(typeof data.dpop_bound_access_tokens !== "boolean"){
+validate25.errors = [{instancePath:instancePath+"/dpop_bound_access_tokens",schemaPath:"#/properties/dpop_bound_access_tokens/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+return false;
+}
+var valid0 = _errs25 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.grant_types !== undefined){
+let data10 = data.grant_types;
+const _errs27 = errors;
+if(errors === _errs27){
+if(Array.isArray(data10)){
+if(data10.length > 10){
 validate25.errors = [{instancePath:instancePath+"/grant_types",schemaPath:"#/properties/grant_types/maxItems",keyword:"maxItems",params:{limit: 10},message:"must NOT have more than 10 items"}];
 return false;
 }
 else {
-if(data9.length < 1){
+if(data10.length < 1){
 validate25.errors = [{instancePath:instancePath+"/grant_types",schemaPath:"#/properties/grant_types/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
 return false;
 }
 else {
 var valid9 = true;
-const len2 = data9.length;
+const len2 = data10.length;
 for(let i2=0; i2<len2; i2++){
-let data10 = data9[i2];
-const _errs27 = errors;
-const _errs28 = errors;
-if(errors === _errs28){
-if(typeof data10 === "string"){
-if(func1(data10) > 64){
+let data11 = data10[i2];
+const _errs29 = errors;
+const _errs30 = errors;
+if(errors === _errs30){
+if(typeof data11 === "string"){
+if(func1(data11) > 64){
 validate25.errors = [{instancePath:instancePath+"/grant_types/" + i2,schemaPath:"contract#/$defs/GrantTypeName/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
 else {
-if(func1(data10) < 1){
+if(func1(data11) < 1){
 validate25.errors = [{instancePath:instancePath+"/grant_types/" + i2,schemaPath:"contract#/$defs/GrantTypeName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -720,7 +745,7 @@ validate25.errors = [{instancePath:instancePath+"/grant_types/" + i2,schemaPath:
 return false;
 }
 }
-var valid9 = _errs27 === errors;
+var valid9 = _errs29 === errors;
 if(!valid9){
 break;
 }
@@ -733,31 +758,31 @@ validate25.errors = [{instancePath:instancePath+"/grant_types",schemaPath:"#/pro
 return false;
 }
 }
-var valid0 = _errs25 === errors;
+var valid0 = _errs27 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.response_types !== undefined){
-let data11 = data.response_types;
-const _errs30 = errors;
-if(errors === _errs30){
-if(Array.isArray(data11)){
-if(data11.length > 10){
+let data12 = data.response_types;
+const _errs32 = errors;
+if(errors === _errs32){
+if(Array.isArray(data12)){
+if(data12.length > 10){
 validate25.errors = [{instancePath:instancePath+"/response_types",schemaPath:"#/properties/response_types/maxItems",keyword:"maxItems",params:{limit: 10},message:"must NOT have more than 10 items"}];
 return false;
 }
 else {
 var valid11 = true;
-const len3 = data11.length;
+const len3 = data12.length;
 for(let i3=0; i3<len3; i3++){
-let data12 = data11[i3];
-const _errs32 = errors;
-const _errs33 = errors;
-if(errors === _errs33){
-if(typeof data12 === "string"){
-if(func1(data12) > 64){
+let data13 = data12[i3];
+const _errs34 = errors;
+const _errs35 = errors;
+if(errors === _errs35){
+if(typeof data13 === "string"){
+if(func1(data13) > 64){
 validate25.errors = [{instancePath:instancePath+"/response_types/" + i3,schemaPath:"contract#/$defs/ResponseType/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
@@ -767,7 +792,7 @@ validate25.errors = [{instancePath:instancePath+"/response_types/" + i3,schemaPa
 return false;
 }
 }
-var valid11 = _errs32 === errors;
+var valid11 = _errs34 === errors;
 if(!valid11){
 break;
 }
@@ -779,24 +804,24 @@ validate25.errors = [{instancePath:instancePath+"/response_types",schemaPath:"#/
 return false;
 }
 }
-var valid0 = _errs30 === errors;
+var valid0 = _errs32 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.client_id !== undefined){
-let data13 = data.client_id;
-const _errs35 = errors;
-const _errs36 = errors;
-if(errors === _errs36){
-if(typeof data13 === "string"){
-if(func1(data13) > 128){
+let data14 = data.client_id;
+const _errs37 = errors;
+const _errs38 = errors;
+if(errors === _errs38){
+if(typeof data14 === "string"){
+if(func1(data14) > 128){
 validate25.errors = [{instancePath:instancePath+"/client_id",schemaPath:"contract#/$defs/SentClientId/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
 return false;
 }
 else {
-if(func1(data13) < 1){
+if(func1(data14) < 1){
 validate25.errors = [{instancePath:instancePath+"/client_id",schemaPath:"contract#/$defs/SentClientId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -807,24 +832,24 @@ validate25.errors = [{instancePath:instancePath+"/client_id",schemaPath:"contrac
 return false;
 }
 }
-var valid0 = _errs35 === errors;
+var valid0 = _errs37 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.client_secret !== undefined){
-let data14 = data.client_secret;
-const _errs38 = errors;
-const _errs39 = errors;
-if(errors === _errs39){
-if(typeof data14 === "string"){
-if(func1(data14) > 256){
+let data15 = data.client_secret;
+const _errs40 = errors;
+const _errs41 = errors;
+if(errors === _errs41){
+if(typeof data15 === "string"){
+if(func1(data15) > 256){
 validate25.errors = [{instancePath:instancePath+"/client_secret",schemaPath:"contract#/$defs/SentClientSecret/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
 return false;
 }
 else {
-if(func1(data14) < 1){
+if(func1(data15) < 1){
 validate25.errors = [{instancePath:instancePath+"/client_secret",schemaPath:"contract#/$defs/SentClientSecret/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -835,10 +860,11 @@ validate25.errors = [{instancePath:instancePath+"/client_secret",schemaPath:"con
 return false;
 }
 }
-var valid0 = _errs38 === errors;
+var valid0 = _errs40 === errors;
 }
 else {
 var valid0 = true;
+}
 }
 }
 }
@@ -859,7 +885,7 @@ return false;
 validate25.errors = vErrors;
 return errors === 0;
 }
-validate25.evaluated = {"props":{"client_name":true,"redirect_uris":true,"post_logout_redirect_uris":true,"token_endpoint_auth_method":true,"scope":true,"backchannel_logout_uri":true,"backchannel_logout_session_required":true,"grant_types":true,"response_types":true,"client_id":true,"client_secret":true},"dynamicProps":false,"dynamicItems":false};
+validate25.evaluated = {"props":{"client_name":true,"redirect_uris":true,"post_logout_redirect_uris":true,"token_endpoint_auth_method":true,"scope":true,"backchannel_logout_uri":true,"backchannel_logout_session_required":true,"dpop_bound_access_tokens":true,"grant_types":true,"response_types":true,"client_id":true,"client_secret":true},"dynamicProps":false,"dynamicItems":false};
 
 
 function validate24(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -880,7 +906,7 @@ errors = vErrors.length;
 validate24.errors = vErrors;
 return errors === 0;
 }
-validate24.evaluated = {"props":{"client_name":true,"redirect_uris":true,"post_logout_redirect_uris":true,"token_endpoint_auth_method":true,"scope":true,"backchannel_logout_uri":true,"backchannel_logout_session_required":true,"grant_types":true,"response_types":true,"client_id":true,"client_secret":true},"dynamicProps":false,"dynamicItems":false};
+validate24.evaluated = {"props":{"client_name":true,"redirect_uris":true,"post_logout_redirect_uris":true,"token_endpoint_auth_method":true,"scope":true,"backchannel_logout_uri":true,"backchannel_logout_session_required":true,"dpop_bound_access_tokens":true,"grant_types":true,"response_types":true,"client_id":true,"client_secret":true},"dynamicProps":false,"dynamicItems":false};
 
 return { ClientRegistration_register_body, ClientRegistration_update_body };
 })();

@@ -1333,6 +1333,8 @@ export interface components {
             backchannel_logout_uri?: components["schemas"]["Url"];
             /** @description Whether the client needs to know which session ended. */
             backchannel_logout_session_required?: boolean;
+            /** @description Whether all access tokens of the client must be bound to a key that it proves (DPoP, RFC 9449). */
+            dpop_bound_access_tokens?: boolean;
             /** @description The client. */
             client_id: components["schemas"]["ClientId"];
             /** @description When it registered. */
@@ -1483,6 +1485,8 @@ export interface components {
             backchannel_logout_uri?: components["schemas"]["Url"] | undefined;
             /** @description Whether the client needs to know which session ended. */
             backchannel_logout_session_required?: boolean | undefined;
+            /** @description Whether all access tokens of the client must be bound to a key that it proves (DPoP, RFC 9449). */
+            dpop_bound_access_tokens?: boolean | undefined;
             /**
              * @description The grant types; `authorization_code` when absent. `client_credentials` is not available to
              *     self-registered clients.

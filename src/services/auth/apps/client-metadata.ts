@@ -40,7 +40,7 @@ export function profileOf(metadata: ClientRegistrationRequest): RegisteredProfil
     token_endpoint_auth_method: method,
     jwks: null,
     jwks_uri: null,
-    dpop_bound_access_tokens: false,
+    dpop_bound_access_tokens: metadata.dpop_bound_access_tokens ?? false,
     skip_consent: false,
     require_pkce: true,
     access_token_ttl: 3_600,
@@ -92,6 +92,7 @@ export const informationOf = (
     backchannel_logout_uri: client.backchannel_logout_uri,
     backchannel_logout_session_required: client.backchannel_logout_session_required,
   }),
+  dpop_bound_access_tokens: client.dpop_bound_access_tokens,
   registration_access_token: token,
   registration_client_uri: `${issuer}/oauth2/register/${client.id}`,
 });

@@ -106,10 +106,10 @@ const usualEffect: Readonly<Record<ChangeKind, ChangeEffect>> = {
 };
 
 /** An access token that is issued with the earlier rights while the transaction runs counts as issued before it. */
-const reachOfRights = 2_000;
+const reachOfRights = 6_000;
 
 /** Maximum duration, in milliseconds, of a transaction that removes rights. */
-const mostMs = 1_000;
+const mostMs = 5_000;
 
 /** The effect `forget` is recorded as a reload that reaches no issued tokens. */
 const changeOf = (kind: ChangeKind, id: string, effect: ChangeEffect): RecordedChange => ({
@@ -132,5 +132,5 @@ const ofAccessTokens: ReadonlySet<ChangeKind> = new Set([
 /** A token issued during a longer transaction might fall outside the reach of the change. */
 async function checkInTime(sql: Sql): Promise<void> {
   const late = await writeStore(sql).isOlderThan(mostMs);
-  if (late) throw Internal(new Error('a change of rights took longer than a second'));
+  if (late) throw Internal(new Error('a change of rights took longer than five seconds'));
 }

@@ -71,7 +71,7 @@ describe('a client that registers itself', () => {
 
   it('is called unverified wherever users see its name', async () => {
     const { client_id } = await register();
-    const { user } = await api.signUp();
+    const { user, session_token: token } = await api.signUp();
     const own = testBrowser(open);
     const query = new URLSearchParams({
       client_id,
@@ -87,6 +87,9 @@ describe('a client that registers itself', () => {
     expect(heading(consent)).toBe('Allow Notebook (unverified)?');
     expect(consent.text).toContain('nobody checked its name');
     expect(consent.text).toContain('<strong>reports.example.com</strong>');
+    await own.follow(await own.submit(consent, '/consent'));
+    const { consents } = await api.send('GET', '/me/consents', { token });
+    expect(consents).toMatchObject([{ client_id, client_name: 'Notebook (unverified)' }]);
   });
 
   it('reads, changes and deletes its registration with its token', async () => {
@@ -106,6 +109,8 @@ describe('a client that registers itself', () => {
       200,
       { ...shown, client_name: 'Notes', scope: 'openid' },
     ]);
+    const bound = await request('PUT', { ...next, dpop_bound_access_tokens: true });
+    expect(bound.body).toMatchObject({ dpop_bound_access_tokens: true });
     const secret = { ...next, client_secret: 'sec_chosen' };
     expect((await request('PUT', secret)).body).toMatchObject({ error: 'invalid_client_metadata' });
     const other = { ...next, client_id: 'client_01m7w6qgepfq9s8vanppxya2w6' };

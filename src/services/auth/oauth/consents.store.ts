@@ -1,4 +1,4 @@
-import type { Consent } from '../../../../generated/auth/types.ts';
+import type { Client, Consent } from '../../../../generated/auth/types.ts';
 import type { Sql } from '../../../db/index.ts';
 import { sha256 } from '../directory/tokens.ts';
 
@@ -8,6 +8,9 @@ export interface ConsentOf {
   readonly userId: string;
   readonly clientId: string;
 }
+
+/** A consent, with what decides how its client is shown. */
+export type StoredConsent = Omit<Consent, 'client_name'> & Pick<Client, 'name' | 'self_registered'>;
 
 /** Every statement about consents. */
 export const consentStore = (sql: Sql) => ({
@@ -38,10 +41,10 @@ export const consentStore = (sql: Sql) => ({
   },
 
   /** Lists the newest first. */
-  async list(tenant: string, userId: string, limit: number): Promise<Consent[]> {
-    return await sql<Consent[]>`
+  async list(tenant: string, userId: string, limit: number): Promise<StoredConsent[]> {
+    return await sql<StoredConsent[]>`
       select
-        clients.id as client_id, clients.name as client_name, oidc.payload -> 'scopes' as scopes,
+        clients.id as client_id, clients.name, clients.self_registered, oidc.payload -> 'scopes' as scopes,
         (oidc.payload ->> 'granted_at')::timestamptz as granted_at,
         (oidc.payload ->> 'last_used_at')::timestamptz as last_used_at
       from auth.oidc

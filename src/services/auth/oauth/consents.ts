@@ -4,6 +4,7 @@ import type { Consent } from '../../../../generated/auth/types.ts';
 import type { Database } from '../../../db/index.ts';
 import type { Context } from '../../../http/context.ts';
 import { NotFound } from '../../../lib/errors.ts';
+import { shownName } from '../apps/client-metadata.ts';
 import { authorOf, userOfCaller } from '../directory/app-context.ts';
 import { consentStore } from './consents.store.ts';
 import type { Deps } from './access/deps.ts';
@@ -17,8 +18,13 @@ const mostConsents = 200;
 /** The user's grants to OAuth clients, newest first. */
 export const consentsOf =
   ({ sql }: Pick<Database, 'sql'>) =>
-  (tenant: string, userId: string): Promise<Consent[]> =>
-    consentStore(sql).list(tenant, userId, mostConsents);
+  async (tenant: string, userId: string): Promise<Consent[]> => {
+    const consents = await consentStore(sql).list(tenant, userId, mostConsents);
+    return consents.map(({ name, self_registered, ...consent }) => ({
+      ...consent,
+      client_name: shownName({ name, self_registered }),
+    }));
+  };
 
 /** Consents: what users allowed clients to do for them. */
 export const consents = (deps: Deps) =>
