@@ -1,6 +1,6 @@
 import type { Changes, RecordedChange } from '../../../db/changes.ts';
 import type { Database, Sql } from '../../../db/index.ts';
-import { Internal } from '../../../lib/errors.ts';
+import { Unavailable } from '../../../lib/errors.ts';
 import { UnitOfWork, type Author as AnyAuthor, type Deliver } from '../../../db/write.ts';
 import type { AccountChange } from './account-changes.ts';
 import { events, type EventType } from './events.ts';
@@ -106,10 +106,10 @@ const usualEffect: Readonly<Record<ChangeKind, ChangeEffect>> = {
 };
 
 /** An access token that is issued with the earlier rights while the transaction runs counts as issued before it. */
-const reachOfRights = 6_000;
+const reachOfRights = 2_000;
 
 /** Maximum duration, in milliseconds, of a transaction that removes rights. */
-const mostMs = 5_000;
+const mostMs = 1_000;
 
 /** The effect `forget` is recorded as a reload that reaches no issued tokens. */
 const changeOf = (kind: ChangeKind, id: string, effect: ChangeEffect): RecordedChange => ({
@@ -132,5 +132,6 @@ const ofAccessTokens: ReadonlySet<ChangeKind> = new Set([
 /** A token issued during a longer transaction might fall outside the reach of the change. */
 async function checkInTime(sql: Sql): Promise<void> {
   const late = await writeStore(sql).isOlderThan(mostMs);
-  if (late) throw Internal(new Error('a change of rights took longer than five seconds'));
+  if (late)
+    throw Unavailable('store busy', { cause: new Error('a change of rights took longer than a second') });
 }
