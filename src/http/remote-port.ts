@@ -38,7 +38,10 @@ function remoteClient(name: ServiceName, { url, token }: Remote, operator: Opera
   const optionsFor = (target: Target, options: unknown): RequestOptions => {
     const asker = options as Asker;
     allow(target)(asker.caller);
-    return { ...onBehalf(asker), timeout: timeoutOf(target) };
+    const timeout = timeoutOf(target);
+    const behalf = onBehalf(asker);
+    if (timeout > patienceMs) return { ...behalf, timeout };
+    return { ...behalf, timeout, signal: AbortSignal.any([asker.signal, AbortSignal.timeout(patienceMs)]) };
   };
   return {
     send: (target, request, options) =>
@@ -85,11 +88,17 @@ function onBehalf({ caller, requestId, signal }: Asker): RequestOptions {
 /** Whether a scope is one word of the header. Another one is left out: sent, it could be read as several. */
 const isSendable = (scope: string): boolean => /^[\x21-\x7e]+$/.test(scope);
 
+/**
+ * Milliseconds for a call whose answer must come soon, retries included: a server that hangs is not asked again while the asker waits,
+ * and does not hold the asker's own callers for longer.
+ */
+const patienceMs = 5_000;
+
 /** Milliseconds for one attempt: an answer must come soon, content may take long, and a stream may be silent for a while. */
 function timeoutOf({ operation: { body, unread, events } }: Target): number {
   if (events) return 30_000;
   const whole = unread !== true && (body === undefined || /[/+]json$|\/x-www-form-urlencoded$/.test(body));
-  return whole ? 5_000 : 600_000;
+  return whole ? patienceMs : 600_000;
 }
 
 async function translated<Result>(service: ServiceName, call: () => Promise<Result>): Promise<Result> {
