@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { asOperator } from './http/asker.ts';
 import type { Context } from './http/context.ts';
@@ -15,6 +18,11 @@ const asker = madeUp('sync', asks, {
   Info_get: async (ports, _, context) => (await ask(ports, context)) ?? null,
 });
 
+const readEvents: typeof ask = async ({ keys }, context) => {
+  for await (const event of keys.keys.changes({}, asOperator(context))) return event;
+  return null;
+};
+
 describe('a service that cannot be asked', () => {
   const start = (modules: ServiceModule[], remotes = {}) =>
     testServer({ services: [], modules, strict: false, remotes });
@@ -28,6 +36,51 @@ describe('a service that cannot be asked', () => {
       expect([status, body]).toEqual([503, { error: 'authz unavailable' }]);
     } finally {
       await server.close();
+    }
+  });
+
+  it.each<[what: string, answer: (res: ServerResponse) => void, ask: typeof ask]>([
+    [
+      'and hangs is unavailable, and is not asked again in the meantime',
+      () => {},
+      ({ authz }, context) => authz.roles.get({ roleId: 'role_01m7w4n5e0f7drekxj50y51wjg' }, context),
+    ],
+    [
+      'for events and answers with a page is unavailable',
+      (res) => res.setHeader('content-type', 'text/html').end('<p>hello'),
+      readEvents,
+    ],
+    [
+      'for events any longer is unavailable',
+      (res) =>
+        res.setHeader('content-type', 'text/event-stream').end('event: error\ndata: {"error":"inside"}\n\n'),
+      readEvents,
+    ],
+    [
+      'for events and sends none that can be read is unavailable',
+      (res) => res.setHeader('content-type', 'text/event-stream').end('event: change\ndata: {\n\n'),
+      readEvents,
+    ],
+  ])('%s', { timeout: 30_000 }, async (_, answer, asking) => {
+    let asked = 0;
+    const other = createServer((_req, res) => {
+      asked += 1;
+      answer(res);
+    }).listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const remote = {
+      url: `http://127.0.0.1:${(other.address() as AddressInfo).port}`,
+      token: 'x'.repeat(32),
+    };
+    const server = await start([asker], { authz: remote, keys: remote });
+    try {
+      ask = asking;
+      const { status, body } = await server.request('GET', '/sync/info');
+      expect([status, body.error, asked]).toEqual([503, expect.stringMatching(/^\w+ unavailable$/), 1]);
+    } finally {
+      await server.close();
+      other.closeAllConnections();
+      other.close();
     }
   });
 

@@ -82,6 +82,24 @@ test('the claim of a process that died is taken over, and the dead one can no lo
   expect(await store.claim(request('dead'))).toEqual({ answer });
 });
 
+test('the claim of a request that takes long is renewed, so that nobody carries it out a second time', async () => {
+  const patient = createIdempotency({ db, log: pino({ level: 'silent' }), mac, renewalMs: 20 });
+  try {
+    const first = await patient.claim(request('long'));
+    await db.sql`update plinth.idempotency_keys set claimed_at = now() - interval '61 seconds' where key = 'long'`;
+    const renewed = () => db.sql`
+      select key from plinth.idempotency_keys where key = 'long' and claimed_at > now() - interval '30 seconds'`;
+    await expect.poll(renewed).toEqual([{ key: 'long' }]);
+    await expect(store.claim(request('long'))).rejects.toMatchObject({ kind: 'conflict', retryAfter: 1 });
+    if (!('claim' in first)) throw new Error('not claimed');
+    await first.claim.keep(answer);
+    await db.sql`update plinth.idempotency_keys set claimed_at = now() - interval '61 seconds' where key = 'long'`;
+    expect(await store.claim(request('long'))).toEqual({ answer });
+  } finally {
+    await patient.stop();
+  }
+});
+
 test('after 24 hours a key is new, and the sweep removes it', async () => {
   await (await claimed('old')).keep(answer);
   await db.sql`update plinth.idempotency_keys set claimed_at = now() - interval '25 hours' where key = 'old'`;

@@ -21,7 +21,10 @@ export interface KeptAnswer {
   readonly body: string | null;
 }
 
-/** The right to carry out the request. One of the three methods ends the claim; otherwise it can be claimed again after a minute. */
+/**
+ * The right to carry out the request, which lasts as long as this process does. One of the three methods ends the claim; a claim of a
+ * process that died can be taken over after a minute.
+ */
 export interface Claim {
   /** Stores the response for repeated requests. */
   keep(answer: KeptAnswer): Promise<void>;
@@ -37,12 +40,14 @@ export interface Idempotency {
    * first request is still running (`retryAfter` 1), and when the first response carried a secret.
    */
   claim(request: KeyedRequest): Promise<{ claim: Claim } | { answer: KeptAnswer }>;
-  /** Stops the sweep that removes records older than 24 hours. */
+  /** Stops the renewal of claims, and the sweep that removes records older than 24 hours. */
   stop(): Promise<void>;
 }
 
-/** An open claim of this age belongs to a process that died, because it is older than any request can last. */
+/** An open claim that was not renewed for so long belongs to a process that died. */
 const takeOver = '60 seconds';
+/** Milliseconds between two renewals of the claims of requests that take long. */
+const usualRenewal = 15_000;
 const retention = '24 hours';
 
 interface Row {
@@ -57,10 +62,20 @@ export interface IdempotencyOptions {
   readonly log: Log;
   /** A keyed hash: a request may contain a password, which could be guessed from a plain hash. */
   readonly mac: (tenant: string, text: string) => Uint8Array;
+  /** Milliseconds between two renewals of open claims. */
+  readonly renewalMs?: number;
 }
 
-export function createIdempotency({ db, log, mac }: IdempotencyOptions): Idempotency {
+type Claimed = Omit<KeyedRequest, 'fingerprint'>;
+
+export function createIdempotency({
+  db,
+  log,
+  mac,
+  renewalMs = usualRenewal,
+}: IdempotencyOptions): Idempotency {
   const { sql } = db;
+  const open = openClaims(db, log, renewalMs);
   const sweep = periodic({
     db,
     name: 'plinth.idempotency',
@@ -92,16 +107,20 @@ export function createIdempotency({ db, log, mac }: IdempotencyOptions): Idempot
     return row;
   }
 
-  const claimOf = ({ tenant, scope, key }: KeyedRequest, claim: string): Claim => {
+  const claimOf = ({ tenant, scope, key }: Claimed, claim: string): Claim => {
+    open.add(claim, { tenant, scope, key });
     const mine = sql`tenant_id = ${tenant} and scope = ${scope} and key = ${key} and claim = ${claim} and completed_at is null`;
     return {
       async keep(answer) {
+        open.delete(claim);
         await sql`update plinth.idempotency_keys set completed_at = now(), answer = ${answer} where ${mine}`;
       },
       async keepOnly(made) {
+        open.delete(claim);
         await sql`update plinth.idempotency_keys set completed_at = now(), made = ${made} where ${mine}`;
       },
       async release() {
+        open.delete(claim);
         await sql`delete from plinth.idempotency_keys where ${mine}`;
       },
     };
@@ -120,7 +139,35 @@ export function createIdempotency({ db, log, mac }: IdempotencyOptions): Idempot
       }
       throw inFlight();
     },
-    stop: () => sweep.stop(),
+    async stop() {
+      open.stop();
+      await sweep.stop();
+    },
+  };
+}
+
+/** The claims of this process whose requests still run: renewed together, so that no other process takes a slow request for a dead one. */
+function openClaims({ background: sql }: Database, log: Log, renewalMs: number) {
+  const open = new Map<string, Claimed & { readonly since: number }>();
+  async function renew(): Promise<void> {
+    const late = performance.now() - renewalMs;
+    const old = [...open].filter(([, { since }]) => since <= late);
+    if (old.length === 0) return;
+    const column = (name: keyof Claimed) => sql`${old.map(([, claimed]) => claimed[name])}::text[]`;
+    await sql`
+      update plinth.idempotency_keys as kept set claimed_at = now()
+      from unnest(${column('tenant')}, ${column('scope')}, ${column('key')}, ${old.map(([claim]) => claim)}::text[])
+        as mine (tenant_id, scope, key, claim)
+      where (kept.tenant_id, kept.scope, kept.key) = (mine.tenant_id, mine.scope, mine.key)
+        and kept.claim = mine.claim::uuid and kept.completed_at is null`;
+  }
+  const timer = setInterval(() => {
+    renew().catch((error: unknown) => log.warn({ err: error }, 'idempotency keys in use were not renewed'));
+  }, renewalMs).unref();
+  return {
+    add: (claim: string, claimed: Claimed) => void open.set(claim, { ...claimed, since: performance.now() }),
+    delete: (claim: string) => void open.delete(claim),
+    stop: () => clearInterval(timer),
   };
 }
 

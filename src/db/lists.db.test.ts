@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { answerPage, type Page, pageOf, type PageRequest, windowOf } from '../http/lists.ts';
+import { encodeCursor } from '../lib/cursors.ts';
 import { testDatabase, type TestDatabase } from '../testing/database.ts';
 import { followsPrevious, newestFirst, onePage, type Order, type Window } from './lists.ts';
 
@@ -99,6 +100,25 @@ test('whoever walks a list sees each row that stays exactly once, while others c
   const stayed = await db.sql<{ id: string }[]>`
     select id from things where tenant_id = 'moving' and id < 'thing_0060' order by id desc`;
   expect(found.filter((id) => stayed.some((row) => row.id === id))).toEqual(stayed.map(({ id }) => id));
+});
+
+test('no cursor that is accepted makes a statement fail', async () => {
+  const places = [
+    { created_at: '0001-01-01T00:00:00Z', id: '' },
+    { created_at: '9999-12-31T23:59:59.999999Z', id: '\u{10ffff}' },
+    { created_at: '2024-02-29T23:59:59Z', id: '\\x00' },
+  ];
+  for (const place of places)
+    expect((await readNewest('none', { limit: 3, cursor: encodeCursor(place) })).items).toEqual([]);
+  const narrow = { columns: { few: 'number', id: 'string' }, direction: 'desc' } as const satisfies Order;
+  await db.sql`create table few (few integer not null, id text collate "C" not null)`;
+  await db.sql`insert into few values (1, 'a')`;
+  for (const few of [Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER]) {
+    const window = windowOf({ limit: 3, cursor: encodeCursor({ few, id: 'z' }) }, narrow);
+    const rows = await db.sql`
+      select few, id from few where true ${followsPrevious(db.sql, window)} ${onePage(db.sql, window)}`;
+    expect(rows).toHaveLength(few > 0 ? 1 : 0);
+  }
 });
 
 test('an offset skips rows, and a page knows whether another follows', async () => {

@@ -42,7 +42,10 @@ export function followsPrevious<O extends Order>(
 ): Fragment {
   if (after === null) return sql``;
   const names = columnsOf(order, table).map((column) => sql`${sql(column)}`);
-  const values = Object.keys(order.columns).map((column) => sql`${after[column]!}`);
+  // A forged cursor may hold a number that is too large for a column of type integer.
+  const values = Object.entries(order.columns).map(([column, kind]) =>
+    kind === 'number' ? sql`${after[column]!}::bigint` : sql`${after[column]!}`,
+  );
   const than = order.direction === 'desc' ? sql`<` : sql`>`;
   return sql`and (${joined(sql, names)}) ${than} (${joined(sql, values)})`;
 }

@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { Invalid, RateLimited, Unauthenticated } from '../lib/errors.ts';
+import { callerByCredential, credentialHeader } from './asker-credential.ts';
 import { isRoot, nobody, type Caller } from './caller.ts';
 import type { Exchange } from './exchange.ts';
 
@@ -197,7 +198,7 @@ const sessionCaller = (found: SessionVerdict | undefined): Caller => {
 
 /**
  * Applies the identity headers, which choose on whose behalf root acts, and with which scopes: a server that asks another one on
- * behalf of its caller passes on the caller's rights and no more. Every other credential names its own tenant and user, also
+ * behalf of its caller passes on the caller's rights and no more, and the kind of its credential. Every other credential names its own tenant and user, also
  * behind a trusted proxy: most proxies pass on what clients send, and a proxy is trusted for client addresses only.
  */
 function onBehalf(caller: Caller, req: IncomingMessage): Caller {
@@ -207,8 +208,9 @@ function onBehalf(caller: Caller, req: IncomingMessage): Caller {
   const user = identity(req, 'X-User-ID', 'x-user-id', /^[\x21-\x7e]{1,256}$/);
   const subject = identity(req, 'X-Subject-ID', 'x-subject-id', /^[\x21-\x7e]{1,256}$/);
   const scopes = identity(req, 'X-Scopes', 'x-scopes', /^[\x21-\x7e]*( [\x21-\x7e]+)*$/);
-  if ([tenant, app, user, subject, scopes].every((one) => one === undefined)) return caller;
-  return {
+  const credential = req.headers[credentialHeader.toLowerCase()];
+  if ([tenant, app, user, subject, scopes, credential].every((one) => one === undefined)) return caller;
+  const spoken = {
     ...caller,
     tenant: tenant ?? caller.tenant,
     app: app ?? caller.app,
@@ -218,6 +220,7 @@ function onBehalf(caller: Caller, req: IncomingMessage): Caller {
     scopes: scopes?.split(' ').filter((one) => one !== '') ?? caller.scopes,
     confined: caller.confined || tenant !== undefined,
   };
+  return credential === undefined ? spoken : callerByCredential(spoken, credential);
 }
 
 function identity(req: IncomingMessage, name: string, key: string, form: RegExp): string | undefined {

@@ -85,13 +85,15 @@ export function endpoint(
         ? await fairness.run(lineOf(call.caller, exchange.ip), busy, work)
         : await work();
       await contract?.response(operation, req, shaped.head);
+      const lasts = () => fairness.lasting.take(lineOf(call.caller, exchange.ip), busy);
       if (shaped.kind === 'upgrade') {
-        const release = fairness.upgraded.take(lineOf(call.caller, exchange.ip), busy);
+        const release = lasts();
         const headers = { 'X-Request-ID': exchange.requestId, ...shaped.head.headers };
         const { ending } = options;
         return takeOver(req, res, { accept: shaped.accept, headers, ending, release });
       }
-      await send(operation, req, res, call, shaped, mounted, options);
+      const release = shaped.kind === 'events' && req.method !== 'HEAD' ? lasts() : undefined;
+      await send(operation, req, res, call, shaped, mounted, options).finally(release);
     } catch (thrown) {
       await fail(thrown, operation, req, res, call, mounted, options);
     }

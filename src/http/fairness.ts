@@ -4,9 +4,9 @@ import { subscriberOf } from '../lib/addresses.ts';
 import { RateLimited, Unavailable } from '../lib/errors.ts';
 import { nobody, type Caller } from './caller.ts';
 import type { Exchange } from './exchange.ts';
+import { LastingConnections } from './lasting-connections.ts';
 import type { Operation } from './operation.ts';
 import { Turns } from './turns.ts';
-import { UpgradedConnections } from './upgrade.ts';
 
 /** The most credentials that are remembered as valid. */
 const mostKnown = 10_000;
@@ -19,8 +19,8 @@ type Identify = (req: IncomingMessage, exchange: Exchange) => Caller | Promise<C
  */
 export class Fairness {
   readonly #turns: Turns;
-  /** The connections that have left HTTP, which count by caller, too. */
-  readonly upgraded = new UpgradedConnections();
+  /** The connections that last, which count by caller, too. */
+  readonly lasting = new LastingConnections();
   readonly #known = new LRUCache<string, true>({ max: mostKnown });
 
   constructor(turns = new Turns()) {

@@ -41,8 +41,9 @@ export function localClient(mounted: () => Mounted, operator: Operator): Client 
   return {
     async send<Data>(target: Target, request: Readonly<Record<string, unknown>>, options: unknown) {
       const asker = options as Asker;
-      const { carryOut, shape } = callOf(target);
+      const { carryOut, shape, streamed } = callOf(target);
       const { result, reply } = await carryOut(request, asker);
+      if (streamed) return { ...(await collected<Data>(shape(reply, result))), requestId: asker.requestId };
       let made: Response | undefined;
       const response = () => (made ??= responseOf(shape(reply, result)));
       return {
@@ -72,13 +73,19 @@ export function localClient(mounted: () => Mounted, operator: Operator): Client 
 interface OneCall {
   readonly carryOut: CarryOut;
   readonly shape: (reply: Answer, result: unknown) => Shaped;
+  /** Whether the handler returns what is encoded as it is produced, so that only the end of it is the answer. */
+  readonly streamed: boolean;
 }
 
 const callsOf = (mounted: Mounted, operator: Operator): ReadonlyMap<string, OneCall> =>
   new Map(
     mounted.operations.map((operation) => [
       `${operation.verb} ${operation.path}`,
-      { carryOut: carrier(operation, mounted, operator), shape: answerShaper(operation) },
+      {
+        carryOut: carrier(operation, mounted, operator),
+        shape: answerShaper(operation),
+        streamed: operation.streamed === true,
+      },
     ]),
   );
 
@@ -126,6 +133,13 @@ export function portCall(asker: Asker, service: string, operator: Operator): Con
     },
     holds: (scope) => covers(scopes, scope),
   };
+}
+
+/** Reads an answer that is encoded as it is produced to its end, as the SDK does. */
+async function collected<Data>(shaped: Shaped): Promise<{ data: Data; response: Response }> {
+  const response = responseOf(shaped);
+  const bytes = await response.bytes();
+  return { data: JSON.parse(Buffer.from(bytes).toString()) as Data, response };
 }
 
 /** What a caller of the SDK reads by itself: a page, a file, a redirect or a stream of events. */

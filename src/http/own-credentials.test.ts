@@ -28,6 +28,14 @@ describe("a credential of the service's own", () => {
     });
   });
 
+  test('is never that of root, whatever the service says', async () => {
+    expect(await signed('GET', '/v1/whoami', 'copied')).toMatchObject({
+      status: 500,
+      message: 'internal error',
+    });
+    expect(server.log()).toContain('a service gave link a credential of root');
+  });
+
   test('counts for no public operation', async () => {
     const { status, text } = await signed('POST', '/v1/failures/gone', 'wrong');
     expect([status, text]).toEqual([405, expect.stringContaining('method not allowed')]);

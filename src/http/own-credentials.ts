@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { networkOf } from '../lib/addresses.ts';
-import { Invalid } from '../lib/errors.ts';
-import type { Caller } from './caller.ts';
+import { Internal, Invalid } from '../lib/errors.ts';
+import { isRoot, type Caller } from './caller.ts';
 import type { Exchange } from './exchange.ts';
 import type { Fairness } from './fairness.ts';
 import type { OwnCredentials, OwnIdentity } from './service.ts';
@@ -25,12 +25,18 @@ export function ownOrPlatform(
       own({ operation, method, url, headers, ip, requestId }),
     );
     if (found === undefined) return platform(req, exchange);
-    if (isCaller(found)) return found;
+    if (isCaller(found)) return notRoot(found);
     if (headers.authorization !== undefined || headers['x-api-key'] !== undefined)
       throw Invalid('Authorization: only one credential may be given');
     headers.authorization = `Bearer ${found.bearer}`;
     return platform(req, exchange);
   };
+}
+
+/** No service hands out root: a caller that was copied from `nobody`, with its credential, would count as root. */
+function notRoot(caller: Caller): Caller {
+  if (isRoot(caller)) throw Internal(new Error(`a service gave ${caller.actor} a credential of root`));
+  return caller;
 }
 
 const isCaller = (found: OwnIdentity): found is Caller => 'credential' in found;

@@ -5,6 +5,7 @@ import { bareType, covering } from './content-type.ts';
 import type { Context } from './context.ts';
 import { parseJson } from './json.ts';
 import type { Body, Operation, Validators } from './operation.ts';
+import { prefixedMemberReader } from './prefixed-headers.ts';
 import { headerReader, requestRules, type Request } from './request.ts';
 import { checkText } from './text.ts';
 
@@ -22,15 +23,18 @@ type Given = Readonly<Record<string, unknown>>;
 export function portRequestReader(operation: Operation, validators: Validators): ReadPortRequest {
   const rules = requestRules(operation, validators);
   const place = placer(operation);
+  const { prefixedHeaders: prefixed } = operation;
+  const readPrefixed = prefixed && prefixedMemberReader(prefixed);
   const readHeaders = headerReader(operation, validators.header);
   const { body: expected } = operation;
   const raw = expected && isRaw(expected) ? expected : undefined;
   return ({ body: givenBody, ...given }, call) => {
-    const { path, query, header } = place(given);
+    const { path, query, header, map } = place(given);
     rules.checkPath(path);
     rules.prepareQuery(query, call);
     rules.checkQuery(query);
     const request: Request = { ...path, ...query, ...readHeaders?.({ headers: header }) };
+    if (readPrefixed) request[prefixed.member] = readPrefixed(map);
     if (raw) return { ...request, ...rawBody(raw, givenBody as RawBody) };
     const body = expected ? encodedAndParsed(givenBody, expected) : undefined;
     if (body === undefined) return request;
@@ -45,14 +49,20 @@ interface Placed {
   readonly query: Request;
   /** By lower-case names, as on the wire. */
   readonly header: Record<string, string>;
+  /** The member whose names and values are headers with a prefix. */
+  map?: unknown;
 }
 
-function placer({ parameters }: Operation): (given: Given) => Placed {
+function placer({ parameters, prefixedHeaders }: Operation): (given: Given) => Placed {
   const places = new Map(parameters.map((parameter) => [parameter.name, parameter.in]));
   return (given) => {
     const placed: Placed = { path: {}, query: {}, header: {} };
     for (const [name, value] of Object.entries(given)) {
       if (value === undefined) continue;
+      if (name === prefixedHeaders?.member) {
+        placed.map = value;
+        continue;
+      }
       const place = places.get(name);
       if (place === undefined) throw Invalid(`${name}: unknown`);
       const values = Array.isArray(value) ? [...(value as unknown[])] : value;

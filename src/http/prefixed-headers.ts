@@ -9,26 +9,56 @@ import { checkText } from './text.ts';
  * characters than printable ASCII comes as `utf-8''` and percent-encoded UTF-8 (RFC 8187, section 3.2.1). Throws `Invalid` for a
  * repeated name, for a malformed value, and for more names or bytes than the contract allows.
  */
-export function prefixedHeaderReader({ prefix, count, bytes }: PrefixedHeaders) {
+export function prefixedHeaderReader(prefixed: PrefixedHeaders) {
+  const { prefix } = prefixed;
   const start = prefix.toLowerCase();
-  return ({ rawHeaders }: IncomingMessage): Record<string, string> => {
-    const found = new Map<string, string>();
-    let size = 0;
+  return ({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): Record<string, string> => {
+    const map = boundedMap(prefixed);
     for (let at = 0; at < rawHeaders.length; at += 2) {
-      const header = rawHeaders[at]!;
-      const name = header.toLowerCase();
+      const name = rawHeaders[at]!.toLowerCase();
       if (!name.startsWith(start)) continue;
       const rest = name.slice(start.length);
-      const shown = prefix + clipped(rest);
-      if (rest === '') throw Invalid(`${prefix}: must be followed by a name`);
-      if (found.has(rest)) throw Invalid(`${shown}: given more than once`);
-      const value = decoded(rawHeaders[at + 1]!, shown);
-      size += rest.length + Buffer.byteLength(value);
-      found.set(rest, value);
+      map.add(rest, () => decoded(rawHeaders[at + 1]!, prefix + clipped(rest)));
     }
-    if (found.size > count) throw Invalid(`${prefix}*: must be at most ${count} headers`);
-    if (size > bytes) throw Invalid(`${prefix}*: must have at most ${bytes} bytes together`);
-    return Object.fromEntries(found);
+    return map.checked();
+  };
+}
+
+/** Reads such a map that did not arrive in headers: the same names and values are refused. */
+export function prefixedMemberReader(prefixed: PrefixedHeaders) {
+  const { prefix, member } = prefixed;
+  return (given: unknown): Record<string, string> => {
+    if (given !== undefined && (typeof given !== 'object' || given === null))
+      throw Invalid(`${member}: must be an object`);
+    const map = boundedMap(prefixed);
+    for (const [name, value] of Object.entries(given ?? {})) {
+      const shown = prefix + clipped(name);
+      if (!/^[!#$%&'*+\-.^_`|~0-9A-Za-z]*$/.test(name)) throw Invalid(`${shown}: must be a name of a header`);
+      const text = String(value);
+      checkText(text, shown);
+      map.add(name.toLowerCase(), () => text);
+    }
+    return map.checked();
+  };
+}
+
+/** Collects names and values within the bounds of the contract. */
+function boundedMap({ prefix, count, bytes }: PrefixedHeaders) {
+  const found = new Map<string, string>();
+  let size = 0;
+  return {
+    add(name: string, read: () => string): void {
+      if (name === '') throw Invalid(`${prefix}: must be followed by a name`);
+      if (found.has(name)) throw Invalid(`${prefix}${clipped(name)}: given more than once`);
+      const value = read();
+      size += name.length + Buffer.byteLength(value);
+      found.set(name, value);
+    },
+    checked(): Record<string, string> {
+      if (found.size > count) throw Invalid(`${prefix}*: must be at most ${count} headers`);
+      if (size > bytes) throw Invalid(`${prefix}*: must have at most ${bytes} bytes together`);
+      return Object.fromEntries(found);
+    },
   };
 }
 

@@ -5,9 +5,10 @@ import type { RequestOptions } from '../../sdk/src/runtime/options.ts';
 import type { Target } from '../../sdk/src/runtime/operation.ts';
 import type { Plinth } from '../../sdk/src/services/index.ts';
 import { DomainError, Internal, Invalid, Unavailable, type ErrorKind } from '../lib/errors.ts';
-import { accessCheck, isOperators, type Operator } from './access.ts';
+import { accessCheck, type Operator } from './access.ts';
+import { credentialHeader, encodeCredential } from './asker-credential.ts';
 import type { Asker } from './asker.ts';
-import type { Caller } from './caller.ts';
+import { isRoot, type Caller } from './caller.ts';
 import { root } from './credentials.ts';
 import { portOver, type Port } from './port.ts';
 import { statusOf } from './status.ts';
@@ -21,8 +22,8 @@ export interface Remote {
 }
 
 /**
- * The port of a service on another server. Root calls on the asker's behalf, with the asker's tenant, app, user, subject and scopes;
- * a caller that is no user, such as an API key, is recorded there as `root`.
+ * The port of a service on another server. Root calls on the asker's behalf, with the asker's tenant, app, user, subject, scopes and
+ * credential: the other server sees the caller that a service of this process would see.
  */
 export const remotePort = <Name extends ServiceName>(
   name: Name,
@@ -33,11 +34,14 @@ export const remotePort = <Name extends ServiceName>(
 function remoteClient(name: ServiceName, { url, token }: Remote, operator: Operator): Client {
   const client = createClient({ baseUrl: url, serviceUrls: { [name]: url }, token });
   const allow = accessChecks(name, operator);
-  /** The other server cannot know by what kind of credential a caller came, so access is checked here as well. */
+  /** What is refused here costs no request. */
   const optionsFor = (target: Target, options: unknown): RequestOptions => {
     const asker = options as Asker;
     allow(target)(asker.caller);
-    return { ...onBehalf(asker, operator), timeout: timeoutOf(target) };
+    const timeout = timeoutOf(target);
+    const behalf = onBehalf(asker);
+    if (timeout > patienceMs) return { ...behalf, timeout };
+    return { ...behalf, timeout, signal: AbortSignal.any([asker.signal, AbortSignal.timeout(patienceMs)]) };
   };
   return {
     send: (target, request, options) =>
@@ -62,28 +66,39 @@ function accessChecks(
   return ({ operation: { verb, path } }) => checks.get(`${verb} ${path}`)!;
 }
 
-/**
- * On whose behalf root calls. A root that names a tenant is confined to it, so that the tenant is left out for an operator, whose
- * scopes then decide what it may do across tenants.
- */
-function onBehalf({ caller, requestId, signal }: Asker, operator: Operator): RequestOptions {
-  const { tenant, app, userId, subjectId, scopes } = caller;
-  const free = isOperators(caller, operator) && tenant === root.tenant;
+/** On whose behalf root calls. A root that names a tenant is confined to it, so one that is not confined leaves it out. */
+function onBehalf({ caller, requestId, signal }: Asker): RequestOptions {
+  const { tenant, app, userId, subjectId, scopes, confined } = caller;
+  const free = isRoot(caller) && !confined && tenant === root.tenant;
+  const credential = encodeCredential(caller);
   return {
     tenant: free ? undefined : tenant,
     app,
     user: userId ?? undefined,
     subject: subjectId ?? undefined,
-    headers: { 'X-Request-ID': requestId, 'X-Scopes': scopes.join(' ') },
+    headers: {
+      'X-Request-ID': requestId,
+      'X-Scopes': scopes.filter(isSendable).join(' '),
+      ...(credential !== undefined && { [credentialHeader]: credential }),
+    },
     signal,
   };
 }
+
+/** Whether a scope is one word of the header. Another one is left out: sent, it could be read as several. */
+const isSendable = (scope: string): boolean => /^[\x21-\x7e]+$/.test(scope);
+
+/**
+ * Milliseconds for a call whose answer must come soon, retries included: a server that hangs is not asked again while the asker waits,
+ * and does not hold the asker's own callers for longer.
+ */
+const patienceMs = 5_000;
 
 /** Milliseconds for one attempt: an answer must come soon, content may take long, and a stream may be silent for a while. */
 function timeoutOf({ operation: { body, unread, events } }: Target): number {
   if (events) return 30_000;
   const whole = unread !== true && (body === undefined || /[/+]json$|\/x-www-form-urlencoded$/.test(body));
-  return whole ? 5_000 : 600_000;
+  return whole ? patienceMs : 600_000;
 }
 
 async function translated<Result>(service: ServiceName, call: () => Promise<Result>): Promise<Result> {

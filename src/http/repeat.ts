@@ -24,7 +24,8 @@ export type Once = (
 export const creates = ({ repeatable }: Operation) => repeatable === true;
 
 /**
- * Honours `Idempotency-Key` on an operation that creates. Keys belong to a tenant, an operation and a credential. A response
+ * Honours `Idempotency-Key` on an operation that creates. Keys belong to a tenant, an operation, a credential and the one
+ * on whose behalf it is used. A response
  * with `Cache-Control: no-store` carries a secret, so only the id of the created resource is remembered.
  */
 export function repeatGuard(operation: Operation, idempotency: Idempotency, log: Logger): Once {
@@ -56,11 +57,12 @@ export function repeatGuard(operation: Operation, idempotency: Idempotency, log:
 
 function keyed(
   { service, id }: Operation,
-  { tenant, app, actor, credential }: Call,
+  { tenant, app, actor, subjectId, credential }: Call,
   key: string,
   request: unknown,
 ): KeyedRequest {
-  const scope = [service, id, app, credential.kind, credential.id, actor].join('\n');
+  const subject = subjectId === null ? [] : [subjectId];
+  const scope = [service, id, app, credential.kind, credential.id, actor, ...subject].join('\n');
   return { tenant, scope, key, fingerprint: createHash('sha256').update(JSON.stringify(request)).digest() };
 }
 

@@ -95,6 +95,16 @@ describe('Idempotency-Key', () => {
   const create = (key: string, name: string) =>
     server.send('POST', '/v1/things', { body: { name }, headers: { 'idempotency-key': key } });
 
+  test('is the key of whom root speaks for', async () => {
+    const create = async (subject: string) => {
+      const headers = { 'idempotency-key': 'subjects', 'X-Subject-ID': subject };
+      return (await server.send('POST', '/v1/things', { body: { name: 'a' }, headers })).text;
+    };
+    const first = await create('user:1');
+    expect(await create('user:1')).toBe(first);
+    expect(await create('user:2')).not.toBe(first);
+  });
+
   test('a repeat gets the first answer and does nothing', async () => {
     const first = await create('one', 'a');
     const before = server.state.created;

@@ -43,6 +43,24 @@ describe('an event stream', () => {
       expect(server.log()).toContain('inside');
     }));
 
+  test('is refused when one caller has too many, until one of them ends', () =>
+    withServer(async (server) => {
+      const crowd = await Promise.all(Array.from({ length: 100 }, () => open(server, '/v1/events')));
+      expect(crowd.every(({ res }) => res.statusCode === 200)).toBe(true);
+      expect(await server.send('GET', '/v1/events')).toMatchObject({
+        status: 503,
+        message: 'too many requests at once, try again',
+      });
+      expect((await server.send('GET', thing)).status).toBe(200);
+      expect((await server.send('HEAD', '/v1/events')).status).toBe(200);
+      crowd[0]!.res.destroy();
+      await vi.waitFor(async () => {
+        const again = await open(server, '/v1/events');
+        expect(again.res.statusCode).toBe(200);
+      });
+      for (const { res } of crowd) res.destroy();
+    }));
+
   test('ends when the server does, as a stream that was complete', () =>
     withServer(async (server) => {
       const stream = await open(server, '/v1/events');

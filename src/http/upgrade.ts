@@ -104,23 +104,3 @@ const acceptOf = ({ headers }: IncomingMessage): string =>
   createHash('sha1')
     .update(`${headers['sec-websocket-key']}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`)
     .digest('base64');
-
-/** The most connections of one caller that have left HTTP. */
-const mostOfOne = 100;
-
-/** Counts the connections that have left HTTP, by caller. */
-export class UpgradedConnections {
-  readonly #counts = new Map<string, number>();
-
-  /** Returns what ends the connection's count. Throws the error of `busy` when the caller has too many. */
-  take(line: string, busy: () => Error): () => void {
-    const count = this.#counts.get(line) ?? 0;
-    if (count >= mostOfOne) throw busy();
-    this.#counts.set(line, count + 1);
-    return () => {
-      const left = (this.#counts.get(line) ?? 1) - 1;
-      if (left > 0) this.#counts.set(line, left);
-      else this.#counts.delete(line);
-    };
-  }
-}

@@ -126,6 +126,14 @@ describe('an address', () => {
     ['fe80::1%eth0', false],
     ['::ffff:127.0.0.1', false],
     ['2002:7f00:1::', false],
+    ['::127.0.0.1', false],
+    ['::7f00:1', false],
+    ['::a9fe:a9fe', false],
+    ['::ffff:0:127.0.0.1', false],
+    ['64:ff9b:1::7f00:1', false],
+    ['fec0::1', false],
+    ['4000::1', false],
+    ['2a00:1450:4001:830::200e', true],
     ['example.com', false],
   ])('%s is on the public internet: %s', (address, isPublic) => {
     expect(isPublicAddress(address)).toBe(isPublic);

@@ -59,11 +59,15 @@ export function unmapped(address: string): string {
   return asIPv4(ipaddr.IPv6.parse(address))?.toString() ?? address;
 }
 
-/** Whether an IP address, in any notation, is on the public internet: not loopback, private, reserved, for tests or for tunnels. */
+/**
+ * Whether an IP address, in any notation, is on the public internet: not loopback, private, reserved, for tests or for tunnels. Of IPv6,
+ * only `2000::/3` is: the rest is not assigned, or has a special use such as `::127.0.0.1`, the old form of an IPv4 address.
+ */
 export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
   const parsed = ipaddr.process(address);
-  return parsed.range() === 'unicast' && parsed.toString() !== cloudHost;
+  if (parsed.range() !== 'unicast' || parsed.toString() === cloudHost) return false;
+  return parsed.kind() === 'ipv4' || parsed.toByteArray()[0]! >> 5 === 1;
 }
 
 /** What one customer of a provider typically has: an IPv4 address, or the first 64 bits of an IPv6 address. */

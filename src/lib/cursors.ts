@@ -45,7 +45,14 @@ function parse(text: string): Record<string, unknown> {
 function isKind(value: unknown, kind: Kind): boolean {
   if (kind === 'number') return typeof value === 'number' && Number.isSafeInteger(value);
   if (typeof value !== 'string' || value.includes('\0') || !value.isWellFormed()) return false;
-  return kind === 'string' || (time.test(value) && !Number.isNaN(Date.parse(value)));
+  return kind === 'string' || isTime(value);
+}
+
+/** `Date` would turn 30 February into 2 March and knows a year 0, but the database refuses both. */
+function isTime(text: string): boolean {
+  if (!time.test(text) || text.startsWith('0000')) return false;
+  const parsed = Date.parse(text);
+  return !Number.isNaN(parsed) && new Date(parsed).toISOString().startsWith(text.slice(0, 19));
 }
 
 export const notACursor = () => Invalid('cursor: must be one that this list gave');

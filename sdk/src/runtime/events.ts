@@ -82,12 +82,13 @@ export class RecordedEvents<Event, Data> extends ServerEvents<Event> implements 
 }
 
 /** Rejects a page or JSON, which would be read as a stream without events. */
-function refuseOthers({ name }: Target, { response, requestId, deadline }: Attempt): void {
+function refuseOthers({ name }: Target, opened: Attempt): void {
+  const { response, requestId, deadline } = opened;
   if (response.status === 204 || /^text\/event-stream\b/i.test(response.headers.get('Content-Type') ?? ''))
     return;
   deadline.end();
   response.body?.cancel().catch(() => {});
-  throw new PlinthError({
+  const thrown = new PlinthError({
     kind: 'protocol',
     operation: name,
     message: `${name}: the answer is not an event stream`,
@@ -95,6 +96,7 @@ function refuseOthers({ name }: Target, { response, requestId, deadline }: Attem
     requestId,
     headers: response.headers,
   });
+  throw opened.failure(thrown);
 }
 
 /** Whether the connection was lost during the stream, in which case a new connection may help. */
@@ -124,19 +126,15 @@ async function* wireEvents(opened: Attempt, parser: EventParser): AsyncGenerator
 }
 
 /** Returns undefined for events of a newer server, for which this client has no type. */
-function typedEvent(
-  { name, operation }: Target,
-  { response }: Attempt,
-  wire: WireEvent,
-): ServerEvent | undefined {
+function typedEvent({ name, operation }: Target, opened: Attempt, wire: WireEvent): ServerEvent | undefined {
   const { event, data, id } = wire;
   const kind = operation.events?.[event];
   if (kind === undefined && event !== 'error') return undefined;
-  const value = kind === 'text' ? data : parse(name, data);
+  const value = kind === 'text' ? data : parse(name, opened, data);
   if (kind !== undefined) return { event, data: value, ...(id !== undefined && { id }) };
   const { message = `${name}: the server ended the stream`, code } = readEnvelope(value);
-  const requestId = requestIdOf(response);
-  throw new PlinthError({
+  const requestId = requestIdOf(opened.response);
+  const thrown = new PlinthError({
     kind: 'stream',
     operation: name,
     message,
@@ -144,17 +142,14 @@ function typedEvent(
     body: value,
     requestId,
   });
+  throw opened.failure(thrown);
 }
 
-function parse(operation: string, data: string): unknown {
+function parse(operation: string, opened: Attempt, data: string): unknown {
   try {
     return JSON.parse(data);
   } catch (cause) {
-    throw new PlinthError({
-      kind: 'protocol',
-      operation,
-      message: `${operation}: an event is not JSON`,
-      cause,
-    });
+    const message = `${operation}: an event is not JSON`;
+    throw opened.failure(new PlinthError({ kind: 'protocol', operation, message, cause }));
   }
 }

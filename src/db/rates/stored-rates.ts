@@ -31,10 +31,16 @@ export function storedRates(sql: Sql, schema: string): RateStore {
   };
 }
 
-/** Deletes the counts of holders who used nothing for two windows. Returns how many. */
-export async function forgetIdleRates(sql: Sql, schema: string): Promise<number> {
+/** Deletes the counts of holders who used nothing for two windows. Returns how many, at most `batch`. */
+export async function forgetIdleRates(sql: Sql, schema: string, batch: number): Promise<number> {
+  const table = sql(`${schema}.rate_windows`);
   const { count } = await sql`
-    delete from ${sql(`${schema}.rate_windows`)}
-    where (slot + 21) * sub_ms < extract(epoch from clock_timestamp()) * 1000`;
+    delete from ${table}
+    where (tenant_id, key_id) in (
+      select tenant_id, key_id from ${table}
+      where (slot + 21) * sub_ms < extract(epoch from clock_timestamp()) * 1000
+      limit ${batch}
+      for update skip locked
+    )`;
   return count;
 }

@@ -43,10 +43,7 @@ export const remainsSweep = (db: Database): Sweep => ({
   batch,
   steps: [
     (most) => sweepStore(db.sql).forgetSecrets(most),
-    async () => {
-      await forgetIdleRates(db.sql, 'keys');
-      return 0;
-    },
+    (most) => forgetIdleRates(db.sql, 'keys', most),
     (most) => sweepStore(db.sql).forgetKeys(most),
   ],
 });

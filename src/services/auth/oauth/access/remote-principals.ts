@@ -109,7 +109,7 @@ function judgedSession(found: ActivePrincipal): Judged<SessionVerdict> | undefin
     user_id: found.user_id,
     org_id: found.org_id,
     impersonated_by: found.impersonated_by,
-    // Only the `auth` service reads this time, and this process does not serve it.
+    // Only the `auth` service reads this time. Asked by this process, it takes the user for one who has to sign in again.
     authenticated_at: new Date(0).toISOString(),
     scopes: found.scopes,
     org_scopes: found.org_scopes,
