@@ -198,8 +198,9 @@ const sessionCaller = (found: SessionVerdict | undefined): Caller => {
 
 /**
  * Applies the identity headers, which choose on whose behalf root acts, and with which scopes: a server that asks another one on
- * behalf of its caller passes on the caller's rights and no more, and the kind of its credential. Every other credential names its own tenant and user, also
- * behind a trusted proxy: most proxies pass on what clients send, and a proxy is trusted for client addresses only.
+ * behalf of its caller passes on the kind of its credential, and the caller's rights and no more. Every other credential names its own
+ * tenant and user, also behind a trusted proxy: most proxies pass on what clients send, and a proxy is trusted for client addresses
+ * only.
  */
 function onBehalf(caller: Caller, req: IncomingMessage): Caller {
   if (!isRoot(caller)) return caller;

@@ -9,6 +9,8 @@ const names = [
   'X-App-ID',
   'X-User-ID',
   'X-Subject-ID',
+  'X-Scopes',
+  'X-Credential',
   'Idempotency-Key',
   'Content-Type',
 ];
