@@ -28,7 +28,7 @@ export interface ChildServerOptions {
 /** What every process of a test inherits. They share their compiled modules, because compiling takes a third of a start. */
 export const childEnvironment = () => ({
   PATH: process.env['PATH'],
-  NODE_COMPILE_CACHE: process.env['PLINTH_TEST_COMPILED'],
+  NODE_COMPILE_CACHE: process.env['TEST_COMPILED_MODULES'],
 });
 
 /** Starts `src/main.ts serve` on a free port and waits until it is ready. Rejects with its output if it ends first. */

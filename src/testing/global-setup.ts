@@ -29,7 +29,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   await removeDeadFolders(place);
   project.provide('run', run);
   project.provide('folder', folder);
-  process.env['PLINTH_TEST_COMPILED'] = join(folder, 'compiled');
+  process.env['TEST_COMPILED_MODULES'] = join(folder, 'compiled');
 
   const url = await findPostgres();
   const pool = url === undefined ? undefined : createPool({ max: 1, max_lifetime: null }, url);

@@ -81,7 +81,8 @@ test('the limit of depth counts the nesting of a derivation, so detours and cycl
       }
       expect(decideWith(partial, store, input, options).allowed).toBe(answer.allowed);
     }),
-    { numRuns: 6_000 },
+    // In the world of this example a value was false because a node counted as false that was then unknown.
+    { numRuns: 6_000, examples: [[-251745411]] },
   );
   expect(seen.limited).toBeGreaterThan(10);
 }, 60_000);

@@ -12,6 +12,9 @@ import {
 /** `TRUE`, `FALSE`, or `UNKNOWN` when a slice is missing or a limit was reached. */
 export type Value = typeof TRUE | typeof FALSE | typeof UNKNOWN;
 
+/** A depth that is smaller than all: from nowhere would another evaluation help. */
+const nowhere = 0;
+
 /** The value relies on no node of the current path. */
 export const reliesOnNothing = 0x7fffffff;
 
@@ -88,7 +91,7 @@ export class Fixpoint {
       }
     } else if (low >= depth) {
       visits.state[entry] = value;
-      if (this.#pending.length > mark) this.#settle(mark, depth);
+      if (this.#pending.length > mark) this.#settle(mark, depth, value);
     } else {
       visits.state[entry] = value === FALSE ? PROVISIONAL_FALSE : PROVISIONAL_UNKNOWN;
       visits.depth[entry] = low;
@@ -96,6 +99,7 @@ export class Fixpoint {
         for (let at = mark; at < this.#pending.length; at++) {
           const pending = this.#pending[at]!;
           if (visits.depth[pending]! > low) visits.depth[pending] = low;
+          if (value === UNKNOWN) visits.state[pending] = PROVISIONAL_UNKNOWN;
         }
       }
       this.#pending.push(entry);
@@ -104,8 +108,11 @@ export class Fixpoint {
     return value;
   }
 
-  /** The node relies on nothing outside and was not true, so the values that relied on it, and on nothing further out, are decided. */
-  #settle(mark: number, depth: number): void {
+  /**
+   * The node relies on nothing outside and was not true, so the values that relied on it, and on nothing further out, are decided. What
+   * was false because the node counted as false is unknown when the node is.
+   */
+  #settle(mark: number, depth: number, value: Value): void {
     const visits = this.visits;
     let kept = mark;
     for (let at = mark; at < this.#pending.length; at++) {
@@ -113,7 +120,8 @@ export class Fixpoint {
       if (visits.depth[pending]! < depth) {
         this.#pending[kept++] = pending;
       } else if (visits.state[pending] === PROVISIONAL_FALSE) {
-        visits.state[pending] = FALSE;
+        visits.state[pending] = value;
+        visits.depth[pending] = nowhere;
       } else {
         // The depth at which it met the limit is not stored: once forgotten, it is evaluated again wherever that can help.
         visits.state[pending] = NEW;
