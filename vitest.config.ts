@@ -47,6 +47,7 @@ export default defineConfig({
           name: 'unit',
           include: ['src/**/*.test.ts', 'spec/**/*.test.ts'],
           exclude: ['**/node_modules/**', 'src/**/*.db.test.ts'],
+          isolate: false,
         },
       },
       ...onEngine('pglite', ''),
