@@ -129,7 +129,7 @@ create table jobs.dlq (
   backoff_type text collate "C" not null,
   backoff_delay_ms integer not null,
   backoff_max_ms integer not null,
-  failed_at timestamptz(3) not null default now(),
+  failed_at timestamptz not null default now(),
   constraint dlq_pkey primary key (tenant_id, id),
   constraint dlq_error check (error <> '')
 );
