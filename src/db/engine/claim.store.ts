@@ -132,6 +132,14 @@ export async function claimLimited(sql: Sql, request: ClaimRequest): Promise<Cla
   );
 }
 
+/** Which of these queues have waiting jobs, due or not. One statement, whatever the number of queues. */
+export async function waitingQueues(sql: Sql, queues: readonly string[]): Promise<string[]> {
+  const rows = await sql<{ name: string }[]>`
+    select name from unnest(${[...queues]}::text[]) as asked(name)
+    where exists (select from jobs.job where queue = asked.name and state in ('pending', 'retrying'))`;
+  return rows.map(({ name }) => name);
+}
+
 /** The jobs of a queue that wait; the expression is that of the index. */
 const isWaiting = (sql: Sql, queue: string) => sql`queue = ${queue} and state in ('pending', 'retrying')`;
 const isLimited = (sql: Sql) => sql`(paused or max_concurrency > 0 or tenant_concurrency > 0 or rate_limit > 0)`;

@@ -26,3 +26,31 @@ export function claimSize({ free, waiting, perSecond, limited }: Demand): number
   const wanted = free + spare - waiting;
   return wanted > 0 && (free > waiting || waiting <= spare / 2) ? Math.min(wanted, mostWaiting) : 0;
 }
+
+/** Counts how many jobs end in a second. */
+export interface EndRate {
+  note(): void;
+  perSecond(): number;
+}
+
+/** The shortest time from which a rate is told, in milliseconds. */
+const shortestMs = 100;
+
+/** @param now a monotonic clock, in milliseconds */
+export function endRate(now: () => number): EndRate {
+  let began = now();
+  let count = 0;
+  let last = 0;
+  return {
+    note: () => void count++,
+    perSecond() {
+      const passed = now() - began;
+      const current = (count * 1_000) / Math.max(passed, shortestMs);
+      if (passed < 1_000) return Math.max(last, current);
+      last = current;
+      began = now();
+      count = 0;
+      return last;
+    },
+  };
+}
