@@ -73,7 +73,12 @@ export function begin(job: ClaimedJob, handler: Handler | undefined, deps: Attem
   return { job, abort: (reason) => context.abort(reason), ended: run(job, handler, context, deps) };
 }
 
-async function run(job: ClaimedJob, handler: Handler, context: Context, deps: AttemptDeps): Promise<End | undefined> {
+async function run(
+  job: ClaimedJob,
+  handler: Handler,
+  context: Context,
+  deps: AttemptDeps,
+): Promise<End | undefined> {
   let late: NodeJS.Timeout;
   const hung = new Promise<typeof hanging>((resolve) => {
     late = setTimeout(() => {

@@ -27,7 +27,16 @@ test('a claimed job runs under the lease and counts an attempt', async () => {
   const { jobs, limited } = await take();
   expect(limited).toBe(false);
   expect(jobs).toMatchObject([
-    { name: 'mail', queue: 'q', tenant_id: 't', payload: { to: 'ada' }, attempt: 1, turn: 1, lease_id: 'lease_a', timeout_ms: 90_000 },
+    {
+      name: 'mail',
+      queue: 'q',
+      tenant_id: 't',
+      payload: { to: 'ada' },
+      attempt: 1,
+      turn: 1,
+      lease_id: 'lease_a',
+      timeout_ms: 90_000,
+    },
   ]);
   expect(await db.sql`select state, lease_id, started_at is not null as started from jobs.job`).toEqual([
     { state: 'running', lease_id: 'lease_a', started: true },
@@ -66,9 +75,9 @@ test('a new tenant among many is served within ceil(tenants / 64) + 1 claims', a
   const tenants = Array.from({ length: 300 }, (_, n) => `t${String(n).padStart(3, '0')}`);
   for (let from = 0; from < 300; from += 100)
     await enqueue(
-      tenants.slice(from, from + 100).flatMap((tenant) =>
-        Array.from({ length: 5 }, () => ({ name: 'n', queue: 'q', tenant })),
-      ),
+      tenants
+        .slice(from, from + 100)
+        .flatMap((tenant) => Array.from({ length: 5 }, () => ({ name: 'n', queue: 'q', tenant }))),
     );
   let { cursor } = await take({ count: 64 });
   await add('new', { tenant: 't010x' });
@@ -82,7 +91,12 @@ test('a new tenant among many is served within ceil(tenants / 64) + 1 claims', a
 });
 
 test('lanes without due jobs are passed over, and the first due time is told', async () => {
-  const far = Array.from({ length: 500 }, (_, n) => ({ name: 'far', queue: 'q', tenant: `a${n}`, delay: '1h' }));
+  const far = Array.from({ length: 500 }, (_, n) => ({
+    name: 'far',
+    queue: 'q',
+    tenant: `a${n}`,
+    delay: '1h',
+  }));
   await enqueue(far);
   await add('soon', { tenant: 'b', delay: '60s' });
   const none = await take({ count: 5 });
@@ -95,7 +109,9 @@ test('lanes without due jobs are passed over, and the first due time is told', a
 
 test('claims at once never take the same job', async () => {
   await enqueue(Array.from({ length: 400 }, (_, n) => ({ name: `n${n}`, queue: 'q', tenant: `t${n % 7}` })));
-  const claims = await Promise.all(Array.from({ length: 8 }, (_, n) => take({ count: 40, leaseId: `lease_${n}` })));
+  const claims = await Promise.all(
+    Array.from({ length: 8 }, (_, n) => take({ count: 40, leaseId: `lease_${n}` })),
+  );
   let rest: string[] = [];
   do {
     rest = names(await take({ count: 100 }));
@@ -128,7 +144,9 @@ test('a scope takes jobs of one app or one tenant only', async () => {
 
 describe('limits', () => {
   const burst = (count: number, more: object = {}) =>
-    enqueue(Array.from({ length: count }, (_, n) => ({ name: `n${n}`, queue: 'q', tenant: `t${n % 2}`, ...more })));
+    enqueue(
+      Array.from({ length: count }, (_, n) => ({ name: `n${n}`, queue: 'q', tenant: `t${n % 2}`, ...more })),
+    );
 
   test('are noticed by a claim that does not know them', async () => {
     await limit({ max_concurrency: 1 });
@@ -165,7 +183,9 @@ describe('limits', () => {
       .poll(
         async () => {
           await takeLimited({ count: 20 });
-          const [row] = await db.sql<[{ count: number }]>`select count(*) from jobs.job where state = 'running'`;
+          const [row] = await db.sql<
+            [{ count: number }]
+          >`select count(*) from jobs.job where state = 'running'`;
           return row.count;
         },
         { timeout: 20_000 },

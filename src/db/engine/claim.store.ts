@@ -142,7 +142,8 @@ export async function waitingQueues(sql: Sql, queues: readonly string[]): Promis
 
 /** The jobs of a queue that wait; the expression is that of the index. */
 const isWaiting = (sql: Sql, queue: string) => sql`queue = ${queue} and state in ('pending', 'retrying')`;
-const isLimited = (sql: Sql) => sql`(paused or max_concurrency > 0 or tenant_concurrency > 0 or rate_limit > 0)`;
+const isLimited = (sql: Sql) =>
+  sql`(paused or max_concurrency > 0 or tenant_concurrency > 0 or rate_limit > 0)`;
 
 /** What the limits of each app leave: starts by concurrency and rate. Null is no limit. */
 const room = (sql: Sql, queue: string) => sql`
@@ -298,7 +299,11 @@ function nextCursor(cursor: Cursor, ranks: Look['ranks'], last: Lane | undefined
   const next = new Map<number, Lane>();
   for (const seen of ranks) {
     const place =
-      last === undefined || seen.rank < last.rank ? seen : seen.rank === last.rank ? last : cursor.get(seen.rank);
+      last === undefined || seen.rank < last.rank
+        ? seen
+        : seen.rank === last.rank
+          ? last
+          : cursor.get(seen.rank);
     if (place !== undefined)
       next.set(seen.rank, { rank: seen.rank, app_id: place.app_id, tenant_id: place.tenant_id });
   }

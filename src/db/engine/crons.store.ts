@@ -47,7 +47,9 @@ export interface CronColumns {
 export const cronStore = (sql: Sql) => ({
   /** The database's clock, in milliseconds since 1970. */
   async now(): Promise<number> {
-    const [row] = await sql<[{ now: number }]>`select floor(extract(epoch from statement_timestamp()) * 1000)::float8 as now`;
+    const [row] = await sql<
+      [{ now: number }]
+    >`select floor(extract(epoch from statement_timestamp()) * 1000)::float8 as now`;
     return row.now;
   },
 
@@ -98,7 +100,11 @@ export const cronStore = (sql: Sql) => ({
   },
 
   /** Makes a job of an entry now; its schedule does not change. Undefined when there is no such entry, or its last job still lives. */
-  async trigger(tenant: string, id: string, jobId: string): Promise<{ id: string; queue: string } | undefined> {
+  async trigger(
+    tenant: string,
+    id: string,
+    jobId: string,
+  ): Promise<{ id: string; queue: string } | undefined> {
     const [made] = await sql<{ id: string; queue: string }[]>`
       with won as materialized (
         select cron.*, statement_timestamp() as tick, ${jobId} as job_id

@@ -19,7 +19,10 @@ export interface CronOptions {
 }
 
 /** The job of a cron entry; due times and unique keys come from the entry. */
-export type CronJob = Omit<JobInput, 'run_at' | 'delay' | 'unique_key' | 'unique_for' | 'unique_mode' | 'origin_id'>;
+export type CronJob = Omit<
+  JobInput,
+  'run_at' | 'delay' | 'unique_key' | 'unique_for' | 'unique_mode' | 'origin_id'
+>;
 
 export interface Crons {
   /** Declares an entry of the code, which begins to fire when the crons start. */
@@ -118,7 +121,9 @@ export function firingOf(entry: DueCron, now: number, log: Log): Firing[] {
     const tick = newestTick(plan, due, now);
     const skipped = misfire === 'skip' && now - tick > lateMs;
     const next = textOf(plan.next(Math.max(tick, due)));
-    return [{ tenant_id, id, due: next_run_at, tick: skipped ? null : textOf(tick), next, job_id: newId('job') }];
+    return [
+      { tenant_id, id, due: next_run_at, tick: skipped ? null : textOf(tick), next, job_id: newId('job') },
+    ];
   } catch (error) {
     // A schedule that an older version accepted must not keep the others from firing.
     log.error({ err: error, cron: id }, 'the schedule of a cron entry cannot be read');
@@ -126,4 +131,5 @@ export function firingOf(entry: DueCron, now: number, log: Log): Firing[] {
   }
 }
 
-const textOf = (ms: number | undefined): string | null => (ms === undefined ? null : new Date(ms).toISOString());
+const textOf = (ms: number | undefined): string | null =>
+  ms === undefined ? null : new Date(ms).toISOString();

@@ -23,12 +23,28 @@ const keyed = (key: string, more: object = {}) => enqueue([{ name: 'mail', uniqu
 test('a job is stored as it was given, and keeps every character of its payload', async () => {
   const payload = { text: 'a\0b \ud800 "\\ {}', list: [1, null, { deep: [] }] };
   const [made] = await enqueue([
-    { name: 'mail.send', queue: 'mails', payload, priority: 7, tags: ['a, b', '{"}'], tenant: 'acme', app: 'shop' },
+    {
+      name: 'mail.send',
+      queue: 'mails',
+      payload,
+      priority: 7,
+      tags: ['a, b', '{"}'],
+      tenant: 'acme',
+      app: 'shop',
+    },
   ]);
   expect(made).toMatchObject({ created: true });
   expect(await jobs()).toEqual([
     {
-      ...{ id: made!.id, tenant_id: 'acme', queue: 'mails', state: 'pending', rank: -7, payload, tags: ['a, b', '{"}'] },
+      ...{
+        id: made!.id,
+        tenant_id: 'acme',
+        queue: 'mails',
+        state: 'pending',
+        rank: -7,
+        payload,
+        tags: ['a, b', '{"}'],
+      },
       ...{ attempt: 0, unique_key: null, due: true },
     },
   ]);
@@ -43,9 +59,7 @@ test('calls at once share statements, and each gets its own jobs in order', asyn
   );
   const stored = new Map((await jobs()).map((job) => [job['id'], job['payload']]));
   expect(stored.size).toBe(900);
-  all.forEach((made, call) =>
-    made.forEach(({ id }, at) => expect(stored.get(id)).toEqual({ call, at })),
-  );
+  all.forEach((made, call) => made.forEach(({ id }, at) => expect(stored.get(id)).toEqual({ call, at })));
   const ids = all.flat().map(({ id }) => id);
   expect(ids).toEqual([...ids].sort());
 });

@@ -65,7 +65,10 @@ export const enqueueStore = (sql: Sql) => ({
       update jobs.job set payload = given.payload, run_at = given.run_at
       from (
         select existing.id as existing, given.*
-        from (${given(sql, newer.map(({ job }) => job))}) as given
+        from (${given(
+          sql,
+          newer.map(({ job }) => job),
+        )}) as given
         join unnest(${newer.map(({ id }) => id)}::text[], ${newer.map(({ job }) => job.id)}::text[]) as existing(id, of_id)
           on existing.of_id = given.id
       ) as given

@@ -96,7 +96,15 @@ async function writeAll(db: Database, calls: readonly Call[]): Promise<void> {
   const began = performance.now();
   const ended = () => performance.now() - began > patienceMs;
   try {
-    const enqueued = await repeated((failures) => write(db, calls.flatMap(({ jobs }) => jobs), failures > 0), ended);
+    const enqueued = await repeated(
+      (failures) =>
+        write(
+          db,
+          calls.flatMap(({ jobs }) => jobs),
+          failures > 0,
+        ),
+      ended,
+    );
     let at = 0;
     for (const call of calls) call.enqueued = enqueued.slice(at, (at += call.jobs.length));
   } catch (error) {
@@ -118,7 +126,11 @@ async function writeAll(db: Database, calls: readonly Call[]): Promise<void> {
 async function write(db: Database, jobs: readonly NewJob[], again: boolean): Promise<Enqueued[]> {
   if (again) {
     const existing = await enqueueStore(db.sql).existing(jobs);
-    const missing = await write(db, jobs.filter(({ id }) => !existing.has(id)), false);
+    const missing = await write(
+      db,
+      jobs.filter(({ id }) => !existing.has(id)),
+      false,
+    );
     return jobs.map(({ id }) => (existing.has(id) ? { id, created: true } : missing.shift()!));
   }
   if (jobs.length === 0) return [];

@@ -39,7 +39,10 @@ export function startHeartbeat({
   let stopped = false;
   let { leaseId } = data;
   let worker = begin();
-  const alive = setInterval(() => Atomics.store(data.cells, cell.alive, process.hrtime.bigint()), 1_000).unref();
+  const alive = setInterval(
+    () => Atomics.store(data.cells, cell.alive, process.hrtime.bigint()),
+    1_000,
+  ).unref();
 
   function begin(): Worker {
     const thread = new Worker(new URL('./heartbeat-thread.ts', import.meta.url), {
@@ -47,7 +50,9 @@ export function startHeartbeat({
     });
     thread.unref();
     thread.on('message', (ended: string) => onEnded(ended));
-    thread.on('error', (error) => log.error({ err: error }, 'the heartbeat of the jobs failed and begins again'));
+    thread.on('error', (error) =>
+      log.error({ err: error }, 'the heartbeat of the jobs failed and begins again'),
+    );
     thread.on('exit', () => void (stopped || setTimeout(() => stopped || (worker = begin()), 100).unref()));
     return thread;
   }

@@ -8,7 +8,8 @@ export interface Hints {
   give(queues: ReadonlySet<string>): void;
   /** Calls `onHint` with queues; without them when hints may have been missed. Returns a function that stops it. */
   listen(onHint: (queues: Iterable<string> | undefined) => void): () => void;
-  stop(): void;
+  /** Sends what is collected. */
+  stop(): Promise<void>;
 }
 
 const channel = 'jobs';
@@ -23,13 +24,14 @@ export function createHints({ db, log }: { readonly db: Database; readonly log: 
   const waiting = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
 
-  function send(): void {
+  async function send(): Promise<void> {
+    clearTimeout(timer);
     timer = undefined;
     const text = [...waiting].join(' ');
     waiting.clear();
     // Without names the notice means every queue.
     const payload = text.length > longestNotice ? self : `${self} ${text}`;
-    db.notices
+    await db.notices
       .send(db.background, channel, payload)
       .catch((error: unknown) => log.debug({ err: error }, 'other processes could not be told of jobs'));
   }
@@ -41,7 +43,7 @@ export function createHints({ db, log }: { readonly db: Database; readonly log: 
       // An embedded database has no other processes.
       if (db.engine === 'pglite') return;
       for (const queue of queues) waiting.add(queue);
-      timer ??= setTimeout(send, collectMs);
+      timer ??= setTimeout(() => void send(), collectMs);
     },
     listen(onHint) {
       listeners.add(onHint);
@@ -55,9 +57,8 @@ export function createHints({ db, log }: { readonly db: Database; readonly log: 
         unlisten();
       };
     },
-    stop() {
-      clearTimeout(timer);
-      if (timer !== undefined) send();
+    async stop() {
+      if (timer !== undefined) await send();
     },
   };
 }

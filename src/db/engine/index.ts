@@ -73,7 +73,10 @@ export interface Engine {
 }
 
 export function createEngine({ db, log, settings }: EngineDeps): Engine {
-  const { maxPayload, leaseMs, retentionMs, deadLetterRetentionMs, ...own } = { ...defaultSettings, ...settings };
+  const { maxPayload, leaseMs, retentionMs, deadLetterRetentionMs, ...own } = {
+    ...defaultSettings,
+    ...settings,
+  };
   const hints = createHints({ db, log });
   const enqueuing = createEnqueue({ db, maxPayload, hint: hints.give });
   const worker = createWorker({ ...own, db, log, hints, ttlMs: leaseMs, maxOutput: maxPayload });
@@ -100,7 +103,7 @@ export function createEngine({ db, log, settings }: EngineDeps): Engine {
     async stop(graceMs) {
       await Promise.all([crons.stop(), sweeps?.stop(), worker.stop(graceMs)]);
       await enqueuing.close();
-      hints.stop();
+      await hints.stop();
     },
   };
 }

@@ -19,7 +19,11 @@ export interface JobInput {
   /** The longest attempt. */
   readonly timeout?: string | undefined;
   readonly backoff?:
-    | { readonly type?: Backoff['type'] | undefined; readonly delay?: string | undefined; readonly max?: string | undefined }
+    | {
+        readonly type?: Backoff['type'] | undefined;
+        readonly delay?: string | undefined;
+        readonly max?: string | undefined;
+      }
     | undefined;
   /** While a job with this key lives, no other with the key exists in the tenant and app. */
   readonly unique_key?: string | null | undefined;
@@ -80,7 +84,11 @@ export const platform = { tenant: 'system', app: 'default' } as const;
 const defaultBackoff: Backoff = { type: 'exponential', delayMs: 2_000, maxMs: 3_600_000 };
 
 /** Checks a job. @param now the current milliseconds, for the limit of `run_at` @throws Invalid, TooLarge */
-export function newJob(input: JobInput, id: string, { maxPayload, now }: { maxPayload: number; now: number }): NewJob {
+export function newJob(
+  input: JobInput,
+  id: string,
+  { maxPayload, now }: { maxPayload: number; now: number },
+): NewJob {
   const { tenant = platform.tenant, app = platform.app } = input;
   return {
     id,

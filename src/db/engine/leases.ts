@@ -111,7 +111,9 @@ export function createLeases(deps: LeasesDeps): Leases {
           data: { url: db.url, leaseId: id, ttlMs, cells },
           log,
           onEnded: (ended) =>
-            void replace(ended).catch((error: unknown) => log.warn({ err: error }, 'no lease of jobs could be taken')),
+            void replace(ended).catch((error: unknown) =>
+              log.warn({ err: error }, 'no lease of jobs could be taken'),
+            ),
         });
       timer = setInterval(() => void passes.run(), reapMs * (0.9 + Math.random() * 0.2)).unref();
       void passes.run();

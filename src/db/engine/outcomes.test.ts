@@ -50,20 +50,34 @@ test.each([
 
 describe('after a failure', () => {
   test('another attempt follows while there is one, and it may help', () => {
-    expect(afterFailure(job(), { error: 'no' }, 0.5)).toMatchObject({ state: 'retrying', delayMs: 1_000, error: 'no' });
-    expect(afterFailure(job(), { error: 'no', retryInMs: 7 }, 0.5)).toMatchObject({ state: 'retrying', delayMs: 7 });
-    expect(afterFailure(job({ attempt: 5 }), { error: 'no', retryInMs: 7 }, 0.5)).toMatchObject({ state: 'failed' });
+    expect(afterFailure(job(), { error: 'no' }, 0.5)).toMatchObject({
+      state: 'retrying',
+      delayMs: 1_000,
+      error: 'no',
+    });
+    expect(afterFailure(job(), { error: 'no', retryInMs: 7 }, 0.5)).toMatchObject({
+      state: 'retrying',
+      delayMs: 7,
+    });
+    expect(afterFailure(job({ attempt: 5 }), { error: 'no', retryInMs: 7 }, 0.5)).toMatchObject({
+      state: 'failed',
+    });
     expect(afterFailure(job({ maxAttempts: 1 }), { error: 'no' }, 0.5)).toMatchObject({ state: 'failed' });
     expect(afterFailure(job(), { error: 'no', retryable: false }, 0.5)).toMatchObject({ state: 'failed' });
   });
 
   test('the number of attempts is never exceeded', () =>
     fc.assert(
-      fc.property(fc.integer({ min: 1, max: 100 }), fc.integer({ min: 1, max: 100 }), fc.double({ min: 0, max: 1, noNaN: true }), (attempt, maxAttempts, chance) => {
-        const { state, delayMs } = afterFailure(job({ attempt, maxAttempts }), { error: 'no' }, chance);
-        expect(state).toBe(attempt < maxAttempts ? 'retrying' : 'failed');
-        expect(delayMs).toBeLessThanOrEqual(exponential.maxMs);
-      }),
+      fc.property(
+        fc.integer({ min: 1, max: 100 }),
+        fc.integer({ min: 1, max: 100 }),
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        (attempt, maxAttempts, chance) => {
+          const { state, delayMs } = afterFailure(job({ attempt, maxAttempts }), { error: 'no' }, chance);
+          expect(state).toBe(attempt < maxAttempts ? 'retrying' : 'failed');
+          expect(delayMs).toBeLessThanOrEqual(exponential.maxMs);
+        },
+      ),
     ));
 });
 
@@ -71,7 +85,10 @@ test('a job that is lost waits again and does not lose an attempt, but the tenth
   expect(afterLoss(job({ lostCount: 8 }), 10, 1)).toEqual({
     ...{ state: 'pending', delayMs: 15_000, error: null, uncounted: true, lost: true },
   });
-  expect(afterLoss(job({ lostCount: 9 }), 10, 1)).toMatchObject({ state: 'failed', error: 'worker lost 10 times' });
+  expect(afterLoss(job({ lostCount: 9 }), 10, 1)).toMatchObject({
+    state: 'failed',
+    error: 'worker lost 10 times',
+  });
 });
 
 test.each([

@@ -83,7 +83,9 @@ export const afterPostponement = (delayMs: number): Outcome => ({
 /** A message that can be stored and shown: never empty, not too long, well-formed. */
 export function errorText(text: string): string {
   const clean = text.replaceAll('\0', '').toWellFormed().trim();
-  return [...(clean === '' ? 'failed without a message' : clean).slice(0, longestError)].join('').toWellFormed();
+  return [...(clean === '' ? 'failed without a message' : clean).slice(0, longestError)]
+    .join('')
+    .toWellFormed();
 }
 
 /** The message of whatever a handler threw. */

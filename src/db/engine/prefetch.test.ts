@@ -17,12 +17,18 @@ test.each([
 
 test('what is claimed is bounded, and free slots are never left without', () =>
   fc.assert(
-    fc.property(fc.nat(1_000), fc.nat(1_500), fc.nat(1e6), fc.boolean(), (free, waiting, perSecond, limited) => {
-      const size = claimSize({ free, waiting, perSecond, limited });
-      expect(size).toBeGreaterThanOrEqual(0);
-      expect(size).toBeLessThanOrEqual(limited ? free : mostWaiting);
-      if (free > waiting) expect(size).toBeGreaterThan(0);
-    }),
+    fc.property(
+      fc.nat(1_000),
+      fc.nat(1_500),
+      fc.nat(1e6),
+      fc.boolean(),
+      (free, waiting, perSecond, limited) => {
+        const size = claimSize({ free, waiting, perSecond, limited });
+        expect(size).toBeGreaterThanOrEqual(0);
+        expect(size).toBeLessThanOrEqual(limited ? free : mostWaiting);
+        if (free > waiting) expect(size).toBeGreaterThan(0);
+      },
+    ),
   ));
 
 test('the rate of ends is that of the last second, and is forgotten after it', () => {
@@ -39,9 +45,24 @@ test('the rate of ends is that of the last second, and is forgotten after it', (
 
 test('no transition leaves a final state but the retry of what failed or was cancelled', () => {
   const states: JobState[] = ['pending', 'running', 'retrying', 'completed', 'failed', 'cancelled'];
-  const transitions: Transition[] = ['claim', 'complete', 'retry-later', 'fail', 'give-back', 'cancel', 'retry'];
+  const transitions: Transition[] = [
+    'claim',
+    'complete',
+    'retry-later',
+    'fail',
+    'give-back',
+    'cancel',
+    'retry',
+  ];
   const leaving = states
     .filter(isFinal)
-    .flatMap((state) => transitions.filter((transition) => stateAfter(state, transition) !== undefined).map((transition) => [state, transition]));
-  expect(leaving).toEqual([['failed', 'retry'], ['cancelled', 'retry']]);
+    .flatMap((state) =>
+      transitions
+        .filter((transition) => stateAfter(state, transition) !== undefined)
+        .map((transition) => [state, transition]),
+    );
+  expect(leaving).toEqual([
+    ['failed', 'retry'],
+    ['cancelled', 'retry'],
+  ]);
 });

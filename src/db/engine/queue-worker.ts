@@ -92,7 +92,9 @@ export function createQueueWorker(deps: QueueWorkerDeps): QueueWorker {
 
   async function take(count: number): Promise<Claim> {
     const request = { queue, leaseId: leases.id(), count, cursor };
-    const taken = limited ? await db.transaction((sql) => claimLimited(sql, request)) : await claim(db.sql, request);
+    const taken = limited
+      ? await db.transaction((sql) => claimLimited(sql, request))
+      : await claim(db.sql, request);
     ({ cursor, limited, more } = taken);
     failures = 0;
     more ||= taken.jobs.length > 0;
@@ -109,7 +111,13 @@ export function createQueueWorker(deps: QueueWorkerDeps): QueueWorker {
 
   function fill(): void {
     let next = 0;
-    while (!stopped && next < waiting.length && running.size < worker.concurrency && !settler.isFull() && leases.isSafe())
+    while (
+      !stopped &&
+      next < waiting.length &&
+      running.size < worker.concurrency &&
+      !settler.isFull() &&
+      leases.isSafe()
+    )
       start(waiting[next++]!);
     if (next > 0) waiting = waiting.slice(next);
   }
@@ -141,7 +149,8 @@ export function createQueueWorker(deps: QueueWorkerDeps): QueueWorker {
     },
     drop(leaseId) {
       waiting = waiting.filter(({ lease_id }) => lease_id !== leaseId);
-      for (const [job, { attempt }] of running) if (job.lease_id === leaseId) attempt.abort('the job was lost');
+      for (const [job, { attempt }] of running)
+        if (job.lease_id === leaseId) attempt.abort('the job was lost');
     },
     async drain() {
       stopped = true;

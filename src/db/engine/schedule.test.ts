@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { newestTick, schedule } from './schedule.ts';
 
-const iso = (ms: number | undefined) => (ms === undefined ? undefined : new Date(ms).toISOString().slice(0, 16));
+const iso = (ms: number | undefined) =>
+  ms === undefined ? undefined : new Date(ms).toISOString().slice(0, 16);
 
 function ticks(text: string, zone: string, from: string, count: number) {
   const list: (string | undefined)[] = [];
@@ -15,15 +16,55 @@ function ticks(text: string, zone: string, from: string, count: number) {
 }
 
 test.each([
-  ['30 2 * * *', 'Europe/Berlin', '2026-03-28T00:00Z', ['2026-03-28T01:30', '2026-03-29T01:00', '2026-03-30T00:30']],
-  ['30 2 * * *', 'Europe/Berlin', '2026-10-24T00:00Z', ['2026-10-24T00:30', '2026-10-25T00:30', '2026-10-26T01:30']],
+  [
+    '30 2 * * *',
+    'Europe/Berlin',
+    '2026-03-28T00:00Z',
+    ['2026-03-28T01:30', '2026-03-29T01:00', '2026-03-30T00:30'],
+  ],
+  [
+    '30 2 * * *',
+    'Europe/Berlin',
+    '2026-10-24T00:00Z',
+    ['2026-10-24T00:30', '2026-10-25T00:30', '2026-10-26T01:30'],
+  ],
   ['30 2 * * *', 'Europe/Berlin', '2026-10-25T00:45Z', ['2026-10-26T01:30']],
-  ['*/30 * * * *', 'Europe/Berlin', '2026-10-25T00:00Z', ['2026-10-25T00:30', '2026-10-25T01:00', '2026-10-25T01:30', '2026-10-25T02:00']],
-  ['*/30 * * * *', 'Europe/Berlin', '2026-03-29T00:00Z', ['2026-03-29T00:30', '2026-03-29T01:00', '2026-03-29T01:30']],
-  ['*/20 2 * * *', 'Europe/Berlin', '2026-03-28T12:00Z', ['2026-03-29T01:00', '2026-03-30T00:00', '2026-03-30T00:20']],
-  ['*/20 2 * * *', 'Europe/Berlin', '2026-10-24T12:00Z', ['2026-10-25T00:00', '2026-10-25T00:20', '2026-10-25T00:40', '2026-10-26T01:00']],
-  ['15 * * * *', 'Australia/Lord_Howe', '2026-04-04T13:30Z', ['2026-04-04T14:15', '2026-04-04T15:45', '2026-04-04T16:45']],
-  ['0 0 1 * 1', 'UTC', '2026-11-20T00:00Z', ['2026-11-23T00:00', '2026-11-30T00:00', '2026-12-01T00:00', '2026-12-07T00:00']],
+  [
+    '*/30 * * * *',
+    'Europe/Berlin',
+    '2026-10-25T00:00Z',
+    ['2026-10-25T00:30', '2026-10-25T01:00', '2026-10-25T01:30', '2026-10-25T02:00'],
+  ],
+  [
+    '*/30 * * * *',
+    'Europe/Berlin',
+    '2026-03-29T00:00Z',
+    ['2026-03-29T00:30', '2026-03-29T01:00', '2026-03-29T01:30'],
+  ],
+  [
+    '*/20 2 * * *',
+    'Europe/Berlin',
+    '2026-03-28T12:00Z',
+    ['2026-03-29T01:00', '2026-03-30T00:00', '2026-03-30T00:20'],
+  ],
+  [
+    '*/20 2 * * *',
+    'Europe/Berlin',
+    '2026-10-24T12:00Z',
+    ['2026-10-25T00:00', '2026-10-25T00:20', '2026-10-25T00:40', '2026-10-26T01:00'],
+  ],
+  [
+    '15 * * * *',
+    'Australia/Lord_Howe',
+    '2026-04-04T13:30Z',
+    ['2026-04-04T14:15', '2026-04-04T15:45', '2026-04-04T16:45'],
+  ],
+  [
+    '0 0 1 * 1',
+    'UTC',
+    '2026-11-20T00:00Z',
+    ['2026-11-23T00:00', '2026-11-30T00:00', '2026-12-01T00:00', '2026-12-07T00:00'],
+  ],
   ['0 0 29 2 *', 'UTC', '2026-11-20T00:00Z', ['2028-02-29T00:00', '2032-02-29T00:00']],
   [' 0\t0 ? JAN MON ', 'Asia/Kathmandu', '2026-11-20T00:00Z', ['2027-01-03T18:15', '2027-01-10T18:15']],
   ['0 0 L * *', 'UTC', '2026-11-20T00:00Z', ['2026-11-30T00:00', '2026-12-31T00:00']],
@@ -51,7 +92,8 @@ function slow(minutes: number[], hours: number[] | '*', zone: string, from: numb
   const found: number[] = [];
   const seen = new Set<string>();
   const isDue = (local: string) =>
-    minutes.includes(Number(local.slice(14, 16))) && (hours === '*' || hours.includes(Number(local.slice(11, 13))));
+    minutes.includes(Number(local.slice(14, 16))) &&
+    (hours === '*' || hours.includes(Number(local.slice(11, 13))));
   let before = Date.parse(`${clock.format(from - 60_000).replace(' ', 'T')}Z`);
   for (let at = from; at < until; at += 60_000) {
     const local = clock.format(at);
@@ -67,9 +109,25 @@ function slow(minutes: number[], hours: number[] | '*', zone: string, from: numb
 }
 
 describe('around clock changes', () => {
-  const zones = ['Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe', 'Asia/Kathmandu', 'America/St_Johns', 'Africa/Casablanca'];
-  const numbers = (most: number) => fc.uniqueArray(fc.integer({ min: 0, max: most }), { minLength: 1, maxLength: 4 });
-  const changes = ['2026-03-08', '2026-03-29', '2026-04-05', '2026-10-04', '2026-10-25', '2026-11-01', '2026-06-15'];
+  const zones = [
+    'Europe/Berlin',
+    'America/New_York',
+    'Australia/Lord_Howe',
+    'Asia/Kathmandu',
+    'America/St_Johns',
+    'Africa/Casablanca',
+  ];
+  const numbers = (most: number) =>
+    fc.uniqueArray(fc.integer({ min: 0, max: most }), { minLength: 1, maxLength: 4 });
+  const changes = [
+    '2026-03-08',
+    '2026-03-29',
+    '2026-04-05',
+    '2026-10-04',
+    '2026-10-25',
+    '2026-11-01',
+    '2026-06-15',
+  ];
 
   test('two implementations agree', () => {
     fc.assert(
@@ -83,7 +141,8 @@ describe('around clock changes', () => {
           const until = from + 36 * 3_600_000;
           const plan = schedule(`${minutes.join(',')} ${hours === '*' ? '*' : hours.join(',')} * * *`, zone);
           const list: number[] = [];
-          for (let at = plan.next(from - 1); at !== undefined && at < until; at = plan.next(at)) list.push(at);
+          for (let at = plan.next(from - 1); at !== undefined && at < until; at = plan.next(at))
+            list.push(at);
           // The first hours may repeat a time that began before the look.
           expect(list.map(iso)).toEqual(slow(minutes, hours, zone, from, until).map(iso));
         },

@@ -50,7 +50,10 @@ export function createSettler({
     write: (items) => record(items),
     maxBatch: mostUnsettled,
     maxBacklog: backlog,
-    weight: { of: ({ end }) => ('output' in end ? (end.output?.length ?? 0) : 0), most: limits.statementBytes },
+    weight: {
+      of: ({ end }) => ('output' in end ? (end.output?.length ?? 0) : 0),
+      most: limits.statementBytes,
+    },
     overloaded: () => Unavailable('too many jobs have ended'),
   });
 
@@ -59,14 +62,21 @@ export function createSettler({
       await repeated(() => write(items), ended);
     } catch (error) {
       if (isPassing(error) || items.length === 1)
-        log.error({ err: error, jobs: items.length }, 'ends of jobs could not be recorded, and the jobs run again');
+        log.error(
+          { err: error, jobs: items.length },
+          'ends of jobs could not be recorded, and the jobs run again',
+        );
       else for (const item of items) await record([item]);
     }
   }
 
   async function write(items: readonly Item[]): Promise<void> {
-    const done = items.flatMap(({ job, end }) => ('output' in end ? [{ ...executionOf(job), output: end.output }] : []));
-    const rest = items.flatMap(({ job, end }) => ('outcome' in end ? [{ ...executionOf(job), outcome: end.outcome }] : []));
+    const done = items.flatMap(({ job, end }) =>
+      'output' in end ? [{ ...executionOf(job), output: end.output }] : [],
+    );
+    const rest = items.flatMap(({ job, end }) =>
+      'outcome' in end ? [{ ...executionOf(job), outcome: end.outcome }] : [],
+    );
     if (done.length > 0) await settleStore(db.sql).complete(done);
     if (rest.length > 0) hint((await concludeAlone(db, rest)).queues);
   }
@@ -87,4 +97,9 @@ export function createSettler({
   };
 }
 
-export const executionOf = ({ tenant_id, id, lease_id, turn }: ClaimedJob) => ({ tenant_id, id, lease_id, turn });
+export const executionOf = ({ tenant_id, id, lease_id, turn }: ClaimedJob) => ({
+  tenant_id,
+  id,
+  lease_id,
+  turn,
+});

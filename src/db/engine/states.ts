@@ -2,14 +2,7 @@
 export type JobState = 'pending' | 'running' | 'retrying' | 'completed' | 'failed' | 'cancelled';
 
 /** What moves a job from one state to another. */
-export type Transition =
-  | 'claim'
-  | 'complete'
-  | 'retry-later'
-  | 'fail'
-  | 'give-back'
-  | 'cancel'
-  | 'retry';
+export type Transition = 'claim' | 'complete' | 'retry-later' | 'fail' | 'give-back' | 'cancel' | 'retry';
 
 /** The state after each transition, by the state before it. A pair that is missing cannot happen. */
 const after: Readonly<Record<Transition, Partial<Record<JobState, JobState>>>> = {

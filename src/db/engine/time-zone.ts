@@ -71,7 +71,14 @@ function formatOf(name: string): Intl.DateTimeFormat {
     return new Intl.DateTimeFormat('en-US', {
       timeZone: name,
       hourCycle: 'h23',
-      ...{ year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric', second: 'numeric' },
+      ...{
+        year: 'numeric',
+        month: 'numeric',
+        day: 'numeric',
+        hour: 'numeric',
+        minute: 'numeric',
+        second: 'numeric',
+      },
     });
   } catch (cause) {
     throw Invalid('timezone: must be the IANA name of a time zone, such as Europe/Berlin', { cause });
