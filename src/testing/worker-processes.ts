@@ -28,7 +28,8 @@ export async function startProcess(program: URL, start: object): Promise<WorkerP
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
   // A test that fails half-way must not leave a process behind.
-  process.once('exit', () => child.kill('SIGKILL'));
+  const killed = () => void child.kill('SIGKILL');
+  process.once('exit', killed);
   const open = new Map<number, { resolve: (result: never) => void; reject: (error: Error) => void }>();
   let calls = 0;
   child.on('message', (message: { call?: number; result?: never; error?: string }) => {
@@ -37,7 +38,10 @@ export async function startProcess(program: URL, start: object): Promise<WorkerP
     else waiting?.reject(new Error(message.error));
   });
   const ended = once(child, 'exit');
-  child.on('exit', () => open.forEach(({ reject }) => reject(new Error('the process ended'))));
+  child.on('exit', () => {
+    process.off('exit', killed);
+    open.forEach(({ reject }) => reject(new Error('the process ended')));
+  });
   await once(child, 'message');
 
   const call = <Result>(command: string, argument?: unknown) =>

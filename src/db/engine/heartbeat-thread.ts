@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { serverOptions, standard } from '../server-connection.ts';
 import { createPool, type Pool } from '../sql.ts';
-import { cell, type HeartbeatData, longestSilenceMs } from './heartbeat.ts';
+import { beats, cell, type HeartbeatData, longestSilenceMs } from './heartbeat.ts';
 import { leaseStore } from './leases.store.ts';
 
 const { url, ttlMs, cells, ...first } = workerData as HeartbeatData;
@@ -17,7 +17,7 @@ for (;;) {
   const began = process.hrtime.bigint();
   const silentMs = Number(began - Atomics.load(cells, cell.alive)) / 1e6;
   if (silentMs < longestSilenceMs) await renew(began);
-  await delay(ttlMs / 5);
+  await delay(ttlMs / beats);
 }
 
 async function renew(began: bigint): Promise<void> {

@@ -20,6 +20,8 @@ export interface Heartbeat {
   stop(): Promise<void>;
 }
 
+/** How often a lease is renewed in its time. */
+export const beats = 5;
 /** The milliseconds after which the thread assumes that the main thread will not answer any more. */
 export const longestSilenceMs = 30_000;
 

@@ -5,7 +5,7 @@ import { oneAtATime } from '../../lib/one-at-a-time.ts';
 import type { Database } from '../index.ts';
 import type { Log } from '../log.ts';
 import { type ClaimedJob } from './claim.store.ts';
-import { cell, type Heartbeat, startHeartbeat } from './heartbeat.ts';
+import { beats, cell, type Heartbeat, startHeartbeat } from './heartbeat.ts';
 import { leaseStore } from './leases.store.ts';
 import { afterFailure, afterLoss, type Attempted, type Outcome } from './outcomes.ts';
 import { isPassing, repeated } from './repetition.ts';
@@ -38,7 +38,7 @@ export interface Leases {
   stop(): Promise<void>;
 }
 
-/** Milliseconds between two looks for leases that have expired. */
+/** The most milliseconds between two looks for leases that have expired. */
 const reapMs = 1_000;
 /** Milliseconds by which an attempt may exceed its timeout before it counts as failed. */
 export const graceMs = 5_000;
@@ -115,7 +115,7 @@ export function createLeases(deps: LeasesDeps): Leases {
               log.warn({ err: error }, 'no lease of jobs could be taken'),
             ),
         });
-      timer = setInterval(() => void passes.run(), reapMs * (0.9 + Math.random() * 0.2)).unref();
+      timer = setInterval(() => void passes.run(), Math.min(reapMs, ttlMs / beats) * (0.9 + Math.random() * 0.2)).unref();
       void passes.run();
     },
     compare: () => void (compareAt = Math.min(compareAt, performance.now() + shortCompareMs)),

@@ -68,19 +68,18 @@ describe.runIf(inject('engine') === 'postgres')('several processes', () => {
   });
 
   test('a job that kills its process fails, and its neighbours complete', async () => {
-    const more = { maxLost: 2 };
     const [{ id }] = (await add(1, 'kills')) as [{ id: string }];
-    let ended = false;
+    let failed = false;
     const restarting = (async () => {
-      while (!ended) {
-        const worker = await start({ ...settings, ...more });
+      while (!failed) {
+        const worker = await start({ ...settings, maxLost: 2 });
         await worker.call('work', { queue: 'q', concurrency: 4 }).catch(() => {});
-        await Promise.race([worker.ended, expect.poll(() => ended, { timeout: 30_000 }).toBe(true)]);
+        const seen = expect.poll(() => failed, { timeout: 25_000 }).toBe(true);
+        await Promise.race([worker.ended, seen.catch(() => {})]);
       }
     })();
     await add(20, 'quick', { ms: 1 });
-    await settledAs(counts, { failed: 1, completed: 20 }, 30_000);
-    ended = true;
+    await settledAs(counts, { failed: 1, completed: 20 }, 25_000).finally(() => (failed = true));
     await restarting;
     expect(await job(id)).toMatchObject({
       state: 'failed',
