@@ -115,7 +115,10 @@ export function createLeases(deps: LeasesDeps): Leases {
               log.warn({ err: error }, 'no lease of jobs could be taken'),
             ),
         });
-      timer = setInterval(() => void passes.run(), Math.min(reapMs, ttlMs / beats) * (0.9 + Math.random() * 0.2)).unref();
+      timer = setInterval(
+        () => void passes.run(),
+        Math.min(reapMs, ttlMs / beats) * (0.9 + Math.random() * 0.2),
+      ).unref();
       void passes.run();
     },
     compare: () => void (compareAt = Math.min(compareAt, performance.now() + shortCompareMs)),

@@ -165,4 +165,5 @@ test.runIf(inject('engine') === 'pglite')(
     await engine.stop(1_000);
     await db.close();
   },
+  60_000,
 );

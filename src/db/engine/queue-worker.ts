@@ -2,7 +2,15 @@ import { oneAtATime } from '../../lib/one-at-a-time.ts';
 import type { Database } from '../index.ts';
 import type { Log } from '../log.ts';
 import { type Attempt, begin, type Handler } from './attempt.ts';
-import { type Claim, claim, claimLimited, type ClaimedJob, type Cursor } from './claim.store.ts';
+import {
+  type Claim,
+  claim,
+  claimLimited,
+  type ClaimedJob,
+  type ClaimRequest,
+  type Cursor,
+  reusePlans,
+} from './claim.store.ts';
 import type { Leases } from './leases.ts';
 import { afterPostponement } from './outcomes.ts';
 import { claimSize, endRate } from './prefetch.ts';
@@ -92,15 +100,19 @@ export function createQueueWorker(deps: QueueWorkerDeps): QueueWorker {
 
   async function take(count: number): Promise<Claim> {
     const request = { queue, leaseId: leases.id(), count, cursor };
-    const taken = limited
-      ? await db.transaction((sql) => claimLimited(sql, request))
-      : await claim(db.sql, request);
+    const taken = await (limited ? db.transaction((sql) => claimLimited(sql, request)) : claimAlone(request));
     ({ cursor, limited, more } = taken);
     failures = 0;
     more ||= taken.jobs.length > 0;
     if (request.leaseId === leases.id()) waiting.push(...taken.jobs);
     fill();
     return taken;
+  }
+
+  /** Connections of the background reuse plans anyway; PGlite has one connection, which services use too. */
+  async function claimAlone(request: ClaimRequest): Promise<Claim> {
+    if (db.engine === 'postgres') return claim(db.background, request);
+    return db.transaction(async (sql) => (await Promise.all([reusePlans(sql), claim(sql, request)]))[1]);
   }
 
   /** The longest delay of a timer is that of the next poll anyway. */

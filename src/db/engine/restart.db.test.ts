@@ -69,7 +69,9 @@ describe.runIf(inject('engine') === 'postgres')('a database that goes away and c
       } else
         await direct.sql`
           select pg_terminate_backend(pid) from pg_stat_activity
-          where datname = current_database() and pid <> pg_backend_pid() and application_name = 'plinth'`.catch(() => {});
+          where datname = current_database() and pid <> pg_backend_pid() and application_name = 'plinth'`.catch(
+          () => {},
+        );
     }
     ended = true;
     await adding;
@@ -94,7 +96,9 @@ describe.runIf(inject('engine') === 'postgres')('a database that goes away and c
     await expect.poll(expired).toBe(2);
     await proxy.restore();
     await settledAs(counts, { completed: 600 });
-    expect(await direct.sql`select sum(lost_count)::integer as lost from jobs.job_done`).toEqual([{ lost: 0 }]);
+    expect(await direct.sql`select sum(lost_count)::integer as lost from jobs.job_done`).toEqual([
+      { lost: 0 },
+    ]);
     expect(new Set(runs.values())).toEqual(new Set([1]));
   });
 });

@@ -41,10 +41,9 @@ export const settleStore = (sql: Sql) => ({
   async complete(done: readonly Completion[]): Promise<string[]> {
     const rows = await sql<{ id: string }[]>`
       with ended as (
-        delete from jobs.job using (
-          select execution.*, output from (${executions(sql, done)}) as execution
-          join unnest(${done.map(({ output }) => output)}::text[]) with ordinality as result(output, position) using (position)
-        ) as done
+        delete from jobs.job using unnest(
+          ${executions(sql, done)}, ${done.map(({ output }) => output)}::text[]
+        ) as done(tenant_id, id, lease_id, turn, output)
         where ${isSame(sql, sql`done`)}
         returning job.*, done.output
       ),
@@ -61,7 +60,7 @@ export const settleStore = (sql: Sql) => ({
       update jobs.job
       set state = given.state, lease_id = null, run_at = statement_timestamp() + delay_ms * interval '1 millisecond',
         attempt = attempt - uncounted, lost_count = lost_count + lost, last_error = coalesce(given.error, last_error)
-      from (${conclusions(sql, list)}) as given
+      from ${conclusions(sql, list)}
       where ${isSame(sql, sql`given`)}
       returning job.id, job.queue`;
   },
@@ -70,10 +69,7 @@ export const settleStore = (sql: Sql) => ({
   async fail(list: readonly (Conclusion & { readonly dlq_id: string })[]): Promise<FailedJob[]> {
     return await sql<FailedJob[]>`
       with ended as (
-        delete from jobs.job using (
-          select given.*, dlq_id from (${conclusions(sql, list)}) as given
-          join unnest(${list.map(({ dlq_id }) => dlq_id)}::text[]) with ordinality as letter(dlq_id, position) using (position)
-        ) as given
+        delete from jobs.job using ${conclusions(sql, list)}
         where ${isSame(sql, sql`given`)}
         returning job.*, given.error, given.dlq_id, attempt - given.uncounted as counted, lost_count + given.lost as losses
       ),
@@ -120,23 +116,25 @@ export const freed = (sql: Sql) => sql`
     where held.tenant_id = free.tenant_id and held.app_id = free.app_id and held.unique_key = free.unique_key
   )`;
 
+/**
+ * The lease alone tells that a job runs: a job that does not has none. A condition on the state would lead the planner to the index of
+ * the running jobs, which it would search once for each job.
+ */
 const isSame = (sql: Sql, given: Fragment) => sql`
-  job.tenant_id = ${given}.tenant_id and job.id = ${given}.id and job.state = 'running' and job.lease_id = ${given}.lease_id
+  job.tenant_id = ${given}.tenant_id and job.id = ${given}.id and job.lease_id = ${given}.lease_id
   and job.turn = coalesce(${given}.turn, job.turn)`;
 
 const executions = (sql: Sql, list: readonly Execution[]) => sql`
-  select * from unnest(
-    ${list.map(({ tenant_id }) => tenant_id)}::text[], ${list.map(({ id }) => id)}::text[],
-    ${list.map(({ lease_id }) => lease_id)}::text[], ${list.map(({ turn }) => turn ?? null)}::integer[]
-  ) with ordinality as execution(tenant_id, id, lease_id, turn, position)`;
+  ${list.map(({ tenant_id }) => tenant_id)}::text[], ${list.map(({ id }) => id)}::text[],
+  ${list.map(({ lease_id }) => lease_id)}::text[], ${list.map(({ turn }) => turn ?? null)}::integer[]`;
 
-function conclusions(sql: Sql, list: readonly Conclusion[]) {
+/** Conclusions as rows, with the ids of the dead letters of those that have one. */
+function conclusions(sql: Sql, list: readonly (Conclusion & { readonly dlq_id?: string })[]) {
   const of = <Value>(value: (outcome: Outcome) => Value) => list.map(({ outcome }) => value(outcome));
   return sql`
-    select execution.*, outcome.state, delay_ms, error, uncounted, lost
-    from (${executions(sql, list)}) as execution
-    join unnest(
-      ${of(({ state }) => state)}::text[], ${of(({ delayMs }) => delayMs)}::float8[], ${of(({ error }) => error)}::text[],
-      ${of(({ uncounted }) => Number(uncounted))}::integer[], ${of(({ lost }) => Number(lost))}::integer[]
-    ) with ordinality as outcome(state, delay_ms, error, uncounted, lost, position) using (position)`;
+    unnest(
+      ${executions(sql, list)}, ${of(({ state }) => state)}::text[], ${of(({ delayMs }) => delayMs)}::float8[],
+      ${of(({ error }) => error)}::text[], ${of(({ uncounted }) => Number(uncounted))}::integer[],
+      ${of(({ lost }) => Number(lost))}::integer[], ${list.map(({ dlq_id }) => dlq_id ?? null)}::text[]
+    ) as given(tenant_id, id, lease_id, turn, state, delay_ms, error, uncounted, lost, dlq_id)`;
 }

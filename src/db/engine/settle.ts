@@ -32,7 +32,7 @@ export async function conclude(sql: Sql, list: readonly Conclusion[]): Promise<C
 export const concludeAlone = (db: Database, list: readonly Conclusion[]): Promise<Concluded> =>
   list.some(({ outcome }) => outcome.state === 'failed')
     ? db.transaction((sql) => conclude(sql, list))
-    : conclude(db.sql, list);
+    : conclude(db.background, list);
 
 const failedEvent = ({ id, dlq_id, tenant_id, app_id, name, queue, error, attempt }: FailedJob): Event => ({
   source: '/jobs',

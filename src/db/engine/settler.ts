@@ -77,7 +77,7 @@ export function createSettler({
     const rest = items.flatMap(({ job, end }) =>
       'outcome' in end ? [{ ...executionOf(job), outcome: end.outcome }] : [],
     );
-    if (done.length > 0) await settleStore(db.sql).complete(done);
+    if (done.length > 0) await settleStore(db.background).complete(done);
     if (rest.length > 0) hint((await concludeAlone(db, rest)).queues);
   }
 
