@@ -17,7 +17,7 @@ beforeAll(async () => {
   db = await testDatabase();
   const { url, dataDir } = db.options;
   all = await Promise.all(
-    Array.from({ length: 8 }, () =>
+    Array.from({ length: 8 }, async () =>
       inject('engine') === 'postgres' ? openDatabase({ url, dataDir, log }) : db,
     ),
   );

@@ -26,7 +26,7 @@ export interface EnqueueDeps {
 
 export interface Enqueue {
   /** Stores jobs, all or none, in order; in the transaction `tx` if one is given. */
-  enqueue(inputs: readonly JobInput[], tx?: Sql): Promise<Enqueued[]>;
+  readonly enqueue: (inputs: readonly JobInput[], tx?: Sql) => Promise<Enqueued[]>;
   /** Stores what was accepted, and accepts nothing more. */
   close(): Promise<void>;
 }

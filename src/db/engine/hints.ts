@@ -5,7 +5,7 @@ import type { Log } from '../log.ts';
 /** Tells the workers of all processes which queues have new jobs. A hint may get lost: then polling finds the jobs. */
 export interface Hints {
   /** Wakes the workers of this process at once and those of the others within milliseconds. Call it after the commit. */
-  give(queues: ReadonlySet<string>): void;
+  readonly give: (queues: ReadonlySet<string>) => void;
   /** Calls `onHint` with queues; without them when hints may have been missed. Returns a function that stops it. */
   listen(onHint: (queues: Iterable<string> | undefined) => void): () => void;
   /** Sends what is collected. */

@@ -170,7 +170,8 @@ const tenantOf = async (id: string) => (await jobStore(db.sql).state(id))!.tenan
 const cancel: Step = async (model, number) => {
   const id = model.pick(number, 'pending', 'retrying', 'running');
   if (id === undefined) return;
-  const cancelled = await db.transaction(async (tx) => jobStore(tx).cancel(await tenantOf(id), [id]));
+  const tenant = await tenantOf(id);
+  const cancelled = await db.transaction((tx) => jobStore(tx).cancel(tenant, [id]));
   const may = model.jobs.get(id)!.state !== 'running';
   expect(cancelled.length).toBe(may ? 1 : 0);
   if (may) model.move(id, 'cancel');

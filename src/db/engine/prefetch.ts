@@ -29,8 +29,8 @@ export function claimSize({ free, waiting, perSecond, limited }: Demand): number
 
 /** Counts how many jobs end in a second. */
 export interface EndRate {
-  note(): void;
-  perSecond(): number;
+  readonly note: () => void;
+  readonly perSecond: () => number;
 }
 
 /** The shortest time from which a rate is told, in milliseconds. */

@@ -68,7 +68,7 @@ describe.runIf(inject('engine') === 'postgres')('several processes', () => {
   });
 
   test('a job that kills its process fails, and its neighbours complete', async () => {
-    const [{ id }] = (await add(1, 'kills')) as [{ id: string }];
+    const { id } = (await add(1, 'kills'))[0]!;
     let failed = false;
     const restarting = (async () => {
       while (!failed) {
@@ -93,7 +93,7 @@ describe.runIf(inject('engine') === 'postgres')('several processes', () => {
   });
 
   test('a handler that blocks its process keeps its job', async () => {
-    const [{ id }] = (await add(1, 'blocks', { ms: 4_000 })) as [{ id: string }];
+    const { id } = (await add(1, 'blocks', { ms: 4_000 }))[0]!;
     const blocked = await working();
     await settledAs(counts, { running: 1 });
     await working();
@@ -102,7 +102,7 @@ describe.runIf(inject('engine') === 'postgres')('several processes', () => {
   });
 
   test('a process that was stopped for too long loses its job, and its late result changes nothing', async () => {
-    const [{ id }] = (await add(1, 'waits')) as [{ id: string }];
+    const { id } = (await add(1, 'waits'))[0]!;
     const stopped = await working();
     await settledAs(counts, { running: 1 });
     let finished = false;

@@ -5,7 +5,7 @@ import { timeZone, type TimeZone } from './time-zone.ts';
 /** When a cron entry fires. Instants are milliseconds since 1970. */
 export interface Schedule {
   /** The first tick after an instant; undefined when there is none. */
-  next(after: number): number | undefined;
+  readonly next: (after: number) => number | undefined;
 }
 
 const hour = 3_600_000;

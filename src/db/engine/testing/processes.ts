@@ -13,13 +13,13 @@ export interface Start {
 export function engineProcesses(db: () => Pick<TestDatabase, 'options'>) {
   const open = new Set<WorkerProcess>();
   return {
-    async start(settings: Partial<EngineSettings> = {}): Promise<WorkerProcess> {
+    start: async (settings: Partial<EngineSettings> = {}): Promise<WorkerProcess> => {
       const start: Start = { ...db().options, settings };
       const worker = await startProcess(new URL('./engine-process.ts', import.meta.url), start);
       open.add(worker);
       return worker;
     },
-    async kill(): Promise<void> {
+    kill: async (): Promise<void> => {
       for (const worker of open) worker.signal('SIGCONT');
       await Promise.all([...open].map((worker) => worker.kill()));
       open.clear();
