@@ -65,7 +65,7 @@ export async function claim(sql: Sql, request: ClaimRequest): Promise<Claim> {
   const rows = await sql<Row[]>`
     with recursive ${lanes(sql, request, sql`not exists (select from jobs.queue where name = ${queue} and ${isLimited(sql)})`)},
     taken as materialized (
-      select pick.place, due.ordinal, pick.position
+      select pick.place, pick.id, due.ordinal, pick.position
       from (select * from due order by ordinal) as due
       cross join lateral (${dueJobs(sql, queue, sql`ceil(${count}::float8 / due.width)::integer`)}) as pick
       limit ${count}
@@ -94,7 +94,7 @@ export async function claimLimited(sql: Sql, request: ClaimRequest): Promise<Cla
     await sql<Row[]>`
       with recursive ${room(sql, queue)}, ${lanes(sql, request)},
       candidate as (
-        select pick.place, pick.position, due.ordinal, due.app_id, room.app_left, room.tenant_limit - coalesce(own.jobs, 0) as tenant_left,
+        select pick.place, pick.id, pick.position, due.ordinal, due.app_id, room.app_left, room.tenant_limit - coalesce(own.jobs, 0) as tenant_left,
           row_number() over (partition by due.app_id order by due.ordinal, pick.position) as of_app,
           row_number() over (partition by due.app_id, due.tenant_id order by due.ordinal, pick.position) as of_tenant
         from due
@@ -109,7 +109,7 @@ export async function claimLimited(sql: Sql, request: ClaimRequest): Promise<Cla
         ) as pick
       ),
       taken as materialized (
-        select place, position, ordinal, app_id from candidate
+        select place, id, position, ordinal, app_id from candidate
         where of_app <= coalesce(app_left, of_app) and of_tenant <= coalesce(tenant_left, of_tenant)
         order by ordinal, of_tenant
         limit ${count}
@@ -224,9 +224,9 @@ function lanes(sql: Sql, { queue, cursor, scope }: ClaimRequest, condition = sql
 
 /** The due jobs of a lane, in their order, locked. Those that another claim has locked are passed over. */
 const dueJobs = (sql: Sql, queue: string, most: Fragment) => sql`
-  select locked.place, row_number() over () as position
+  select locked.place, locked.id, row_number() over () as position
   from (
-    select ctid as place from jobs.job
+    select ctid as place, id from jobs.job
     where ${isWaiting(sql, queue)} and rank = due.rank and app_id = due.app_id and tenant_id = due.tenant_id
       and run_at <= statement_timestamp()
     order by run_at, id
@@ -234,14 +234,16 @@ const dueJobs = (sql: Sql, queue: string, most: Fragment) => sql`
     for update skip locked
   ) as locked`;
 
-/** Starts the jobs that were taken. They are found by their place, because no index leads from a lock to its row. */
+/**
+ * Starts the jobs that were taken. Their places are given as an array: for a join, the planner may read the whole table instead, because
+ * it cannot know how few they are.
+ */
 const start = (sql: Sql, leaseId: string) => sql`
   update jobs.job
   set state = 'running', lease_id = ${leaseId}, started_at = statement_timestamp(), attempt = attempt + 1, turn = turn + 1
-  from taken where job.ctid = taken.place
-  returning taken.ordinal, taken.position, job.id, job.tenant_id, job.app_id, job.name, job.queue, job.payload, job.tags, job.attempt, job.max_attempts,
-    job.lost_count, job.run_at, job.started_at, job.origin_id, job.lease_id, job.turn, job.timeout_ms, job.backoff_type,
-    job.backoff_delay_ms, job.backoff_max_ms, job.rank`;
+  where ctid = any(array(select place from taken))
+  returning id, tenant_id, app_id, name, queue, payload, tags, attempt, max_attempts, lost_count, run_at, started_at, origin_id, lease_id,
+    turn, timeout_ms, backoff_type, backoff_delay_ms, backoff_max_ms, rank`;
 
 /** What was seen, in a column of its own row. */
 interface Look {
@@ -258,7 +260,7 @@ type Row = { readonly look: Look | null } & (Started | { readonly id: null });
 type Started = ClaimedJob & { readonly rank: number; readonly ordinal: number; readonly position: number };
 
 const answer = (sql: Sql, limited: Fragment, roomIn: Fragment) => sql`
-  select started.*, case when row_number() over () = 1 then look.look end as look
+  select started.*, taken.ordinal, taken.position, case when row_number() over () = 1 then look.look end as look
   from (select json_build_object(
     'limited', ${limited},
     'due_in', (
@@ -277,7 +279,7 @@ const answer = (sql: Sql, limited: Fragment, roomIn: Fragment) => sql`
       ) as last
     )
   ) as look) as look
-  left join started on true`;
+  left join (started join taken on taken.id = started.id) on true`;
 
 /** Sorts the rows of a claim into jobs and what was seen beside them. */
 function claimOf(rows: readonly Row[], { count, cursor }: ClaimRequest): Claim {

@@ -135,7 +135,7 @@ async function write(db: Database, jobs: readonly NewJob[], again: boolean): Pro
   }
   if (jobs.length === 0) return [];
   // A single statement needs no transaction around it.
-  if (jobs.every(({ uniqueKey }) => uniqueKey === null)) return store(db.sql, jobs);
+  if (jobs.every(({ uniqueKey }) => uniqueKey === null)) return store(db.background, jobs);
   return db.transaction((sql) => store(sql, jobs));
 }
 
