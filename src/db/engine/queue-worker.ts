@@ -49,6 +49,9 @@ export interface QueueWorker {
 /** How often a claim that found nothing looks further at once, before it waits like one that has seen everything. */
 const mostEmpty = 20;
 
+/** Milliseconds after a claim that took all it saw until the next look. A claim at once would delay one that a hint asks for. */
+const confirmMs = 20;
+
 export function createQueueWorker(deps: QueueWorkerDeps): QueueWorker {
   const { db, log, queue, leases, settler } = deps;
   const handlers = new Map<string, Handler>();
@@ -84,6 +87,11 @@ export function createQueueWorker(deps: QueueWorkerDeps): QueueWorker {
         const known = limited;
         const taken = await take(count);
         waitMs = Math.min(waitMs, taken.waitMs ?? Infinity);
+        if (taken.jobs.length > 0 && !taken.more) {
+          // A lane that was emptied of its due jobs may have a delayed one, of which this claim did not learn.
+          waitMs = Math.min(waitMs, confirmMs);
+          break;
+        }
         if (taken.jobs.length > 0) empty = 0;
         else if (taken.more || (taken.limited && !known)) empty++;
         else break;
@@ -103,7 +111,6 @@ export function createQueueWorker(deps: QueueWorkerDeps): QueueWorker {
     const taken = await (limited ? db.transaction((sql) => claimLimited(sql, request)) : claimAlone(request));
     ({ cursor, limited, more } = taken);
     failures = 0;
-    more ||= taken.jobs.length > 0;
     if (request.leaseId === leases.id()) waiting.push(...taken.jobs);
     fill();
     return taken;
