@@ -26,163 +26,168 @@ export interface QueueWorkerDeps {
   readonly maxOutput: number;
 }
 
-/** The jobs of one queue in this process: those that run, and those that are claimed and wait for a slot. */
-export interface QueueWorker {
-  readonly handlers: Map<string, Handler>;
-  /** The most jobs that run at once. */
-  concurrency: number;
-  /** Whether a slot waits until the end of its job is recorded. */
-  settlesEach: boolean;
-  /** Claims and starts jobs if there is room. */
-  look(): void;
-  /** The ids of the jobs that run or wait. */
-  held(): Iterable<string>;
-  /** Forgets the jobs that wait under a lease that has ended, and asks those that run to end. */
-  drop(leaseId: string): void;
-  /** Claims nothing more, and gives back what waits. */
-  drain(): Promise<void>;
-  abort(reason: string): void;
-  /** Resolves when nothing runs. */
-  idle(): Promise<unknown>;
-}
-
 /** How often a claim that found nothing looks further at once, before it waits like one that has seen everything. */
 const mostEmpty = 20;
 
 /** Milliseconds after a claim that took all it saw until the next look. A claim at once would delay one that a hint asks for. */
 const confirmMs = 20;
 
-export function createQueueWorker(deps: QueueWorkerDeps): QueueWorker {
-  const { db, log, queue, leases, settler } = deps;
-  const handlers = new Map<string, Handler>();
-  const running = new Map<ClaimedJob, { attempt: Attempt; settled: Promise<void> }>();
-  const rate = endRate(() => performance.now());
-  let waiting: ClaimedJob[] = [];
-  let cursor: Cursor = new Map();
-  let limited = false;
+/** The longest delay of a timer; polling looks more often anyway. */
+const longestWaitMs = 60_000;
+
+/** The jobs of one queue in this process: those that run, and those that are claimed and wait for a slot. */
+export class QueueWorker {
+  readonly handlers = new Map<string, Handler>();
+  /** The most jobs that run at once. */
+  concurrency: number;
+  /** Whether a slot waits until the end of its job is recorded. */
+  settlesEach = false;
+  readonly #deps: QueueWorkerDeps;
+  readonly #running = new Map<ClaimedJob, { attempt: Attempt; settled: Promise<void> }>();
+  readonly #rate = endRate(() => performance.now());
+  readonly #claims = oneAtATime(() => this.#claim());
+  #waiting: ClaimedJob[] = [];
+  #cursor: Cursor = new Map();
+  #limited = false;
   /** Whether the last claim may have left due jobs behind. */
-  let more = false;
-  let stopped = false;
-  let failures = 0;
-  let timer: NodeJS.Timeout | undefined;
+  #more = false;
+  #stopped = false;
+  #failures = 0;
+  #timer: NodeJS.Timeout | undefined;
 
-  const wanted = () =>
-    stopped || settler.isFull() || !leases.isSafe()
-      ? 0
-      : claimSize({
-          free: worker.concurrency - running.size,
-          waiting: waiting.length,
-          perSecond: rate.perSecond(),
-          limited,
-        });
+  constructor(deps: QueueWorkerDeps, concurrency: number) {
+    this.#deps = deps;
+    this.concurrency = concurrency;
+  }
 
-  const claims = oneAtATime(async () => {
-    clearTimeout(timer);
-    fill();
+  /** Claims and starts jobs if there is room. */
+  look(): void {
+    void this.#claims.run();
+  }
+
+  /** The ids of the jobs that run or wait. */
+  held(): string[] {
+    return [...this.#waiting, ...this.#running.keys()].map(({ id }) => id);
+  }
+
+  /** Forgets the jobs that wait under a lease that has ended, and asks those that run to end. */
+  drop(leaseId: string): void {
+    this.#waiting = this.#waiting.filter(({ lease_id }) => lease_id !== leaseId);
+    for (const [job, { attempt }] of this.#running)
+      if (job.lease_id === leaseId) attempt.abort('the job was lost');
+  }
+
+  /** Claims nothing more, and gives back what waits. */
+  async drain(): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    await this.#claims.settled();
+    const back = this.#waiting;
+    this.#waiting = [];
+    for (const job of back) void this.#deps.settler.settle(job, { outcome: afterPostponement(0) });
+  }
+
+  abort(reason: string): void {
+    for (const { attempt } of this.#running.values()) attempt.abort(reason);
+  }
+
+  /** Resolves when nothing runs. */
+  async idle(): Promise<void> {
+    await Promise.all([...this.#running.values()].map(({ settled }) => settled));
+  }
+
+  #wanted(): number {
+    if (this.#stopped || this.#deps.settler.isFull() || !this.#deps.leases.isSafe()) return 0;
+    return claimSize({
+      free: this.concurrency - this.#running.size,
+      waiting: this.#waiting.length,
+      perSecond: this.#rate.perSecond(),
+      limited: this.#limited,
+    });
+  }
+
+  async #claim(): Promise<void> {
+    const { queue, leases, log } = this.#deps;
+    clearTimeout(this.#timer);
+    this.#fill();
     try {
-      let waitMs = Infinity;
-      for (let empty = 0; empty < mostEmpty;) {
-        const count = wanted();
-        if (count === 0) return;
-        const known = limited;
-        const taken = await take(count);
-        waitMs = Math.min(waitMs, taken.waitMs ?? Infinity);
-        if (taken.jobs.length > 0 && !taken.more) {
-          // A lane that was emptied of its due jobs may have a delayed one, of which this claim did not learn.
-          waitMs = Math.min(waitMs, confirmMs);
-          break;
-        }
-        if (taken.jobs.length > 0) empty = 0;
-        else if (taken.more || (taken.limited && !known)) empty++;
-        else break;
-      }
-      if (!stopped && waitMs < Infinity) again(waitMs);
+      const waitMs = await this.#claimAll();
+      if (waitMs < Infinity) this.#again(waitMs);
     } catch (error) {
       // The claim may have taken place.
       leases.compare();
-      more = true;
+      this.#more = true;
       if (!isPassing(error)) log.error({ err: error, queue }, 'jobs could not be claimed');
-      if (!stopped) again(pauseMs(failures++, Math.random()));
+      this.#again(pauseMs(this.#failures++, Math.random()));
     }
-  });
+  }
 
-  async function take(count: number): Promise<Claim> {
-    const request = { queue, leaseId: leases.id(), count, cursor };
-    const taken = await (limited ? db.transaction((sql) => claimLimited(sql, request)) : claimAlone(request));
-    ({ cursor, limited, more } = taken);
-    failures = 0;
-    if (request.leaseId === leases.id()) waiting.push(...taken.jobs);
-    fill();
+  /** Claims while there is room and more to claim. Returns the milliseconds until the next look. */
+  async #claimAll(): Promise<number> {
+    let waitMs = Infinity;
+    for (let empty = 0; empty < mostEmpty;) {
+      const count = this.#wanted();
+      if (count === 0) return Infinity;
+      const known = this.#limited;
+      const { jobs, more, limited, waitMs: own } = await this.#take(count);
+      waitMs = Math.min(waitMs, own ?? Infinity);
+      // A lane that was emptied of its due jobs may have a delayed one, of which this claim did not learn.
+      if (jobs.length > 0 && !more) return Math.min(waitMs, confirmMs);
+      if (jobs.length > 0) empty = 0;
+      else if (more || (limited && !known)) empty++;
+      else return waitMs;
+    }
+    return waitMs;
+  }
+
+  async #take(count: number): Promise<Claim> {
+    const { db, queue, leases } = this.#deps;
+    const request = { queue, leaseId: leases.id(), count, cursor: this.#cursor };
+    const taken = await (this.#limited
+      ? db.transaction((sql) => claimLimited(sql, request))
+      : claimAlone(db, request));
+    this.#cursor = taken.cursor;
+    this.#limited = taken.limited;
+    this.#more = taken.more;
+    this.#failures = 0;
+    if (request.leaseId === leases.id()) this.#waiting.push(...taken.jobs);
+    this.#fill();
     return taken;
   }
 
-  /** Connections of the background reuse plans anyway; PGlite has one connection, which services use too. */
-  async function claimAlone(request: ClaimRequest): Promise<Claim> {
-    if (db.engine === 'postgres') return claim(db.background, request);
-    return db.transaction(async (sql) => (await Promise.all([reusePlans(sql), claim(sql, request)]))[1]);
+  #again(ms: number): void {
+    clearTimeout(this.#timer);
+    if (this.#stopped) return;
+    this.#timer = setTimeout(() => this.look(), Math.min(Math.ceil(ms) + 1, longestWaitMs)).unref();
   }
 
-  /** The longest delay of a timer is that of the next poll anyway. */
-  function again(ms: number): void {
-    clearTimeout(timer);
-    timer = setTimeout(look, Math.min(Math.ceil(ms) + 1, 60_000)).unref();
-  }
-
-  function fill(): void {
+  #fill(): void {
+    const { settler, leases } = this.#deps;
+    const mayStart = () =>
+      !this.#stopped && this.#running.size < this.concurrency && !settler.isFull() && leases.isSafe();
     let next = 0;
-    while (
-      !stopped &&
-      next < waiting.length &&
-      running.size < worker.concurrency &&
-      !settler.isFull() &&
-      leases.isSafe()
-    )
-      start(waiting[next++]!);
-    if (next > 0) waiting = waiting.slice(next);
+    while (next < this.#waiting.length && mayStart()) this.#start(this.#waiting[next++]!);
+    if (next > 0) this.#waiting = this.#waiting.slice(next);
   }
 
-  function start(job: ClaimedJob): void {
-    const attempt = begin(job, handlers.get(job.name), deps);
+  #start(job: ClaimedJob): void {
+    const { settler } = this.#deps;
+    const attempt = begin(job, this.handlers.get(job.name), this.#deps);
     const settled = attempt.ended.then(async (end) => {
       const recorded = end === undefined ? undefined : settler.settle(job, end);
-      if (worker.settlesEach) await recorded;
-      running.delete(job);
-      rate.note();
-      fill();
-      if ((more || limited) && wanted() > 0) look();
-      else if (settler.isFull()) void recorded?.then(look);
+      if (this.settlesEach) await recorded;
+      this.#running.delete(job);
+      this.#rate.note();
+      this.#fill();
+      if ((this.#more || this.#limited) && this.#wanted() > 0) this.look();
+      else if (settler.isFull()) void recorded?.then(() => this.look());
     });
-    running.set(job, { attempt, settled });
+    this.#running.set(job, { attempt, settled });
   }
+}
 
-  const look = () => void claims.run();
-
-  const worker: QueueWorker = {
-    handlers,
-    concurrency: 1,
-    settlesEach: false,
-    look,
-    *held() {
-      for (const { id } of waiting) yield id;
-      for (const { id } of running.keys()) yield id;
-    },
-    drop(leaseId) {
-      waiting = waiting.filter(({ lease_id }) => lease_id !== leaseId);
-      for (const [job, { attempt }] of running)
-        if (job.lease_id === leaseId) attempt.abort('the job was lost');
-    },
-    async drain() {
-      stopped = true;
-      clearTimeout(timer);
-      await claims.settled();
-      const back = waiting;
-      waiting = [];
-      for (const job of back) void settler.settle(job, { outcome: afterPostponement(0) });
-    },
-    abort(reason) {
-      for (const { attempt } of running.values()) attempt.abort(reason);
-    },
-    idle: () => Promise.all([...running.values()].map(({ settled }) => settled)),
-  };
-  return worker;
+/** Connections of the background reuse plans anyway; PGlite has one connection, which services use too. */
+async function claimAlone(db: Database, request: ClaimRequest): Promise<Claim> {
+  if (db.engine === 'postgres') return claim(db.background, request);
+  return db.transaction(async (sql) => (await Promise.all([reusePlans(sql), claim(sql, request)]))[1]);
 }

@@ -5,7 +5,7 @@ import type { Handler } from './attempt.ts';
 import { waitingQueues } from './claim.store.ts';
 import type { Hints } from './hints.ts';
 import { createLeases } from './leases.ts';
-import { createQueueWorker, type QueueWorker } from './queue-worker.ts';
+import { QueueWorker } from './queue-worker.ts';
 import { isPassing } from './repetition.ts';
 import { createSettler } from './settler.ts';
 
@@ -47,7 +47,7 @@ export function createWorker(deps: WorkerDeps): Worker {
   const leases = createLeases({
     ...deps,
     hint: hints.give,
-    held: () => [...settler.unsettled(), ...[...queues.values()].flatMap((queue) => [...queue.held()])],
+    held: () => [...settler.unsettled(), ...[...queues.values()].flatMap((queue) => queue.held())],
     onLost: (leaseId) => queues.forEach((queue) => queue.drop(leaseId)),
   });
   let started = false;
@@ -76,8 +76,7 @@ export function createWorker(deps: WorkerDeps): Worker {
   function queueOf(name: string): QueueWorker {
     const known = queues.get(name);
     if (known !== undefined) return known;
-    const queue = createQueueWorker({ ...deps, queue: name, leases, settler });
-    queue.concurrency = deps.concurrency;
+    const queue = new QueueWorker({ ...deps, queue: name, leases, settler }, deps.concurrency);
     queues.set(name, queue);
     if (started) queue.look();
     return queue;
