@@ -4,11 +4,12 @@ import { RateLimited } from '../lib/errors.ts';
 import { groupCommit } from './group-commit.ts';
 
 /** Creates a group commit whose writes end when the test tells them to. */
-function controlled({ maxBatch = 100, maxBacklog = 1000 } = {}) {
+function controlled({ maxBatch = 100, maxBacklog = 1000, mostWeight = Infinity } = {}) {
   const batches: { items: number[]; commit(): void; fail(error: Error): void }[] = [];
   const group = groupCommit<number>({
     maxBatch,
     maxBacklog,
+    weight: { of: (item) => item, most: mostWeight },
     overloaded: () => RateLimited('backlog is full', { retryAfter: 1 }),
     write: (items) => new Promise((commit, fail) => batches.push({ items, commit, fail })),
   });
@@ -32,6 +33,17 @@ describe('groupCommit', () => {
     two.commit();
     await Promise.all(rest);
     expect(batches).toHaveLength(2);
+  });
+
+  test('a batch weighs no more than it may, unless one item alone does', async () => {
+    const { group, batch } = controlled({ mostWeight: 10 });
+    const all = [group.add(4, 6, 1), group.add(50), group.add(2)];
+    for (const [index, items] of [[4, 6], [1], [50], [2]].entries()) {
+      const one = await batch(index);
+      expect(one.items).toEqual(items);
+      one.commit();
+    }
+    await Promise.all(all);
   });
 
   test('what is added in one turn of the event loop shares a commit', async () => {

@@ -7,6 +7,8 @@ export interface GroupCommitOptions<Item> {
   maxBatch: number;
   /** The most items that may wait for a batch; items in flight do not count. */
   maxBacklog: number;
+  /** The weight of an item, such as its rows or bytes, and the most that a batch weighs unless one item alone weighs more. */
+  weight?: { of: (item: Item) => number; most: number };
   /** Creates the error for the caller when the backlog is full, for example `RateLimited`. */
   overloaded: () => Error;
 }
@@ -36,6 +38,7 @@ export function groupCommit<Item>({
   write,
   maxBatch,
   maxBacklog,
+  weight = { of: () => 0, most: 0 },
   overloaded,
 }: GroupCommitOptions<Item>): GroupCommit<Item> {
   let waiting: Waiting<Item>[] = [];
@@ -64,14 +67,22 @@ export function groupCommit<Item>({
     const items: Item[] = [];
     const finished: Waiting<Item>[] = [];
     const touched: Waiting<Item>[] = [];
+    let weighed = 0;
+    const fits = (item: Item) => {
+      const more = weight.of(item);
+      if (items.length >= maxBatch || (items.length > 0 && weighed + more > weight.most)) return false;
+      weighed += more;
+      return true;
+    };
     for (const call of waiting) {
-      const from = call.items.length - call.left;
-      const taken = call.items.slice(from, from + maxBatch - items.length);
-      items.push(...taken);
-      call.left -= taken.length;
-      touched.push(call);
-      if (call.left === 0) finished.push(call);
-      if (items.length >= maxBatch) break;
+      const left = call.left;
+      for (let next = call.items.length - left; call.left > 0 && fits(call.items[next]!); next++) {
+        items.push(call.items[next]!);
+        call.left -= 1;
+      }
+      if (call.left < left) touched.push(call);
+      if (call.left > 0) break;
+      finished.push(call);
     }
     waiting = waiting.slice(finished.length);
     backlog -= items.length;

@@ -16,6 +16,8 @@ export type Engine = 'pglite' | 'postgres';
 /** An open database, with the same interface on both engines. */
 export interface Database {
   readonly engine: Engine;
+  /** Where the server is, for threads that open connections of their own; undefined on PGlite. */
+  readonly url: string | undefined;
   /** Runs single statements. Inside a transaction only the transaction's own `sql` may be used. */
   readonly sql: Sql;
   /**
@@ -62,6 +64,7 @@ export async function openDatabase({ url, dataDir, log, minFree }: DatabaseOptio
   backend.onLoss?.(notices.gap);
   return {
     engine,
+    url,
     sql: pool,
     background: backend.background,
     afterCommit: commits.after,

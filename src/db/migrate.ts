@@ -20,6 +20,12 @@ export const sharedMigrations: Migrations = {
   migrations: new URL('./migrations/', import.meta.url),
 };
 
+/** The migrations of the background jobs (schema `jobs`). They always run too, because every service may enqueue jobs. */
+export const engineMigrations: Migrations = {
+  name: 'jobs',
+  migrations: new URL('./engine/migrations/', import.meta.url),
+};
+
 /** The database and the code do not match. The message is a sentence for the operator. */
 export class MigrationError extends Error {
   override readonly name = 'MigrationError';
@@ -54,9 +60,11 @@ export async function migrate(db: Database, services: readonly Migrations[], log
   return count;
 }
 
-/** The files of the shared schema and of these services, each after its standard tables, in the order in which they run. */
+/** The files of the shared schemas and of these services, each after its standard tables, in the order in which they run. */
 export async function readMigrations(services: readonly Migrations[]): Promise<Migration[]> {
-  const all = await Promise.all([sharedMigrations, ...services].map(readFolder));
+  // The service `jobs` may name the engine's migrations as its own.
+  const others = services.filter(({ migrations }) => migrations.href !== engineMigrations.migrations.href);
+  const all = await Promise.all([sharedMigrations, engineMigrations, ...others].map(readFolder));
   return all.flat();
 }
 

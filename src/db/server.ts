@@ -51,8 +51,12 @@ export async function openServer({
   limits?: Limits;
 }): Promise<Backend> {
   const connect = serverConnect(limits);
-  const create = (own: Limits) => (connect: Connect<ServerTarget>) =>
-    createPool({ ...serverOptions(1, own, connect), max_lifetime: null }, url);
+  const create = (own: Limits, settings: object = {}) => {
+    return (connect: Connect<ServerTarget>) => {
+      const { connection, ...options } = serverOptions(1, own, connect);
+      return createPool({ ...options, connection: { ...connection, ...settings }, max_lifetime: null }, url);
+    };
+  };
   const reach = createReach({
     silenceMs: limits.silence,
     probe: () => openLane(create(limits), connect),
@@ -71,7 +75,12 @@ export async function openServer({
     await Promise.all([pool.close(), reach.close()]);
     throw error;
   }
-  const background = createStatements(create(limits), connect, options(2));
+  // Statements of the background are few and always the same: planning one anew often takes longer than executing it.
+  const background = createStatements(
+    create(limits, { plan_cache_mode: 'force_generic_plan' }),
+    connect,
+    options(2),
+  );
   const lanes = createLanes(create(limits), connect, options(8));
   const probe = createProbe(createStatements(create(limits), connect, options(1)));
   return {

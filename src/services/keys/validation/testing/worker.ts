@@ -6,8 +6,9 @@ import { createLeases } from '../../../../db/rates/leases.ts';
 import type { Rate } from '../../../../db/rates/rates.ts';
 import { redisRates } from '../../../../db/rates/redis-rates.ts';
 import { storedRates } from '../../../../db/rates/stored-rates.ts';
+import { answerCommands } from '../../../../testing/worker-processes.ts';
 import { openKeys } from './open-keys.ts';
-import type { Command, Start } from './workers.ts';
+import type { Start } from './workers.ts';
 
 /** One process of the service, run by `workers.ts`. It executes its parent's commands and answers over the channel. */
 const { url, dataDir, redisUrl, clockOffsetMs } = JSON.parse(process.argv[2] ?? '{}') as Start;
@@ -107,11 +108,4 @@ const commands = {
 
 const pause = (ms: number) => new Promise<undefined>((resolve) => setTimeout(resolve, ms));
 
-process.on('message', ({ call, command, argument }: Command) => {
-  const run = (commands as Record<string, (argument: never) => unknown>)[command];
-  Promise.resolve(run?.(argument as never)).then(
-    (result) => process.connected && process.send?.({ call, result }),
-    (error: unknown) => process.connected && process.send?.({ call, error: String(error) }),
-  );
-});
-process.send?.({ ready: true });
+answerCommands(commands);

@@ -1,0 +1,116 @@
+import type { Sql } from '../sql.ts';
+import type { NewJob } from './job.ts';
+
+/** The job that an enqueued one came to: itself, or the live one that holds its unique key. */
+export interface Stored {
+  readonly id: string;
+  /** The id of the job that exists now. */
+  readonly job_id: string;
+}
+
+/** Every statement that stores new jobs. */
+export const enqueueStore = (sql: Sql) => ({
+  /** Stores jobs without unique keys. A job that is stored already stays as it is. */
+  async insert(jobs: readonly NewJob[]): Promise<void> {
+    await sql`
+      insert into jobs.job (${columns(sql)})
+      select ${columns(sql)} from (${given(sql, jobs)}) as given
+      on conflict on constraint job_pkey do nothing`;
+  },
+
+  /**
+   * Takes the unique keys of these jobs and stores those that got theirs. Keys are taken in their order, so that two statements do not
+   * wait for each other. Jobs that are missing in the result found their key taken; the holder may not be visible to this statement.
+   */
+  async insertUnique(jobs: readonly NewJob[]): Promise<Stored[]> {
+    return await sql<Stored[]>`
+      with given as materialized (${given(sql, jobs)}),
+      first as (
+        select distinct on (tenant_id, app_id, unique_key) tenant_id, app_id, unique_key, id, unique_for_ms
+        from given
+        order by tenant_id, app_id, unique_key, id
+      ),
+      gained as (
+        insert into jobs.job_key as held (tenant_id, app_id, unique_key, job_id, expires_at)
+        select tenant_id, app_id, unique_key, id, statement_timestamp() + unique_for_ms * interval '1 millisecond'
+        from first
+        order by tenant_id, app_id, unique_key
+        on conflict on constraint job_key_pkey do update
+        set job_id = excluded.job_id, expires_at = excluded.expires_at
+        where held.expires_at <= statement_timestamp() or held.job_id = excluded.job_id
+        returning tenant_id, job_id
+      )
+      insert into jobs.job (${columns(sql)})
+      select ${columns(sql, sql`given.`)} from given join gained on gained.tenant_id = given.tenant_id and gained.job_id = given.id
+      on conflict on constraint job_pkey do update set name = jobs.job.name
+      returning id, id as job_id`;
+  },
+
+  /** The holders of the keys of jobs that did not get them. A job whose key has become free meanwhile is missing. */
+  async holders(jobs: readonly NewJob[]): Promise<Stored[]> {
+    return await sql<Stored[]>`
+      select given.id, held.job_id
+      from unnest(
+        ${jobs.map(({ id }) => id)}::text[], ${jobs.map(({ tenant }) => tenant)}::text[],
+        ${jobs.map(({ app }) => app)}::text[], ${jobs.map(({ uniqueKey }) => uniqueKey ?? '')}::text[]
+      ) as given(id, tenant_id, app_id, unique_key)
+      join jobs.job_key as held
+        on held.tenant_id = given.tenant_id and held.app_id = given.app_id and held.unique_key = given.unique_key
+      where held.expires_at is null or held.expires_at > statement_timestamp()`;
+  },
+
+  /** Gives waiting jobs, by their ids, the payload and the due time of newer ones with the same key. */
+  async replace(newer: readonly { readonly job: NewJob; readonly id: string }[]): Promise<void> {
+    await sql`
+      update jobs.job set payload = given.payload, run_at = given.run_at
+      from (
+        select existing.id as existing, given.*
+        from (${given(
+          sql,
+          newer.map(({ job }) => job),
+        )}) as given
+        join unnest(${newer.map(({ id }) => id)}::text[], ${newer.map(({ job }) => job.id)}::text[]) as existing(id, of_id)
+          on existing.of_id = given.id
+      ) as given
+      where job.tenant_id = given.tenant_id and job.id = given.existing and job.state in ('pending', 'retrying')`;
+  },
+
+  /** Which of these jobs are stored, live or ended. */
+  async existing(jobs: readonly NewJob[]): Promise<Set<string>> {
+    const keys = sql`unnest(${jobs.map(({ tenant }) => tenant)}::text[], ${jobs.map(({ id }) => id)}::text[]) as given(tenant_id, id)`;
+    const rows = await sql<{ id: string }[]>`
+      select id from ${keys} join jobs.job using (tenant_id, id)
+      union all
+      select id from ${keys} join jobs.job_done using (tenant_id, id)`;
+    return new Set(rows.map(({ id }) => id));
+  },
+});
+
+/** The columns of a new job. */
+const columns = (sql: Sql, of = sql``) => sql`
+  ${of}tenant_id, ${of}id, ${of}app_id, ${of}name, ${of}queue, ${of}rank, ${of}payload, ${of}tags, ${of}max_attempts, ${of}run_at,
+  ${of}timeout_ms, ${of}backoff_type, ${of}backoff_delay_ms, ${of}backoff_max_ms, ${of}unique_key, ${of}origin_id, ${of}created_at`;
+
+/** New jobs as rows. What is due in the past is due now, and milliseconds count from the beginning of the statement. */
+function given(sql: Sql, jobs: readonly NewJob[]) {
+  const of = <Value>(value: (job: NewJob) => Value) => jobs.map(value);
+  return sql`
+    select tenant_id, id, app_id, name, queue, rank::smallint, payload::json as payload,
+      case when tags = '[]' then '{}' else array(select json_array_elements_text(tags::json)) end as tags, max_attempts::smallint,
+      greatest(statement_timestamp(), coalesce(run_at, statement_timestamp() + delay_ms * interval '1 millisecond')) as run_at,
+      timeout_ms, backoff_type, backoff_delay_ms, backoff_max_ms, unique_key, unique_for_ms, origin_id,
+      statement_timestamp() as created_at
+    from unnest(
+      ${of(({ tenant }) => tenant)}::text[], ${of(({ id }) => id)}::text[], ${of(({ app }) => app)}::text[],
+      ${of(({ name }) => name)}::text[], ${of(({ queue }) => queue)}::text[], ${of(({ rank }) => rank)}::integer[],
+      ${of(({ payload }) => payload)}::text[], ${of(({ tags }) => JSON.stringify(tags))}::text[],
+      ${of(({ maxAttempts }) => maxAttempts)}::integer[], ${of(({ runAt }) => runAt)}::timestamptz[],
+      ${of(({ delayMs }) => delayMs)}::bigint[], ${of(({ timeoutMs }) => timeoutMs)}::integer[],
+      ${of(({ backoff }) => backoff.type)}::text[], ${of(({ backoff }) => backoff.delayMs)}::integer[],
+      ${of(({ backoff }) => backoff.maxMs)}::integer[], ${of(({ uniqueKey }) => uniqueKey)}::text[],
+      ${of(({ uniqueForMs }) => uniqueForMs)}::bigint[], ${of(({ originId }) => originId)}::text[]
+    ) as job(
+      tenant_id, id, app_id, name, queue, rank, payload, tags, max_attempts, run_at, delay_ms, timeout_ms, backoff_type,
+      backoff_delay_ms, backoff_max_ms, unique_key, unique_for_ms, origin_id
+    )`;
+}

@@ -1,0 +1,173 @@
+import { DomainError, Invalid, TooLarge, Unavailable } from '../../lib/errors.ts';
+import { toDomainError } from '../errors.ts';
+import { groupCommit } from '../group-commit.ts';
+import type { Database } from '../index.ts';
+import type { Sql } from '../sql.ts';
+import { enqueueStore } from './enqueue.store.ts';
+import { jobIds } from './job-ids.ts';
+import { type JobInput, newJob, type NewJob } from './job.ts';
+import { limits } from './limits.ts';
+import { repeated } from './repetition.ts';
+
+/** What became of an enqueued job. */
+export interface Enqueued {
+  /** The id of the new job, or of the one that holds its unique key. */
+  readonly id: string;
+  /** Whether the job is new. */
+  readonly created: boolean;
+}
+
+export interface EnqueueDeps {
+  readonly db: Database;
+  readonly maxPayload: number;
+  /** Called after the commit with the queues that have new jobs. */
+  readonly hint: (queues: ReadonlySet<string>) => void;
+}
+
+export interface Enqueue {
+  /** Stores jobs, all or none, in order; in the transaction `tx` if one is given. */
+  readonly enqueue: (inputs: readonly JobInput[], tx?: Sql) => Promise<Enqueued[]>;
+  /** Stores what was accepted, and accepts nothing more. */
+  close(): Promise<void>;
+}
+
+/** One call, which is never split over statements. */
+interface Call {
+  readonly jobs: readonly NewJob[];
+  enqueued?: Enqueued[];
+  error?: unknown;
+}
+
+/** The most calls that wait while the database is busy. */
+const mostWaiting = 5_000;
+/** The milliseconds for which a call outlives an absence of the database. */
+const patienceMs = 2_000;
+/** How often a key may change hands while a job tries to get it or to find its holder. */
+const mostRounds = 20;
+
+/** Stores new jobs. Concurrent calls of a process share statements, and each is answered after its commit. */
+export function createEnqueue({ db, maxPayload, hint }: EnqueueDeps): Enqueue {
+  const nextId = jobIds();
+  const group = groupCommit<Call>({
+    write: (calls) => writeAll(db, calls),
+    maxBatch: limits.batch,
+    maxBacklog: mostWaiting,
+    weight: { of: ({ jobs }) => weightOf(jobs), most: limits.statementBytes },
+    overloaded: () => Unavailable('too many jobs are waiting to be stored'),
+  });
+
+  function checked(inputs: readonly JobInput[]): NewJob[] {
+    if (inputs.length > limits.batch) throw Invalid(`jobs: must be at most ${limits.batch}`);
+    const now = Date.now();
+    const jobs = inputs.map((input) => newJob(input, nextId(), { maxPayload, now }));
+    if (weightOf(jobs) > limits.statementBytes + limits.batch * overhead)
+      throw TooLarge(`jobs: must have at most ${limits.statementBytes} bytes`);
+    return jobs;
+  }
+
+  const wake = (jobs: readonly NewJob[]) => hint(new Set(jobs.map(({ queue }) => queue)));
+
+  return {
+    async enqueue(inputs, tx) {
+      const jobs = checked(inputs);
+      if (jobs.length === 0) return [];
+      if (tx !== undefined) {
+        const enqueued = await store(tx, jobs);
+        db.afterCommit(tx, () => wake(jobs));
+        return enqueued;
+      }
+      const call: Call = { jobs };
+      await group.add(call);
+      if (call.error !== undefined) throw toDomainError(call.error);
+      wake(jobs);
+      return call.enqueued!;
+    },
+    close: () => group.close(),
+  };
+}
+
+/** The bytes that a job's columns take beside its payload, roughly. */
+const overhead = 512;
+const weightOf = (jobs: readonly NewJob[]) =>
+  jobs.reduce((sum, { payload }) => sum + payload.length + overhead, 0);
+
+/** Writes the jobs of many calls together. If that fails for a reason of its own, each call stands for itself. */
+async function writeAll(db: Database, calls: readonly Call[]): Promise<void> {
+  const began = performance.now();
+  const ended = () => performance.now() - began > patienceMs;
+  try {
+    const enqueued = await repeated(
+      (failures) =>
+        write(
+          db,
+          calls.flatMap(({ jobs }) => jobs),
+          failures > 0,
+        ),
+      ended,
+    );
+    let at = 0;
+    for (const call of calls) call.enqueued = enqueued.slice(at, (at += call.jobs.length));
+  } catch (error) {
+    const judged = toDomainError(error);
+    const alone = calls.length === 1 || judged instanceof DomainError;
+    for (const call of calls) {
+      if (alone) call.error = judged;
+      else
+        try {
+          call.enqueued = await write(db, call.jobs, true);
+        } catch (own) {
+          call.error = own;
+        }
+    }
+  }
+}
+
+/** Stores jobs in a transaction of their own. When the answer to an earlier try was lost, what is stored already is left alone. */
+async function write(db: Database, jobs: readonly NewJob[], again: boolean): Promise<Enqueued[]> {
+  if (again) {
+    const existing = await enqueueStore(db.sql).existing(jobs);
+    const missing = await write(
+      db,
+      jobs.filter(({ id }) => !existing.has(id)),
+      false,
+    );
+    return jobs.map(({ id }) => (existing.has(id) ? { id, created: true } : missing.shift()!));
+  }
+  if (jobs.length === 0) return [];
+  // A single statement needs no transaction around it.
+  if (jobs.every(({ uniqueKey }) => uniqueKey === null)) return store(db.background, jobs);
+  return db.transaction((sql) => store(sql, jobs));
+}
+
+/** Stores jobs with the given connection and returns what became of each, in order. */
+async function store(sql: Sql, jobs: readonly NewJob[]): Promise<Enqueued[]> {
+  const statements = enqueueStore(sql);
+  const plain = jobs.filter(({ uniqueKey }) => uniqueKey === null);
+  if (plain.length > 0) await statements.insert(plain);
+  const became = new Map(plain.map(({ id }) => [id, id]));
+  let rest = jobs.filter(({ uniqueKey }) => uniqueKey !== null);
+  for (let round = 0; rest.length > 0; round++) {
+    if (round > mostRounds) throw Unavailable('store busy');
+    for (const { id, job_id } of await statements.insertUnique(rest)) became.set(id, job_id);
+    const losers = rest.filter(({ id }) => !became.has(id));
+    const taken = losers.length === 0 ? [] : await statements.holders(losers);
+    for (const { id, job_id } of taken) became.set(id, job_id);
+    await replaceWaiting(statements, losers, became);
+    rest = losers.filter(({ id }) => !became.has(id));
+  }
+  return jobs.map(({ id }) => ({ id: became.get(id)!, created: became.get(id) === id }));
+}
+
+/** Of several jobs of one call that replace the same one, the last counts. */
+async function replaceWaiting(
+  statements: ReturnType<typeof enqueueStore>,
+  losers: readonly NewJob[],
+  became: ReadonlyMap<string, string>,
+): Promise<void> {
+  const newest = new Map<string, NewJob>();
+  for (const job of losers) {
+    const existing = became.get(job.id);
+    if (job.replaces && existing !== undefined) newest.set(existing, job);
+  }
+  if (newest.size > 0) await statements.replace([...newest].map(([id, job]) => ({ id, job })));
+}
