@@ -101,10 +101,10 @@ export default {
       to: { path: '^src/http/' },
     },
     {
-      name: 'rates and all else that stands on the database know it, not the reverse',
+      name: 'rates, relay and all else that stands on the database know it, not the reverse',
       severity: 'error',
       from: { path: '^src/db/[^/]+$', pathNot: tests },
-      to: { path: '^src/db/rates/' },
+      to: { path: '^src/db/(rates|relay)/' },
     },
     {
       name: 'services are composed, they do not compose',
