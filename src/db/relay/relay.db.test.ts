@@ -233,6 +233,30 @@ test('what a service still needs stays until the age at which it is pruned', asy
   await expect.poll(() => left(db)).toBe(1);
 });
 
+test('a consumer with a thousand failed subjects gets no new events until one of them succeeds', async () => {
+  let failing = true;
+  const audit = storing(db, 'audit');
+  const taken: string[] = [];
+  const picky: Consumer = {
+    name: 'audit',
+    async take(events, signal) {
+      if (failing && events.some(({ subject }) => subject === 'bad')) throw new Error('no');
+      await audit.take(events, signal);
+      taken.push(...events.map(({ subject }) => subject));
+    },
+  };
+  start([picky]);
+  await write('bad', 1);
+  await expect.poll(() => backlog('audit')).toMatchObject({ held: 1 });
+  await db.sql`
+    insert into plinth.relay_held (service, consumer, tenant_id, subject, number, retry_at)
+    select 'authz', 'audit', 'acme', 'gone ' || nth, 1, now() + interval '1 hour' from generate_series(1, 999) as nth`;
+  await write('new', 1);
+  await expect.poll(() => backlog('audit')).toMatchObject({ waiting: 1, held: 1_000 });
+  failing = false;
+  await expect.poll(() => taken).toEqual(['bad', 'new']);
+});
+
 test('it stops at once while a consumer hangs, and hands the same events to the next one', async () => {
   let asked = 0;
   const relay = start([
