@@ -9,7 +9,7 @@ import { childEnvironment } from '../../testing/child-server.ts';
 import { childDatabase, type ChildDatabase } from '../../testing/database.ts';
 import { type Database, openDatabase } from '../index.ts';
 import { createRelay } from './relay.ts';
-import { left, storing, takenBy, written } from './testing/taken.ts';
+import { createTaken, left, storing, takenBy, written } from './testing/taken.ts';
 
 const program = fileURLToPath(new URL('./testing/relay-process.ts', import.meta.url));
 const log = pino({ level: 'silent' });
@@ -22,10 +22,14 @@ interface Running {
   readonly wrote: Map<string, number>;
 }
 
+const open = () => openDatabase({ url: place.url, dataDir: place.env.PLINTH_DATA_DIR, log });
 let place: ChildDatabase;
 let running: Running[] = [];
 beforeEach(async () => {
   place = await childDatabase(['authz']);
+  const db = await open();
+  await createTaken(db);
+  await db.close();
 });
 afterEach(async () => {
   await Promise.all(running.map(kill));

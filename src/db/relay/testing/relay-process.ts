@@ -5,12 +5,11 @@
 import { pino } from 'pino';
 import { openDatabase } from '../../index.ts';
 import { createRelay } from '../relay.ts';
-import { change, createTaken, storing } from './taken.ts';
+import { change, storing } from './taken.ts';
 
 const [dataDir = '', url] = process.argv.slice(2);
 const log = pino({ level: 'silent' });
 const db = await openDatabase({ url, dataDir, log });
-await createTaken(db);
 
 const { name, take } = storing(db, 'audit');
 createRelay({

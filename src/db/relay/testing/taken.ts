@@ -5,11 +5,11 @@ import type { Consumer } from '../relay.ts';
 /** Creates a table in which consumers note what they took and one that counts the events of each subject. */
 export async function createTaken({ sql }: Database): Promise<void> {
   await sql`
-    create table if not exists public.taken (
+    create table public.taken (
       nth bigint generated always as identity, consumer text not null, id text not null, subject text not null, count int not null,
       constraint taken_pkey primary key (consumer, id)
     )`;
-  await sql`create table if not exists public.subjects (subject text primary key, count int not null)`;
+  await sql`create table public.subjects (subject text primary key, count int not null)`;
 }
 
 /** Changes a subject in one transaction, and emits one event with its count. `pause` holds the transaction open after the emit. */
