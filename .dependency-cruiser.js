@@ -101,10 +101,10 @@ export default {
       to: { path: '^src/http/' },
     },
     {
-      name: 'rates, jobs and all else that stands on the database know it, not the reverse',
+      name: 'rates, relay, jobs and all else that stands on the database know it, not the reverse',
       severity: 'error',
       from: { path: '^src/db/[^/]+$', pathNot: tests },
-      to: { path: '^src/db/(rates|engine)/' },
+      to: { path: '^src/db/(rates|relay|engine)/' },
     },
     {
       name: 'services are composed, they do not compose',

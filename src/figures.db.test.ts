@@ -35,6 +35,25 @@ test('tells of connections, queues, background work, backlog and the database', 
   expect(found.has('plinth_database_connections{pool="background"}')).toBe(inject('engine') === 'postgres');
 });
 
+test('tells how far the consumers of events are, when there are any', async () => {
+  const before = await metricsOf(server);
+  expect([...before.keys()].filter((key) => key.startsWith('plinth_relay_'))).toEqual([]);
+  await server.db
+    .sql`insert into plinth.relay_outboxes (service, last_number) values ('keys', 7), ('authz', 2)`;
+  await server.db.sql`
+    insert into plinth.relay_positions (service, consumer, reached) values ('keys', 'audit', 3), ('authz', 'audit', 2)`;
+  await server.db.sql`
+    insert into plinth.relay_held (service, consumer, tenant_id, subject, number, retry_at)
+    values ('keys', 'audit', 'acme', 'key_1', 1, now())`;
+  await server.db.sql`update keys.outbox set time = now() - interval '1 hour'`;
+  const found = await metricsOf(server);
+  const of = (name: string, service: string) =>
+    found.get(`plinth_relay_${name}{service="${service}",consumer="audit"}`);
+  expect(['waiting', 'held_subjects'].map((name) => of(name, 'keys'))).toEqual([4, 1]);
+  expect(of('oldest_seconds', 'keys')).toBeGreaterThanOrEqual(3_600);
+  expect(['waiting', 'held_subjects', 'oldest_seconds'].map((name) => of(name, 'authz'))).toEqual([0, 0, 0]);
+});
+
 test('the log names the trace of a request', async () => {
   const lines: string[] = [];
   const logged = await testServer({ services: ['keys'], log: { write: (line) => void lines.push(line) } });

@@ -1,5 +1,6 @@
 import { backgroundWork } from './db/background-work.ts';
 import type { Database } from './db/index.ts';
+import { type Backlog, relayBacklog } from './db/relay/backlog.ts';
 import type { Figure, FigureValue } from './http/metrics.ts';
 import type { QueueFigures } from './http/service.ts';
 
@@ -7,7 +8,7 @@ import type { QueueFigures } from './http/service.ts';
 const patience = 1_000;
 
 export interface FigureSources {
-  readonly db: Pick<Database, 'pools' | 'store'>;
+  readonly db: Pick<Database, 'pools' | 'store' | 'background'>;
   /** The numbers of requests that have a turn and that wait for one. */
   readonly turns: () => { readonly running: number; readonly waiting: number };
   /** The queues of the services. */
@@ -21,6 +22,7 @@ export const serverFigures = ({ db, turns, queues }: FigureSources): Figure[] =>
   ...connectionFigures(db),
   ...workFigures(),
   ...storeFigures(db),
+  ...relayFigures(db),
 ];
 
 const turnFigures = (turns: FigureSources['turns']): Figure[] => [
@@ -94,14 +96,16 @@ function workFigures(): Figure[] {
   ];
 }
 
+/** All figures of one scrape come from one reading of the store. */
+function oncePerScrape<T>(read: () => Promise<T>): () => Promise<T> {
+  let asked: Promise<T> | undefined;
+  return () => (asked ??= inTime(read()).finally(() => (asked = undefined)));
+}
+
+const unlessAway = (values: Promise<FigureValue[]>) => values.catch((): FigureValue[] => []);
+
 function storeFigures(db: FigureSources['db']): Figure[] {
-  // All figures of one scrape come from one query of the store.
-  let asked: ReturnType<typeof db.store> | undefined;
-  const store = () => {
-    asked ??= inTime(db.store()).finally(() => (asked = undefined));
-    return asked;
-  };
-  const unlessAway = (values: Promise<FigureValue[]>) => values.catch((): FigureValue[] => []);
+  const store = oncePerScrape(() => db.store());
   return [
     max('plinth_database_bytes', 'Size of the database.', () =>
       unlessAway(store().then(({ bytes }) => [{ labels: {}, value: bytes }])),
@@ -117,6 +121,32 @@ function storeFigures(db: FigureSources['db']): Figure[] {
           outbox.map(({ service, rows }) => ({ labels: { service }, value: rows })),
         ),
       ),
+    ),
+  ];
+}
+
+function relayFigures(db: FigureSources['db']): Figure[] {
+  const backlog = oncePerScrape(() => relayBacklog(db.background));
+  const of = (member: 'waiting' | 'oldestSeconds' | 'held') => () =>
+    unlessAway(
+      backlog().then((all) =>
+        all.map(({ service, consumer, ...figures }: Backlog) => ({
+          labels: { service, consumer },
+          value: figures[member],
+        })),
+      ),
+    );
+  return [
+    max('plinth_relay_waiting', 'Events of a service that a consumer was not handed yet.', of('waiting')),
+    max(
+      'plinth_relay_oldest_seconds',
+      'Age of the oldest event of a service that a consumer has not taken.',
+      of('oldestSeconds'),
+    ),
+    max(
+      'plinth_relay_held_subjects',
+      'Subjects whose events wait because a consumer failed to take one of them.',
+      of('held'),
     ),
   ];
 }

@@ -4,4 +4,13 @@ export { createClient, type Client } from './runtime/client.ts';
 export { isPlinthError, PlinthError, type DocumentedError, type FailureKind } from './runtime/errors.ts';
 export type { ClientOptions, EventOptions, RequestOptions } from './runtime/options.ts';
 export type { RawBody } from './runtime/uploads.ts';
+export {
+  isWebhookError,
+  verifyWebhook,
+  WebhookError,
+  type VerifiedWebhook,
+  type WebhookEvent,
+  type WebhookHeaders,
+  type WebhookProblem,
+} from './runtime/webhooks.ts';
 export * from './services/index.ts';

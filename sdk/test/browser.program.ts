@@ -1,5 +1,5 @@
 /** What the browser test runs, in a page and in a worker: the whole client against a server of another origin. */
-import { createPlinth, isPlinthError } from '../src/index.ts';
+import { createPlinth, isPlinthError, verifyWebhook } from '../src/index.ts';
 import { all, failureOf, things } from './things.ts';
 
 export interface Outcome {
@@ -16,6 +16,7 @@ export interface Outcome {
   downloaded: unknown;
   wrapped: unknown;
   recorded: unknown;
+  verified: unknown;
 }
 
 /** A download as it comes: its headers first, then piece by piece. */
@@ -24,6 +25,22 @@ async function downloaded({ body, headers }: Response): Promise<unknown> {
   const write = (piece: string) => void (text += piece);
   await body?.pipeThrough(new TextDecoderStream()).pipeTo(new WritableStream({ write }));
   return [headers.get('ETag'), headers.get('Content-Type'), text];
+}
+
+/** Signs a webhook and verifies it, both with what the browser has. */
+async function verified(): Promise<unknown> {
+  const key = crypto.getRandomValues(new Uint8Array(32));
+  const [seconds, body] = [Math.floor(Date.now() / 1_000), '{"type":"größe"}'];
+  const algorithm = { name: 'HMAC', hash: 'SHA-256' };
+  const imported = await crypto.subtle.importKey('raw', key, algorithm, false, ['sign']);
+  const text = new TextEncoder().encode(`evt_1.${seconds}.${body}`);
+  const base64 = (bytes: Uint8Array) => btoa(String.fromCharCode(...bytes));
+  const headers = new Headers({
+    'webhook-id': 'evt_1',
+    'webhook-timestamp': String(seconds),
+    'webhook-signature': `v1,${base64(new Uint8Array(await crypto.subtle.sign('HMAC', imported, text)))}`,
+  });
+  return (await verifyWebhook(body, headers, `whsec_${base64(key)}`)).event;
 }
 
 const kindOf = async (call: PromiseLike<unknown>) => {
@@ -63,6 +80,7 @@ export async function run(baseUrl: string): Promise<Outcome> {
     downloaded: await downloaded(await client.download({ key: 'a/b' })),
     wrapped: (await all(plinth.billing.plans.list())).map(({ name }) => name),
     recorded: await client.record(),
+    verified: await verified(),
   };
 }
 

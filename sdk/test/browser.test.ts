@@ -117,6 +117,7 @@ const outcome: Outcome = {
   downloaded: ['"1"', 'text/csv', 'bytes'],
   wrapped: ['plan 0', 'plan 1', 'plan 2'],
   recorded: [{ id: 1 }],
+  verified: { type: 'größe' },
 };
 
 const path = findChromium();

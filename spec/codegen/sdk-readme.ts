@@ -128,6 +128,33 @@ await body?.pipeTo(new WritableStream({ write: (bytes) => console.log(bytes.leng
 
 Redirects are answered, not followed; browsers hide where they lead.
 
+## Receiving webhooks
+
+The receiver of a webhook has to know that the platform sent it. Give the body as it arrived, before any parsing:
+
+\`\`\`ts
+import { isWebhookError, verifyWebhook } from '@plinth/sdk';
+
+const receive = async (request: Request): Promise<Response> => {
+  try {
+    const { id, event } = await verifyWebhook(await request.text(), request.headers, 'whsec_…');
+    console.log(id, event.type, event.timestamp, event.data);
+    return new Response(null, { status: 204 });
+  } catch (error) {
+    if (!isWebhookError(error)) throw error;
+    return new Response(error.message, { status: error.problem === 'secret' ? 500 : 400 });
+  }
+};
+console.log(receive);
+\`\`\`
+
+A delivery can be repeated, with the same \`id\`: remember it where an event must be handled once. While a secret is being replaced,
+give both: \`[current, previous]\`. The headers may be \`Headers\`, or what Node has as \`headers\`, \`headersDistinct\` or
+\`rawHeaders\`. \`problem\` says what is wrong: \`missing\` or \`malformed\` headers, a \`stale\` or \`future\` timestamp (more than
+five minutes), a wrong \`signature\`, a \`body\` that is not raw or not JSON, or a \`secret\` of your own that cannot be used. Deliveries
+are signed as the Standard Webhooks specification says, so its libraries verify them as well, and this function verifies those of
+other senders.
+
 ## One service only
 
 What is not imported is not bundled. The types of a service are exported beside it.

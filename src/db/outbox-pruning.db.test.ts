@@ -13,7 +13,7 @@ beforeAll(async () => {
     create table things.outbox (
       tenant_id text not null, seq bigint generated always as identity, id text not null, type text not null,
       subject text not null, app_id text not null, actor text not null, data jsonb not null,
-      time timestamptz(3) not null default now(), constraint outbox_pkey primary key (tenant_id, seq)
+      time timestamptz(3) not null default now(), relay_number bigint, constraint outbox_pkey primary key (tenant_id, seq)
     )
   `;
 });
@@ -59,6 +59,6 @@ test('it runs by itself, and says so', async () => {
   await expect.poll(left).toEqual({});
   await pruning.stop();
   expect(JSON.parse(lines[0]!)).toMatchObject({
-    msg: expect.stringContaining('for 7 days and are then deleted, because nothing hands them on yet'),
+    msg: expect.stringContaining('stay in the outbox for 7 days and are then deleted'),
   });
 });

@@ -1,5 +1,6 @@
 import type { Fragment } from 'postgres';
 import type { Database } from './index.ts';
+import { isAwaited } from './outbox-readers.ts';
 import type { Sql } from './sql.ts';
 import type { Sweep } from './sweeps.ts';
 
@@ -18,13 +19,13 @@ const mostTenants = 500;
 const mostRows = 1_000;
 
 /**
- * Deletes events that are older than a week. Nothing forwards events yet; a future forwarder will delete the events that it has
- * forwarded, and will make this sweep unnecessary.
+ * Deletes events that are older than a week, except those that a consumer of the relay has not had. The relay itself deletes what all
+ * consumers have had; this sweep deletes what nobody waits for, and what the relay left because the service still needed it.
  */
 export const outboxSweep = (pruning: OutboxPruning): Sweep => ({
   name: `${pruning.service}.outbox`,
   everyMs,
-  notice: `events stay in the outbox for ${keptDays} days and are then deleted, because nothing hands them on yet`,
+  notice: `events that no consumer waits for stay in the outbox for ${keptDays} days and are then deleted`,
   batch: mostTenants,
   steps: [
     async (_, signal) => {
@@ -101,6 +102,7 @@ function pruningOf(sql: Sql, service: string, needed?: (sql: Sql) => Fragment) {
           delete from ${table} as outbox
           using next
           where outbox.tenant_id = ${tenant} and outbox.seq = next.seq and next.old
+            and not ${isAwaited(sql, service)}
             ${needed === undefined ? sql`` : sql`and not (${needed(sql)})`}
         )
         select count(*)::int as seen, max(seq) as last, bool_or(not old) as young from next`;

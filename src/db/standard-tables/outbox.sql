@@ -1,4 +1,4 @@
--- The events of the service, in the order in which they were written; `src/db/outbox.ts` writes them.
+-- The events of the service, in the order in which they were written; `src/db/outbox.ts` writes them, `src/db/relay` hands them on.
 create table service.outbox (
   tenant_id text collate "C" not null,
   seq bigint generated always as identity,
@@ -9,5 +9,9 @@ create table service.outbox (
   actor text not null,
   data jsonb not null,
   time timestamptz(3) not null default now(),
+  -- The number under which the relay hands the event on; null until it has one.
+  relay_number bigint,
   constraint outbox_pkey primary key (tenant_id, seq)
 );
+create index outbox_relay_number on service.outbox (relay_number) where relay_number is not null;
+create index outbox_unnumbered on service.outbox (seq) where relay_number is null;

@@ -1,0 +1,91 @@
+import { nextDelay } from '../../lib/back-off.ts';
+import type { Log } from '../log.ts';
+import type { Calls } from './consumer.ts';
+import { bySubject, hand, type Failed, type OfSubject } from './handing.ts';
+import type { Held, PassageStore } from './relay.store.ts';
+
+/** Milliseconds until what failed is tried again; the last one holds for all later failures. */
+const retriesMs = [1_000, 2_000, 5_000, 10_000, 30_000, 60_000, 120_000, 300_000];
+
+/** The most held subjects of one outbox. At the limit the consumer gets no new events, so that a failure cannot grow without bounds. */
+const mostHeld = 1_000;
+
+/** How long to wait after so many failures in succession. */
+export const retryAfter = (failures: number): number =>
+  nextDelay(retriesMs, Math.min(failures, retriesMs.length), Math.random()) ?? 0;
+
+/** The way of the events of one outbox to one consumer. */
+export interface Passage {
+  readonly service: string;
+  /** Numbers new events. */
+  readonly number: () => Promise<void>;
+  /** Hands on the next events, and those of held subjects whose time has come. Returns whether there may be more. */
+  readonly forward: (signal: AbortSignal) => Promise<boolean>;
+}
+
+interface Deps {
+  readonly service: string;
+  readonly store: PassageStore;
+  readonly calls: Calls;
+  readonly log: Log;
+}
+
+export function passage({ service, store, calls, log }: Deps): Passage {
+  /** Returns whether some of the subjects have more events that could be tried at once. */
+  async function retryHeld(reached: number, signal: AbortSignal): Promise<boolean> {
+    const due = await store.due();
+    if (due.length === 0) return false;
+    let taken = false;
+    const { events, all } = await store.waiting(due, reached);
+    const found = new Map(bySubject(events).map((group) => [keyOf(heldOf(group)), group]));
+    for (const subject of due) {
+      signal.throwIfAborted();
+      const group = found.get(keyOf(subject));
+      // Without all events, one that has none here may have some later.
+      if (group === undefined) {
+        if (all) await store.release(subject, [], false);
+        continue;
+      }
+      const [failure] = await hand(calls, [group], signal);
+      if (failure === undefined) {
+        taken = true;
+        await store.release(subject, group.map(numberOf), !all);
+      } else {
+        warn(failure);
+        await store.putOff(subject, retryAfter(subject.failures + 1));
+      }
+    }
+    return taken && !all;
+  }
+
+  const warn = ({ events: [{ event }], error }: Failed) =>
+    log.warn(
+      { err: error, service, event: event.id, type: event.type },
+      'an event was not taken; the later ones of its subject wait',
+    );
+
+  return {
+    service,
+    number: () => store.number(),
+    async forward(signal) {
+      const { reached, held } = await store.standing();
+      const more = held > 0 && (await retryHeld(reached, signal));
+      if (held >= mostHeld) return more;
+      const { events, last } = await store.next(reached);
+      if (last === undefined) return more;
+      const failed = await hand(calls, bySubject(events), signal);
+      failed.forEach(warn);
+      const kept = failed.map(({ events: group }) => heldOf(group));
+      // Another process has taken over when this one was silent for longer than its lease.
+      return store.advance(reached, last, kept, retryAfter(1));
+    },
+  };
+}
+
+const numberOf = ({ number }: { number: number }) => number;
+const heldOf = ([{ event, number }]: OfSubject): Held => ({
+  tenant: event.tenant,
+  subject: event.subject,
+  number,
+});
+const keyOf = ({ tenant, subject }: Held) => JSON.stringify([tenant, subject]);

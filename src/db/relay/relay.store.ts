@@ -1,0 +1,265 @@
+import type { Fragment } from 'postgres';
+import type { Database } from '../index.ts';
+import type { Event, Written } from '../outbox.ts';
+import { forgottenDays, isAwaited } from '../outbox-readers.ts';
+import type { Sql } from '../sql.ts';
+
+/** An event as consumers get it. */
+export type RelayedEvent = Event & Written;
+
+/** The outbox of a service. */
+export interface Outbox {
+  readonly service: string;
+  /** A condition for rows of `outbox` that the service still needs after everybody has had them. */
+  readonly needed?: (sql: Sql) => Fragment;
+}
+
+/** An event with its number in its outbox. */
+export interface Numbered {
+  readonly number: number;
+  readonly event: RelayedEvent;
+}
+
+/** A subject whose events a consumer does not get for now, from this number on. */
+export interface Held {
+  readonly tenant: string;
+  readonly subject: string;
+  readonly number: number;
+}
+
+export interface DueSubject extends Held {
+  readonly failures: number;
+}
+
+/** The most events that one statement numbers. */
+const mostNumbered = 1_000;
+/** The most events that are in memory at once, and their size; one event may be larger. */
+const mostEvents = 500;
+const mostBytes = 4 * 1024 * 1024;
+const mostDue = 50;
+
+interface Row {
+  readonly number: number;
+  readonly tenant: string;
+  readonly id: string;
+  readonly type: string;
+  readonly subject: string;
+  readonly app: string;
+  readonly actor: string;
+  readonly time: string;
+  /** Null when the subject is held. */
+  readonly data: object | null;
+}
+
+/** A consumer that may have missed events of a service, because nobody had run it for so long that it was forgotten. */
+export interface Forgotten {
+  readonly service: string;
+  readonly consumer: string;
+}
+
+/**
+ * Notes that these consumers run, so that events are kept for them, and returns those that had been forgotten. All consumers of a
+ * process are noted at once: each begins with the oldest event that is stored, so none may delete what another one was to begin with.
+ */
+export async function register(
+  sql: Sql,
+  services: readonly string[],
+  consumers: readonly string[],
+): Promise<Forgotten[]> {
+  const [outboxes, readers] = [services as string[], consumers as string[]];
+  await sql`insert into plinth.relay_outboxes (service) select unnest(${outboxes}::text[]) on conflict do nothing`;
+  return await sql<Forgotten[]>`
+    with forgotten as (
+      select service, consumer from plinth.relay_positions
+      where consumer = any(${readers}::text[]) and service = any(${outboxes}::text[])
+        and seen_at < now() - ${forgottenDays} * interval '1 day'
+    ), seen as (
+      insert into plinth.relay_positions as known (service, consumer)
+      select service, consumer from unnest(${outboxes}::text[]) as service, unnest(${readers}::text[]) as consumer
+      order by service, consumer
+      on conflict (service, consumer) do update set seen_at = now()
+      where known.seen_at < now() - interval '1 minute'
+    )
+    select service, consumer from forgotten order by service, consumer`;
+}
+
+/** One outbox and one consumer. */
+interface Place extends Outbox {
+  readonly db: Database;
+  readonly consumer: string;
+}
+
+/** Every statement about one outbox and one consumer. */
+export const passageStore = (db: Database, outbox: Outbox, consumer: string) => {
+  const place = { ...outbox, db, consumer };
+  return { ...numbering(place), ...newEvents(place), ...heldEvents(place), ...progress(place) };
+};
+
+const outboxOf = (sql: Sql, { service }: Place) => sql`${sql(`${service}.outbox`)}`;
+const own = (sql: Sql, { service, consumer }: Place) => sql`service = ${service} and consumer = ${consumer}`;
+
+/** Runs `fn` alone among all processes, and lets its statements see what those before it did. */
+const alone = <T>({ db, service }: Place, fn: (sql: Sql, lastNumber: number) => Promise<T>) =>
+  db.transaction(async (sql) => {
+    const [row] = await sql<[{ last: number }]>`
+      select last_number as last from plinth.relay_outboxes where service = ${service} for update`;
+    return fn(sql, row.last);
+  });
+
+/** Deletes those of the chosen events that nobody waits for. */
+const deleteHad = (sql: Sql, place: Place, chosen: Fragment) => sql`
+  delete from ${outboxOf(sql, place)} as outbox
+  where ${chosen} and not ${isAwaited(sql, place.service)}
+    ${place.needed === undefined ? sql`` : sql`and not (${place.needed(sql)})`}`;
+
+const numbering = (place: Place) => ({
+  /** Numbers the next new events, in the order in which they were written. Not all of them: writers may be faster. */
+  async number(): Promise<void> {
+    if (await hasUnnumbered(place.db.background, outboxOf(place.db.background, place)))
+      await alone(place, (sql, last) => numberNext(sql, outboxOf(sql, place), place.service, last));
+  },
+});
+
+function newEvents(place: Place) {
+  const { db, service, consumer } = place;
+  return {
+    async standing(): Promise<{ readonly reached: number; readonly held: number }> {
+      const [row] = await db.background<[{ reached: number; held: number }]>`
+        select reached, (select count(*)::int from plinth.relay_held where ${own(db.background, place)}) as held
+        from plinth.relay_positions where ${own(db.background, place)}`;
+      return row;
+    },
+
+    /** The next events after a number, and the number of the last of them. Events of held subjects are passed over. */
+    async next(after: number): Promise<{ readonly events: Numbered[]; readonly last: number | undefined }> {
+      const sql = db.background;
+      const rows = await sql<Row[]>`
+        ${columns(sql, sql`case when held then null else data end`)}
+        from (
+          select *, sum(case when held then 0 else octet_length(data::text) end) over (order by relay_number) as bytes,
+            row_number() over (order by relay_number) as nth
+          from (
+            select outbox.*, exists (
+              select from plinth.relay_held as held
+              where held.service = ${service} and held.consumer = ${consumer}
+                and held.tenant_id = outbox.tenant_id and held.subject = outbox.subject
+            ) as held
+            from ${outboxOf(sql, place)} as outbox
+            where relay_number > ${after}
+            order by relay_number limit ${mostEvents}
+          ) as following
+        ) as measured
+        where nth = 1 or bytes <= ${mostBytes}
+        order by relay_number`;
+      return { events: numbered(service, rows), last: rows.at(-1)?.number };
+    },
+  };
+}
+
+function heldEvents(place: Place) {
+  const { db, service } = place;
+  return {
+    /** The held subjects that are to be tried again. */
+    async due(): Promise<DueSubject[]> {
+      const sql = db.background;
+      return await sql<DueSubject[]>`
+        select tenant_id as tenant, subject, number, failures from plinth.relay_held
+        where ${own(sql, place)} and retry_at <= now() order by retry_at limit ${mostDue}`;
+    },
+
+    /** The first events that held subjects wait for, up to the number that the consumer has reached. */
+    async waiting(subjects: readonly Held[], reached: number): Promise<{ events: Numbered[]; all: boolean }> {
+      const sql = db.background;
+      const rows = await sql<(Row & { found: number })[]>`
+        ${columns(sql, sql`data`)}, found
+        from (
+          select outbox.*, sum(octet_length(data::text)) over (order by relay_number) as bytes,
+            row_number() over (order by relay_number) as nth, count(*) over ()::int as found
+          from (
+            select outbox.* from unnest(
+              ${subjects.map(({ tenant }) => tenant)}::text[],
+              ${subjects.map(({ subject }) => subject)}::text[],
+              ${subjects.map(({ number }) => number)}::bigint[]
+            ) as due(tenant_id, subject, number)
+            join ${outboxOf(sql, place)} as outbox on outbox.tenant_id = due.tenant_id and outbox.subject = due.subject
+              and outbox.relay_number >= due.number
+            where outbox.relay_number <= ${reached}
+            order by outbox.relay_number limit ${mostEvents}
+          ) as outbox
+        ) as measured
+        where nth = 1 or bytes <= ${mostBytes}
+        order by relay_number`;
+      const found = rows[0]?.found ?? 0;
+      return { events: numbered(service, rows), all: rows.length === found && found < mostEvents };
+    },
+
+    async putOff({ tenant, subject }: Held, retryMs: number): Promise<void> {
+      const sql = db.background;
+      await sql`
+        update plinth.relay_held
+        set failures = failures + 1, retry_at = now() + ${retryMs} * interval '1 millisecond'
+        where ${own(sql, place)} and tenant_id = ${tenant} and subject = ${subject}`;
+    },
+  };
+}
+
+const progress = (place: Place) => ({
+  /** Notes that the consumer has had everything up to a number, except the held subjects. False if another process did so. */
+  advance: (from: number, to: number, held: readonly Held[], retryMs: number): Promise<boolean> =>
+    alone(place, async (sql) => {
+      const moved = await sql`
+          update plinth.relay_positions set reached = ${to} where ${own(sql, place)} and reached = ${from} returning reached`;
+      if (moved.length === 0) return false;
+      await sql`
+          insert into plinth.relay_held (service, consumer, tenant_id, subject, number, retry_at)
+          select ${place.service}, ${place.consumer}, tenant_id, subject, number, now() + ${retryMs} * interval '1 millisecond'
+          from unnest(
+            ${held.map(({ tenant }) => tenant)}::text[],
+            ${held.map(({ subject }) => subject)}::text[],
+            ${held.map(({ number }) => number)}::bigint[]
+          ) as failed(tenant_id, subject, number)`;
+      await deleteHad(sql, place, sql`outbox.relay_number > ${from} and outbox.relay_number <= ${to}`);
+      return true;
+    }),
+
+  /** Notes that the consumer has had these events of a held subject, and whether it waits for more. */
+  release: ({ tenant, subject, number }: Held, had: readonly number[], more: boolean): Promise<void> =>
+    alone(place, async (sql) => {
+      const where = sql`${own(sql, place)} and tenant_id = ${tenant} and subject = ${subject} and number = ${number}`;
+      if (more) {
+        const following = (had.at(-1) ?? number - 1) + 1;
+        await sql`update plinth.relay_held set number = ${following}, failures = 0, retry_at = now() where ${where}`;
+      } else await sql`delete from plinth.relay_held where ${where}`;
+      await deleteHad(sql, place, sql`outbox.relay_number = any(${had as number[]}::bigint[])`);
+    }),
+});
+
+export type PassageStore = ReturnType<typeof passageStore>;
+
+async function hasUnnumbered(sql: Sql, outbox: Fragment): Promise<boolean> {
+  const [row] = await sql<[{ some: boolean }]>`
+    select exists (select from ${outbox} where relay_number is null) as some`;
+  return row.some;
+}
+
+const numberNext = (sql: Sql, outbox: Fragment, service: string, last: number) => sql`
+  with fresh as materialized (
+    select tenant_id, seq, row_number() over (order by seq) as nth
+    from (
+      select tenant_id, seq from ${outbox} where relay_number is null order by seq limit ${mostNumbered}
+    ) as unnumbered
+  ), done as (
+    update ${outbox} as outbox set relay_number = ${last} + fresh.nth
+    from fresh where outbox.tenant_id = fresh.tenant_id and outbox.seq = fresh.seq
+  )
+  update plinth.relay_outboxes set last_number = ${last} + (select count(*) from fresh) where service = ${service}`;
+
+const columns = (sql: Sql, data: Fragment) => sql`
+  select relay_number as number, tenant_id as tenant, id, type, subject, app_id as app, actor, time, ${data} as data`;
+
+const numbered = (service: string, rows: readonly Row[]): Numbered[] =>
+  rows.flatMap(({ number, tenant, id, type, subject, app, actor, time, data }) =>
+    data === null
+      ? []
+      : [{ number, event: { source: `/${service}`, id, time, type, subject, tenant, app, actor, data } }],
+  );

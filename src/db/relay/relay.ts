@@ -1,0 +1,117 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Database } from '../index.ts';
+import type { Log } from '../log.ts';
+import { forgottenDays } from '../outbox-readers.ts';
+import { periodic } from '../periodic.ts';
+import { callsOf, type Consumer } from './consumer.ts';
+import { passage, retryAfter, type Passage } from './passage.ts';
+import { type Outbox, passageStore, register } from './relay.store.ts';
+
+export type { Consumer } from './consumer.ts';
+export type { Outbox, RelayedEvent } from './relay.store.ts';
+
+export interface RelayOptions {
+  readonly db: Database;
+  readonly log: Log;
+  readonly outboxes: readonly Outbox[];
+  readonly consumers: readonly Consumer[];
+  /** Milliseconds between two looks for new events. */
+  readonly everyMs?: number;
+  /** Milliseconds that a call of a consumer may take. */
+  readonly limitMs?: number;
+}
+
+/** Hands the events of the outboxes to the consumers until it is stopped. */
+export interface Relay {
+  start(): void;
+  /** Begins no more calls, asks those in progress to give up and waits for the work in progress. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Hands every event to every consumer at least once, also when processes are killed, and the events of a subject in the order in
+ * which they were written: an event that was written when another one was committed already comes after it. Events of transactions
+ * that knew nothing of one another have no order.
+ *
+ * Transactions commit in another order than the one in which their rows got their `seq`, so a reader that only remembered the last
+ * `seq` would miss some events. Therefore committed events are numbered, by one process at a time, before they are handed on, and what
+ * a consumer has had is one number. This holds whatever other transactions are open, and after a restore into another server, where
+ * transaction ids begin anew.
+ *
+ * One process at a time serves a consumer, by the lease of a sweep. A subject that fails is put aside, and with it its own later
+ * events only. When all consumers have had an event, it is deleted. A consumer that is stuck keeps its events, however old they become;
+ * they are counted in the metrics, and one that no process has run for a week is forgotten.
+ */
+export function createRelay({
+  db,
+  log,
+  outboxes,
+  consumers,
+  everyMs = 1_000,
+  limitMs = 30_000,
+}: RelayOptions): Relay {
+  let running: { stop(): Promise<void> }[] = [];
+  const services = outboxes.map(({ service }) => service);
+  const names = consumers.map(({ name }) => name);
+
+  function begin(consumer: Consumer) {
+    const calls = callsOf(consumer, limitMs);
+    const passages = outboxes.map((outbox) => {
+      const store = passageStore(db, outbox, consumer.name);
+      return passage({ service: outbox.service, store, calls, log });
+    });
+    let failures = 0;
+    return periodic({
+      db,
+      log,
+      everyMs,
+      name: `relay.${consumer.name}`,
+      async run(signal) {
+        const forgotten = await register(db.background, services, names);
+        if (forgotten.length > 0)
+          log.error(
+            { forgotten },
+            `nobody ran a consumer for ${forgottenDays} days; it has missed the events that were deleted meanwhile`,
+          );
+        const trouble = await forwardAll(passages, signal);
+        failures = trouble === undefined ? 0 : failures + 1;
+        if (trouble === undefined) return;
+        // The lease is kept meanwhile, so that the other processes do not try in its place.
+        await delay(retryAfter(failures), undefined, { signal, ref: false }).catch(() => {});
+        throw trouble.error;
+      },
+    });
+  }
+
+  return {
+    start() {
+      running = consumers.map(begin);
+    },
+    async stop() {
+      await Promise.all(running.map((one) => one.stop()));
+    },
+  };
+}
+
+/** Hands on everything there is, outbox by outbox in turn. Returns the last error; an outbox that fails does not stop the others. */
+async function forwardAll(
+  passages: readonly Passage[],
+  signal: AbortSignal,
+): Promise<{ error: unknown } | undefined> {
+  let trouble: { error: unknown } | undefined;
+  let active = [...passages];
+  while (active.length > 0 && !signal.aborted) {
+    const again: Passage[] = [];
+    for (const one of active) {
+      try {
+        await one.number();
+        if (await one.forward(signal)) again.push(one);
+      } catch (error) {
+        if (signal.aborted) return undefined;
+        trouble = { error };
+      }
+    }
+    active = again;
+  }
+  return trouble;
+}
