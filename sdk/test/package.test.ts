@@ -123,6 +123,11 @@ describe('the package', () => {
     },
   );
 
+  it('has types for TypeScript 5.4, the oldest that it supports', async () => {
+    await writeFile(join(project.folder, 'oldest.mts'), usage);
+    await project.compileWith('typescript-5.4', ...checks, ...libraries, 'oldest.mts');
+  });
+
   it('is there for programs that require it', async () => {
     const program = `
       const { createPlinth, isPlinthError } = require('@plinth/sdk');
