@@ -12,6 +12,7 @@ import { findPostgres } from './src/testing/postgres.ts';
  *     *.once.db.test.ts     needs a database and shows nothing that depends on its engine: runs in `postgres` where a PostgreSQL answers,
  *                           else in `pglite`
  *     *.isolated.db.test.ts replaces modules, so it shares none: `pglite-isolated` and `postgres-isolated`
+ *     *.isolated.test.ts    does so without a database: `unit-isolated`
  *     contract-tests/       project `contract`; `coverage` runs after it and judges what it saw
  *     examples/             project `examples`
  *     sdk/test/             project `sdk`
@@ -46,10 +47,11 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['src/**/*.test.ts', 'spec/**/*.test.ts'],
-          exclude: ['**/node_modules/**', 'src/**/*.db.test.ts'],
+          exclude: ['**/node_modules/**', 'src/**/*.db.test.ts', '**/*.isolated.test.ts'],
           isolate: false,
         },
       },
+      { extends: true, test: { name: 'unit-isolated', include: ['src/**/*.isolated.test.ts'] } },
       ...onEngine('pglite', ''),
       ...(url === undefined ? [] : onEngine('postgres', url)),
       ...contractProjects,

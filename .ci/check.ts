@@ -29,7 +29,8 @@ const documents = names.map((name) => services[name as keyof typeof services].do
 /** The longest first, so that two of them at a time end early. */
 const steps: readonly (readonly [name: string, command: string, ...words: string[]])[] = [
   ...(code.length > 0 ? [['lint', 'eslint', ...code] as const] : []),
-  ['types', 'tsc'],
+  // By its path, since an older compiler that tests use has a program of the same name.
+  ['types', 'node', 'node_modules/typescript/bin/tsc'],
   ...entries.map(
     (entry) => [`contract ${entry}`, 'tsp', 'compile', entry, '--no-emit', '--warn-as-error'] as const,
   ),

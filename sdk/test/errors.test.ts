@@ -69,6 +69,20 @@ describe('an error that the server answers', () => {
     expect((failure as PlinthError).retryAfter).toBeLessThanOrEqual(3_600);
   });
 
+  it('has the headers of the answer, which no copy of its members contains', async () => {
+    const { url } = await serve(() => ({
+      status: 409,
+      body: { error: 'no' },
+      headers: { ETag: '"v7"', 'X-RateLimit-Remaining': '3' },
+    }));
+    const failure = (await failureOf(things({ baseUrl: url }).create({ body: {} }))) as PlinthError;
+    expect(failure.headers).toBeInstanceOf(Headers);
+    expect(failure.headers?.get('etag')).toBe('"v7"');
+    expect(failure.headers?.get('X-RateLimit-Remaining')).toBe('3');
+    expect({ ...failure }).not.toHaveProperty('headers');
+    expect(JSON.stringify(failure)).not.toContain('v7');
+  });
+
   it('carries no credential, however it is printed', async () => {
     const { url } = await serve(() => ({ status: 401, body: { error: 'no', code: 'unauthenticated' } }));
     const failure = await failureOf(
@@ -87,6 +101,7 @@ describe('an error on the way', () => {
       code: 'connection',
       cause: expect.any(Error),
     });
+    expect((failure as PlinthError).headers).toBeUndefined();
   });
 
   it('is a connection error when the answer breaks off', async () => {

@@ -109,17 +109,20 @@ describe('the package', () => {
     await expect(compile(new Map([['wrong.mts', wrong]]))).rejects.toThrow("'role' does not exist");
   });
 
+  const inBrowsers = { lib: ['ES2022', 'DOM', 'DOM.Iterable'], types: [] };
   it.each([
-    ['node16', 'node16', ['program.mts', 'program.cts'], { lib: ['ES2022'], types: ['node'] }],
-    ['esnext', 'bundler', ['program.ts'], { lib: ['ES2022', 'DOM', 'DOM.Iterable'], types: [] }],
+    ['typescript', 'node16', 'node16', ['program.mts', 'program.cts'], { lib: ['ES2022'], types: ['node'] }],
+    ['typescript', 'esnext', 'bundler', ['program.ts'], inBrowsers],
+    // The oldest version that the package supports.
+    ['typescript-5.4', 'esnext', 'bundler', ['program.ts'], inBrowsers],
   ])(
-    'has types for --module %s --moduleResolution %s',
-    async (module, moduleResolution, files, surroundings) => {
+    'has types for %s with --module %s --moduleResolution %s',
+    async (compiler, module, moduleResolution, files, surroundings) => {
       const options = { strict: true, noEmit: true, target: 'es2022', module, moduleResolution };
       for (const name of files) await writeFile(join(project.folder, name), usage);
       const config = { compilerOptions: { ...options, ...surroundings }, files };
       await writeFile(join(project.folder, 'tsconfig.json'), JSON.stringify(config));
-      await project.compile('-p', 'tsconfig.json');
+      await project.compileWith(compiler, '-p', 'tsconfig.json');
     },
   );
 

@@ -1,12 +1,14 @@
 import { Internal } from '../lib/errors.ts';
 import type { Answer } from './call.ts';
 import { bareType, isJson } from './content-type.ts';
-import { isItems, jsonLines, streamedJson } from './encoded-stream.ts';
+import { encodedList, isItems, jsonLines, streamedJson } from './encoded-stream.ts';
 import type { Operation, Response } from './operation.ts';
 import type { Outgoing } from './respond.ts';
 import type { ServerSentEvent } from './service.ts';
 import type { TakeOver } from './upgrade.ts';
 
+/** Lists of so few items are encoded at once, whatever their size. */
+const fewItems = 50;
 const ndjson = 'application/x-ndjson';
 
 /** A handler's result in the form in which it is sent: whole, in pieces, or as events. */
@@ -24,14 +26,12 @@ export type Shaped =
 
 /**
  * Shapes what the handler of an operation returns, by the content type that the handler chose, or else by the first one
- * documented for the status.
+ * documented for the status. With `longInPieces`, a list that takes long to encode is sent in pieces; nobody can then look at it whole.
  */
-export function answerShaper({
-  id,
-  verb,
-  responses,
-  streamed,
-}: Operation): (reply: Answer, result: unknown) => Shaped {
+export function answerShaper(
+  { id, verb, responses, streamed }: Operation,
+  longInPieces = false,
+): (reply: Answer, result: unknown) => Shaped {
   const byStatus = new Map(responses.map((response) => [response.status, response]));
   const success = responses.find(({ status }) => status < 400);
   if (!success) throw new Error(`${id} documents no success`);
@@ -44,7 +44,14 @@ export function answerShaper({
     const type = bareType(contentType);
     if (streamed && isJson(type) && status < 400)
       return { kind: 'pieces', head, pieces: streamedJson(result), encoded: 'json' };
-    if (isJson(type)) return { kind: 'whole', head: { ...head, body: encodeJson(id, result) } };
+    if (isJson(type)) {
+      // Only what is read is long, and the responses to writes may be kept whole for their repetitions.
+      const divides = longInPieces && verb === 'GET' && Array.isArray(result) && result.length > fewItems;
+      const body = divides ? encodedList(result) : encodeJson(id, result);
+      return typeof body === 'string'
+        ? { kind: 'whole', head: { ...head, body } }
+        : { kind: 'pieces', head, pieces: body, encoded: 'json' };
+    }
     if (type === 'text/event-stream')
       return { kind: 'events', head, events: result as AsyncIterable<ServerSentEvent> };
     if (type === ndjson && isItems(result))

@@ -1,5 +1,6 @@
 import { get, type IncomingMessage } from 'node:http';
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { encodedList } from './encoded-stream.ts';
 import { demoServer, token } from './fixture/server.ts';
 
 type Server = Awaited<ReturnType<typeof demoServer>>;
@@ -105,5 +106,29 @@ describe('NDJSON', () => {
     const server = await start();
     const { status, text } = await server.send('HEAD', '/v1/lines');
     expect([status, text]).toEqual([200, '']);
+  });
+});
+
+describe('a list', () => {
+  test('is one text while it is short', () => {
+    expect(encodedList([])).toBe('[]');
+    expect(encodedList([{ a: 1 }, undefined, 'ü'])).toBe('[{"a":1},null,"ü"]');
+  });
+
+  test('is encoded in pieces when it is long, and others get their turn after each', async () => {
+    const items = Array.from({ length: 50 }, (_, at) => ({ at, text: 'ü😀'.repeat(40_000) }));
+    let turns = 0;
+    let pieces = 0;
+    let text = '';
+    const encoded = encodedList(items);
+    expect(encoded).not.toBeTypeOf('string');
+    for await (const piece of encoded as AsyncIterable<Uint8Array>) {
+      expect(turns).toBeGreaterThanOrEqual(pieces - 1);
+      setImmediate(() => turns++);
+      pieces++;
+      text += Buffer.from(piece).toString();
+    }
+    expect(pieces).toBeGreaterThan(5);
+    expect(text).toBe(JSON.stringify(items));
   });
 });

@@ -15,6 +15,45 @@ export const isItems = (value: unknown): value is Items =>
 export const streamedJson = (value: unknown): AsyncIterable<Uint8Array> =>
   batched(isItems(value) ? arrayParts(value) : objectParts(value));
 
+/** Characters of a list that are encoded at once, which takes some milliseconds. */
+const mostAtOnce = 1_048_576;
+
+/**
+ * Encodes a list: a text, or pieces when it is so long that encoding it at once would hold up the requests of others. The items must
+ * not change afterwards.
+ */
+export function encodedList(items: readonly unknown[]): string | AsyncIterable<Uint8Array> {
+  const first = partOf(items, 0);
+  return first.next === items.length ? `[${first.text}]` : laterParts(items, first);
+}
+
+async function* laterParts(items: readonly unknown[], first: Part): AsyncGenerator<Uint8Array, void> {
+  yield Buffer.from(`[${first.text}`);
+  for (let part = first; part.next < items.length;) {
+    await setImmediate();
+    part = partOf(items, part.next);
+    yield Buffer.from(`,${part.text}`);
+  }
+  yield Buffer.from(']');
+}
+
+/** Some items of a list, and the position of the one that follows. */
+interface Part {
+  readonly text: string;
+  readonly next: number;
+}
+
+function partOf(items: readonly unknown[], from: number): Part {
+  let text = '';
+  let next = from;
+  while (next < items.length && text.length < mostAtOnce) {
+    const item: string | undefined = JSON.stringify(items[next]);
+    text += `${next === from ? '' : ','}${item ?? 'null'}`;
+    next++;
+  }
+  return { text, next };
+}
+
 /** Encodes items as lines of JSON (NDJSON). Bytes are lines that are already encoded. */
 export const jsonLines = (items: Items): AsyncIterable<Uint8Array> => batched(lineParts(items));
 

@@ -42,7 +42,8 @@ export function endpoint(
   const identifies = operation.access !== 'public' || operation.optionalCredentials === true;
   const allow = accessCheck(operation, operator);
   const read = requestReader(operation, mounted.validators[operation.id] ?? {});
-  const shape = answerShaper(operation);
+  // A second check of the responses needs them whole.
+  const shape = answerShaper(operation, contract === undefined);
   const once = idempotency && creates(operation) ? repeatGuard(operation, idempotency, log) : undefined;
   const record = metrics.recorder(operation);
   const bound = boundCursor(operation);

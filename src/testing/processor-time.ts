@@ -32,3 +32,23 @@ let slowness: number | undefined;
 /** As many milliseconds on this machine as `milliseconds` are on that of the published figures, and never fewer. */
 export const onThisMachine = (milliseconds: number): number =>
   milliseconds * (slowness ??= Math.max(1, bestTimeOf(reference) / referenceMs));
+
+/**
+ * The most milliseconds of processor time that one turn of the event loop took while `work` lasted, which is for how long
+ * everybody else in this process waited. A turn may have served several, so no pause was longer than this.
+ */
+export async function longestTurnOf(work: () => Promise<unknown>): Promise<number> {
+  let longest = 0;
+  let watching = true;
+  let before = process.threadCpuUsage();
+  const look = () => {
+    const { user, system } = process.threadCpuUsage(before);
+    longest = Math.max(longest, (user + system) / 1_000);
+    before = process.threadCpuUsage();
+    if (watching) setImmediate(look);
+  };
+  setImmediate(look);
+  await work().finally(() => (watching = false));
+  look();
+  return longest;
+}

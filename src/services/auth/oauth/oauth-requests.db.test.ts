@@ -179,12 +179,16 @@ describe('the answers for programs', () => {
       expect([headers.get('cache-control'), headers.get('pragma')]).toEqual(['no-store', 'no-cache']);
   });
 
-  it('tell of the provider where OAuth 2.0 looks for it, of the same as where OpenID Connect does', async () => {
+  it('tell of the provider and its logouts where OAuth 2.0 looks for it, and the same where OpenID Connect does', async () => {
     const { origin, pathname } = new URL(issuer);
     const response = await api.request(`${origin}/.well-known/oauth-authorization-server${pathname}`);
     expect(response.status).toBe(200);
     const metadata = await response.json();
-    expect(metadata).toMatchObject({ issuer });
+    expect(metadata).toMatchObject({
+      issuer,
+      backchannel_logout_supported: true,
+      backchannel_logout_session_supported: true,
+    });
     expect(await (await api.request(`${issuer}/.well-known/openid-configuration`)).json()).toEqual(metadata);
     const elsewhere = await api.request(`${origin}/.well-known/oauth-authorization-server`);
     expect(elsewhere.status).toBe(404);
