@@ -19,10 +19,18 @@ export interface Announcement {
 
 /** Shows the person who starts the server where everything is. */
 export function announce(announcement: Announcement): void {
-  const { config, root, url, engine, log } = announcement;
+  const { config, url, engine, log } = announcement;
+  // This does not go to the log: it is for the person who starts the server, and the log must not keep the token.
+  process.stderr.write(`${bannerOf(announcement).join('\n')}\n`);
+  log.info({ url, services: config.services, engine }, 'listening');
+}
+
+/** The lines that the person who starts the server reads. */
+export function bannerOf(announcement: Omit<Announcement, 'log'>): string[] {
+  const { config, root, url, engine } = announcement;
   const alone = config.services.length === 1;
   const names = config.services as readonly ServiceName[];
-  const lines = [
+  return [
     `Plinth listens on ${url}`,
     ...names.map(
       (name) => `  ${name.padEnd(8)} ${contracts[name].title}: ${url}${alone ? '' : `/${name}`}/docs`,
@@ -30,17 +38,15 @@ export function announce(announcement: Announcement): void {
     ...noteLines(announcement),
     `  database ${engine === 'pglite' ? `embedded, in ${config.dataDir}` : 'PostgreSQL'}`,
     ...tokenLines(root, config.production),
-    ...productionLines(config, url),
+    ...productionLines(announcement),
     ...(config.anonymousRoot ? ['  Requests without credentials act as root (PLINTH_ANONYMOUS).'] : []),
   ];
-  // This does not go to the log: it is for the person who starts the server, and the log must not keep the token.
-  process.stderr.write(`${lines.join('\n')}\n`);
-  log.info({ url, services: config.services, engine }, 'listening');
 }
 
 /** The notes of the services. */
-function noteLines({ config, modules, sealer, url }: Announcement): string[] {
-  const served = modules.filter(({ name }) => config.services.includes(name));
+function noteLines(announcement: Omit<Announcement, 'log'>): string[] {
+  const { config, sealer, url } = announcement;
+  const served = servedModules(announcement);
   const { production, publicUrl = url } = config;
   return served.flatMap((module) => {
     const own = served.length === 1 ? publicUrl : `${publicUrl}/${module.name}`;
@@ -58,16 +64,31 @@ function tokenLines({ token, file, isNew }: RootToken, production: boolean): str
 }
 
 /** The differences from a developer's machine, and the reasons for them; one sentence each. */
-function productionLines({ production, publicUrl, host }: Config, url: string): string[] {
+function productionLines(announcement: Omit<Announcement, 'log'>): string[] {
+  const { config, url } = announcement;
+  const { production, publicUrl, host, allowPrivateTargets } = config;
   if (!production) return [];
   return [
     isLoopback(host)
       ? '  This is production, as NODE_ENV says.'
       : `  This is production, because other machines reach ${host}.`,
     `  Tokens and links name ${publicUrl} (PLINTH_PUBLIC_URL).`,
-    '  Requests are limited by address (PLINTH_AUTH_RATE_LIMIT).',
-    '  Messages to users are not kept to be read: without a mail server they wait (PLINTH_AUTH_SMTP_URL, PLINTH_AUTH_SMS_URL).',
-    '  Private addresses are refused where users name targets (PLINTH_ALLOW_PRIVATE_TARGETS).',
+    ...accountLines(announcement),
+    `  Private addresses are ${allowPrivateTargets ? 'accepted' : 'refused'} where users name targets (PLINTH_ALLOW_PRIVATE_TARGETS).`,
     `  ${url}/metrics answers this machine, and others with a credential of the operator that holds metrics:read.`,
   ];
 }
+
+/** What concerns the accounts of users is said only where they are served. */
+function accountLines(announcement: Omit<Announcement, 'log'>): string[] {
+  const auth = servedModules(announcement).find(({ name }) => name === 'auth');
+  if (!auth) return [];
+  const unlimited = announcement.config.settingsOf(auth)['rateLimit'] === 'off';
+  return [
+    `  Requests are ${unlimited ? 'not ' : ''}limited by address (PLINTH_AUTH_RATE_LIMIT).`,
+    '  Messages to users are not kept to be read: without a mail server they wait (PLINTH_AUTH_SMTP_URL, PLINTH_AUTH_SMS_URL).',
+  ];
+}
+
+const servedModules = ({ config, modules }: Pick<Announcement, 'config' | 'modules'>) =>
+  modules.filter(({ name }) => config.services.includes(name));

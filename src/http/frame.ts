@@ -25,13 +25,13 @@ export interface FrameOptions {
 
 /** The Express application around the operations: all middleware that a request passes, in this order. */
 export function createFrame(options: FrameOptions): Express {
-  const { runtime, peers, log, metrics, mayScrape, health, pages, cors } = options;
+  const { runtime, metrics, mayScrape, health, pages, cors } = options;
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
   app.set('query parser', false);
 
-  app.use(begin(peers, log, metrics)); //               request id and address, one log line at the end
+  app.use(begin(options)); //                  request id and address, one log line at the end
   if (cors) app.use(admit(cors)); //           pages of other origins, before anything is refused
   app.use(runtime.operations); //              the operations of the contract
   app.use(identify); //                        the request id on all other responses
@@ -44,7 +44,7 @@ export function createFrame(options: FrameOptions): Express {
   return app;
 }
 
-function begin(peers: Peers, log: Logger, metrics: Metrics): RequestHandler {
+function begin({ runtime, peers, log, metrics }: FrameOptions): RequestHandler {
   return (req, res, next) => {
     const exchange = beginExchange(req, res, peers);
     const { method, url } = req;
@@ -52,7 +52,10 @@ function begin(peers: Peers, log: Logger, metrics: Metrics): RequestHandler {
     res.once('close', () => {
       metrics.end();
       exchange.record?.(res.statusCode, performance.now() - exchange.startedAt);
-      logRequest(log, res, url.split('?', 1)[0]!, method, exchange);
+      const path = url.split('?', 1)[0]!;
+      // A wrong method on a path, and the preflight of a browser, reach no operation that says what its path holds.
+      const written = exchange.operation === undefined ? runtime.writtenPath(path) : path;
+      logRequest(log, res, written, method, exchange);
     });
     next();
   };

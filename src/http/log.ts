@@ -57,8 +57,11 @@ export function logRequest(
 }
 
 /** In a public operation a path parameter may itself be the credential, so the log has only the parameter's name. */
+export const mayCarryCredential = ({ access, path }: Pick<Operation, 'access' | 'path'>): boolean =>
+  access === 'public' && path.includes('{');
+
 const pathOf = (path: string, operation: Operation | undefined): string =>
-  operation?.access === 'public' && operation.path.includes('{') ? operation.path : masked(path);
+  operation && mayCarryCredential(operation) ? operation.path : masked(path);
 
 /**
  * Describes an error for the log: its type, code, message, stack and causes, and nothing else, because database errors carry

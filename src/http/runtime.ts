@@ -11,6 +11,7 @@ import { endpoint, type Endpoint } from './endpoint.ts';
 import { exchangeOf, type Exchange } from './exchange.ts';
 import { failure, plainEnvelope, type Envelope } from './failure.ts';
 import { Fairness } from './fairness.ts';
+import { mayCarryCredential } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { Operation, Validators } from './operation.ts';
 import { clipped } from './clipped.ts';
@@ -50,6 +51,8 @@ export interface Runtime {
   methodsOf(url: string): readonly string[];
   /** Whether an operation at this URL turns connections into another protocol. */
   upgrades(url: string): boolean;
+  /** What the log may write of the path of a request that no operation answered: without the value that may be a credential. */
+  writtenPath(path: string): string;
   /** The numbers of requests that have a turn and that wait for one. */
   readonly turns: () => { readonly running: number; readonly waiting: number };
   readonly operations: RequestHandler;
@@ -69,6 +72,7 @@ export function createRuntime(services: readonly Mounted[], options: RuntimeOpti
         const methods = router.at(path, () => new Methods(mounted.service));
         methods.add(operation.verb, answer);
         if (upgrades(operation)) methods.upgrades = true;
+        if (mayCarryCredential(operation)) methods.writtenPath = operation.path;
       }
     }
   }
@@ -92,6 +96,10 @@ export function createRuntime(services: readonly Mounted[], options: RuntimeOpti
     upgrades(url) {
       const found = router.find(url);
       return isFound(found) && found.target.upgrades;
+    },
+    writtenPath(path) {
+      const found = router.find(path.endsWith('/') ? path.slice(0, -1) : path);
+      return (isFound(found) ? found.target.writtenPath : undefined) ?? path;
     },
     operations(req, res, next) {
       const found = router.find(req.url, (methods) => methods.of(req.method) !== undefined);
@@ -123,6 +131,8 @@ class Methods {
   readonly #envelope: Envelope;
   /** Whether one of its operations turns connections into another protocol. */
   upgrades = false;
+  /** What the log writes in place of the path, where a parameter of it may be a credential. */
+  writtenPath: string | undefined;
 
   constructor(envelope: Envelope) {
     this.#envelope = envelope;

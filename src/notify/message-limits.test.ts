@@ -70,6 +70,23 @@ describe('what a message is counted by', () => {
   });
 });
 
+describe('unless they are set', () => {
+  const standard = readSettings(messageSettings('PLINTH_AUTH'), {});
+  const counters = [
+    ...names(text('mfa_code')),
+    ...names(mail('invitation')),
+    noticeCounter(mail('security_notice'), 'app').name,
+  ];
+
+  it('all limits are on: those by place and by app bound what many accounts cost together', () => {
+    const off = counters.filter((name) => standard[name].length === 0);
+    expect(off).toEqual([]);
+    expect(new Set(counters)).toEqual(
+      new Set(Object.keys(standard).filter((name) => /^(texts|mails|notices)Per/.test(name))),
+    );
+  });
+});
+
 describe('a limit', () => {
   const read = (value: string) =>
     readSettings(messageSettings('PLINTH_AUTH'), { PLINTH_AUTH_TEXTS_PER_NUMBER: value }).textsPerNumber;

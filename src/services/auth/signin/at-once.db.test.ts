@@ -1,8 +1,15 @@
 /** However many concurrent attempts arrive, at however many processes, no more are judged than the limits allow. */
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { childServer, testServer, type ChildServer, type TestServer } from '../../../testing/server.ts';
+import {
+  childServer,
+  testServer,
+  type ChildServer,
+  type TestResponse,
+  type TestServer,
+} from '../../../testing/server.ts';
 import { codeOf, enrolled } from '../testing/factors.ts';
 import { newEmail, newPhone, tools } from '../testing/index.ts';
+import { wrongCodeOf } from '../testing/mfa.ts';
 import { accountKey } from '../limits/throttle.ts';
 import { messagesTo } from '../testing/messages.store.ts';
 
@@ -94,9 +101,7 @@ async function wrongCodes(asked: readonly Asked[]): Promise<void> {
   const { user, enrollment } = await enrolled(api);
   const tokens = await challenges(user.email!, 80);
   const right = codeOf(enrollment, 1);
-  const wrong = ['000000', '111111', '222222', '333333'].find(
-    (code) => ![-2, -1, 0, 1, 2].some((step) => codeOf(enrollment, step) === code),
-  )!;
+  const wrong = wrongCodeOf(enrollment);
   const send = (at: number, code: string) => {
     const body = { challenge_token: tokens[at % 80], method: 'totp', code };
     return post(asked[at % asked.length]!, '/mfa/challenge', body, manyNetworks(at));
@@ -163,9 +168,7 @@ describe('codes of an enrollment', () => {
     const enrollment = await api.send('POST', '/mfa/enroll', { token, body: {} });
     const verify = (code: string) =>
       server.request('POST', '/auth/v1/auth/mfa/verify', { token, body: { code } });
-    const wrong = ['000000', '111111', '222222', '333333'].find(
-      (code) => ![-2, -1, 0, 1, 2].some((step) => codeOf(enrollment, step) === code),
-    )!;
+    const wrong = wrongCodeOf(enrollment);
     const answers = await Promise.all(Array.from({ length: 100 }, () => verify(wrong)));
     const statuses = answers.map(({ status }) => status);
     expect(statuses.filter((status) => status === 401).length).toBe(5);
@@ -175,6 +178,61 @@ describe('codes of an enrollment', () => {
     expect((await post(server, '/signin', body)).status).toBe(200);
     await server.db.sql`delete from auth.throttles`;
     expect((await verify(codeOf(enrollment))).status).toBe(200);
+  });
+});
+
+describe('proofs in other places than a sign-in', () => {
+  /** Sends a hundred wrong ones at once, from one network; five are judged, and then the right one has to wait as well. */
+  async function fiveOfAHundred(
+    userId: string,
+    prove: (at: number, right: boolean) => Promise<TestResponse>,
+  ) {
+    const answers = await Promise.all(Array.from({ length: 100 }, (_, at) => prove(at, false)));
+    const statuses = answers.map(({ status }) => status);
+    expect([...new Set(statuses)].sort()).toEqual([401, 429]);
+    expect(statuses.filter((status) => status === 401)).toHaveLength(5);
+    expect(await judged(userId)).toBe(5);
+    expect((await prove(100, true)).body).toMatchObject({ code: 'RATE_LIMITED', reason: 'throttled' });
+    await server.db.sql`delete from auth.throttles`;
+    expect((await prove(100, true)).status).toBe(200);
+  }
+  const asUser = (path: string, token: string, body: object) =>
+    server.request('POST', `/auth/v1/auth${path}`, { token, body });
+
+  it('POST /me/reauthenticate: the password', async () => {
+    const { user, session_token: token } = await api.signUp();
+    await fiveOfAHundred(user.id, (_, right) =>
+      asUser('/me/reauthenticate', token, { password: right ? password : 'wrong' }),
+    );
+  });
+
+  it('POST /me/reauthenticate: a code of an authenticator, and a recovery code', async () => {
+    const { user, session_token: token, enrollment, codes } = await enrolled(api);
+    await fiveOfAHundred(user.id, (at, right) => {
+      const [method, wrong] = at % 2 ? ['recovery', 'aaaa-aaaa-aaaa'] : ['totp', wrongCodeOf(enrollment)];
+      const code = right ? codeOf(enrollment, 1) : wrong;
+      return asUser('/me/reauthenticate', token, { method: right ? 'totp' : method, code });
+    });
+    expect((await asUser('/me/reauthenticate', token, { method: 'recovery', code: codes[0] })).status).toBe(
+      200,
+    );
+  });
+
+  it('POST /change-password: the current password', async () => {
+    const { user, session_token: token } = await api.signUp();
+    const body = { new_password: 'seven brass wheels turning' };
+    await fiveOfAHundred(user.id, (_, right) =>
+      asUser('/change-password', token, { ...body, current_password: right ? password : 'wrong' }),
+    );
+  });
+
+  it('POST /mfa/challenge: recovery codes, over many challenges', async () => {
+    const { user, codes } = await enrolled(api);
+    const tokens = await challenges(user.email!, 40);
+    await fiveOfAHundred(user.id, (at, right) => {
+      const code = right ? codes[0] : 'aaaa-aaaa-aaaa';
+      return post(server, '/mfa/challenge', { challenge_token: tokens[at % 40], method: 'recovery', code });
+    });
   });
 });
 
