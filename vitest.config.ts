@@ -37,7 +37,8 @@ const onEngine = (engine: 'pglite' | 'postgres', databaseUrl: string) => {
 
 export default defineConfig({
   test: {
-    maxWorkers: 2,
+    // One more than the two cores of CI: many tests wait for processes, for commits and for time to pass.
+    maxWorkers: 3,
     globalSetup: './src/testing/global-setup.ts',
     expect: { poll: { timeout: 10_000, interval: 20 } },
     env: { PLINTH_CONTRACT: 'strict' },
