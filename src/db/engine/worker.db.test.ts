@@ -182,7 +182,7 @@ describe('an attempt that fails', () => {
     const hangs = await add({ name: 'hangs', timeout: '1s', max_attempts: 1 });
     await ended(polite.id, 'failed');
     expect(performance.now() - began).toBeGreaterThanOrEqual(990);
-    expect(reasons).toEqual([new Error('timed out after 1s')]);
+    await expect.poll(() => reasons).toEqual([new Error('timed out after 1s')]);
     expect(await job(hangs.id)).toMatchObject({ state: 'running' });
     await ended(hangs.id, 'failed');
     expect(performance.now() - began).toBeGreaterThanOrEqual(5_990);
