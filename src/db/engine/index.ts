@@ -4,6 +4,7 @@
  */
 import type { Database } from '../index.ts';
 import type { Log } from '../log.ts';
+import { outboxSweep } from '../outbox-pruning.ts';
 import { startSweeps } from '../sweeps.ts';
 import type { Sql } from '../sql.ts';
 import type { Handler } from './attempt.ts';
@@ -98,7 +99,7 @@ export function createEngine({ db, log, settings }: EngineDeps): Engine {
     async start() {
       await worker.start();
       await crons.start();
-      sweeps = startSweeps({ db, log }, [retention]);
+      sweeps = startSweeps({ db, log }, [retention, outboxSweep({ db, service: 'jobs' })]);
     },
     async stop(graceMs) {
       await Promise.all([crons.stop(), sweeps?.stop(), worker.stop(graceMs)]);

@@ -1,7 +1,9 @@
+import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { newId } from '../../lib/ids.ts';
 import { testDatabase, type TestDatabase } from '../../testing/database.ts';
 import { runSweep } from '../sweeps.ts';
+import { createEngine } from './index.ts';
 import { retentionSweep } from './retention.ts';
 
 let db: TestDatabase;
@@ -36,4 +38,13 @@ test('what is older than its retention is deleted in batches, whatever its id sa
     { unique_key: 'held' },
     { unique_key: 'live' },
   ]);
+});
+
+test('an engine that runs prunes its outbox', async () => {
+  const engine = createEngine({ db, log: pino({ level: 'silent' }) });
+  await engine.start();
+  const pruned = () =>
+    db.sql`select name from plinth.leases where name = 'jobs.outbox' and due_at > now() + interval '1 minute'`;
+  await expect.poll(pruned).toEqual([{ name: 'jobs.outbox' }]);
+  await engine.stop(0);
 });
