@@ -32,7 +32,8 @@ export class Request {
   /** Known results of policies, when all checks of the request share their subject and circumstances. */
   verdicts: ReadonlyMap<CompiledPolicy, Verdict> | undefined;
   readonly #pace: Pace | undefined;
-  readonly #missing = new Map<string, SliceKey>();
+  /** Made when it is needed: most checks lack nothing. */
+  #missing: Map<string, SliceKey> | undefined;
   #work = 0;
 
   constructor(now: number, limits: Limits, visits: number, pace?: Pace) {
@@ -59,22 +60,22 @@ export class Request {
     this.isOver = this.#pace.isOver;
   }
 
-  /** Counts work. The clock is read only once per `LOOK` units. */
+  /** Counts work. The clock is read only once per `workPerLook` units. */
   spend(work: number): void {
     this.#work += work;
     if (this.#work >= workPerLook) this.lookAtClock();
   }
 
   need(key: SliceKey): void {
-    this.#missing.set(sliceText(key), key);
+    (this.#missing ??= new Map()).set(sliceText(key), key);
   }
 
   get missingCount(): number {
-    return this.#missing.size;
+    return this.#missing?.size ?? 0;
   }
 
   missing(): SliceKey[] {
-    return [...this.#missing.values()];
+    return [...(this.#missing?.values() ?? [])];
   }
 }
 
