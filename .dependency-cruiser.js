@@ -126,6 +126,8 @@ export default {
     },
     {
       name: 'services ask one another through ports, not through the SDK',
+      comment:
+        'The parser of event streams is one piece of code for both sides: auth follows the stream of another server.',
       severity: 'error',
       from: { path: '^src/services/', pathNot: tests },
       to: { path: '^sdk/', pathNot: '^sdk/src/runtime/event-parser\\.ts$' },

@@ -11,9 +11,6 @@ export interface HeartbeatData {
   readonly cells: BigInt64Array<SharedArrayBuffer>;
 }
 
-/** A message from the thread: the lease has ended. */
-export type FromHeartbeat = 'ended';
-
 export interface Heartbeat {
   /** Begins to renew another lease. */
   follow(leaseId: string): void;

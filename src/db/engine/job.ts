@@ -4,6 +4,9 @@ import { parseMoment } from '../../lib/moments.ts';
 import { limits } from './limits.ts';
 import type { Backoff } from './outcomes.ts';
 
+/** The states of a job. The last three are final: such a job is in the history. */
+export type JobState = 'pending' | 'running' | 'retrying' | 'completed' | 'failed' | 'cancelled';
+
 /** A job to enqueue, with the members of the contract's `Job` and defaults like there. Durations are texts such as `5m`. */
 export interface JobInput {
   readonly name: string;

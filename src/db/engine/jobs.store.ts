@@ -1,6 +1,6 @@
 import type { Sql } from '../sql.ts';
 import { freed, history } from './settle.store.ts';
-import type { JobState } from './states.ts';
+import type { JobState } from './job.ts';
 
 /** A job of a tenant. */
 export interface Named {

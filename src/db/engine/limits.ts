@@ -18,7 +18,3 @@ export const limits = {
   /** The most bytes that one statement writes. */
   statementBytes: 4 * 2 ** 20,
 } as const;
-
-/** Queues of the platform itself and of its workflows: no request enqueues to them. */
-export const isReserved = (queue: string): boolean =>
-  queue.startsWith('plinth.') || queue.startsWith('workflow.');

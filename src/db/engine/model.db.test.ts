@@ -11,7 +11,8 @@ import { afterFailure, afterLoss, afterPostponement } from './outcomes.ts';
 import { attempted } from './leases.ts';
 import { conclude } from './settle.ts';
 import { settleStore } from './settle.store.ts';
-import { type JobState, stateAfter, type Transition } from './states.ts';
+import type { JobState } from './job.ts';
+import { stateAfter, type Transition } from './testing/states.ts';
 import { queries } from './testing/queries.ts';
 
 let db: TestDatabase;

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { claimSize, endRate, mostWaiting } from './prefetch.ts';
-import { isFinal, type JobState, stateAfter, type Transition } from './states.ts';
+import type { JobState } from './job.ts';
+import { isFinal, stateAfter, type Transition } from './testing/states.ts';
 
 const demand = { free: 4, waiting: 0, perSecond: 0, limited: false };
 

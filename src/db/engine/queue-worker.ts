@@ -118,7 +118,7 @@ export class QueueWorker {
       leases.compare();
       this.#more = true;
       if (!isPassing(error)) log.error({ err: error, queue }, 'jobs could not be claimed');
-      this.#again(pauseMs(this.#failures++, Math.random()));
+      this.#again(pauseMs(++this.#failures));
     }
   }
 

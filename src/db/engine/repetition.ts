@@ -1,9 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isConnectionError, isContention } from '../errors.ts';
+import { nextDelay } from '../../lib/back-off.ts';
 import { DomainError } from '../../lib/errors.ts';
 
-/** Milliseconds between two tries, from the first to the longest; half of each is chance. */
-const pauses = { first: 100, longest: 5_000 } as const;
+/** Milliseconds until the next try; the last one holds for all later failures. */
+const pausesMs = [100, 200, 400, 800, 1_600, 3_200, 5_000];
 
 /** Whether the same statement may succeed later: the database is away or busy, or two statements waited for each other. */
 export const isPassing = (error: unknown): boolean =>
@@ -21,11 +22,11 @@ export async function repeated<T>(work: (failures: number) => Promise<T>, ended:
       return await work(failures);
     } catch (error) {
       if (!isPassing(error) || ended()) throw error;
-      await delay(pauseMs(failures, Math.random()), undefined, { ref: false });
+      await delay(pauseMs(failures + 1), undefined, { ref: false });
     }
   }
 }
 
-/** @param chance from 0 to 1 */
-export const pauseMs = (failures: number, chance: number): number =>
-  Math.min(pauses.longest, pauses.first * 2 ** Math.min(failures, 10)) * (0.5 + chance / 2);
+/** How long to wait after so many failures in succession, from 1. */
+export const pauseMs = (failures: number): number =>
+  nextDelay(pausesMs, Math.min(failures, pausesMs.length), Math.random()) ?? 0;

@@ -1,4 +1,5 @@
 import { Cron } from 'croner';
+import { LRUCache } from 'lru-cache';
 import { Invalid } from '../../lib/errors.ts';
 import { timeZone, type TimeZone } from './time-zone.ts';
 
@@ -12,9 +13,8 @@ const hour = 3_600_000;
 /** No clock is set back by more than this. */
 const longestRepeat = 3 * hour;
 const longest = 255;
-/** The most schedules that are kept parsed. */
-const mostKept = 2_000;
-const kept = new Map<string, Schedule>();
+/** Parsed schedules: a process meets the same ones at every tick. */
+const parsed = new LRUCache<string, Schedule>({ max: 2_000 });
 
 /**
  * Reads a schedule of five fields. `croner` knows the fields; here they are matched against the local clock, and what a clock change
@@ -24,13 +24,12 @@ const kept = new Map<string, Schedule>();
  */
 export function schedule(text: string, zone: string): Schedule {
   const name = `${text.trim()}\n${zone}`;
-  let found = kept.get(name);
+  let found = parsed.get(name);
   if (found === undefined) {
     found = parse(text.trim(), timeZone(zone));
     if (found.next(Date.parse('2026-01-01T00:00:00Z')) === undefined)
       throw Invalid('schedule: must have an occurrence');
-    if (kept.size >= mostKept) kept.clear();
-    kept.set(name, found);
+    parsed.set(name, found);
   }
   return found;
 }

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { Invalid } from '../../lib/errors.ts';
 
 const minute = 60_000;
@@ -13,17 +14,15 @@ export interface TimeZone {
   changeBetween(after: number, until: number): number | undefined;
 }
 
-/** The most zones that are kept: they are few, and a formatter takes long to make. */
-const mostKept = 500;
-const kept = new Map<string, TimeZone>();
+/** The zones that were asked for: they are few, and a formatter takes long to make. */
+const zones = new LRUCache<string, TimeZone>({ max: 500 });
 
 /** @throws Invalid when there is no such zone */
 export function timeZone(name: string): TimeZone {
-  let zone = kept.get(name);
+  let zone = zones.get(name);
   if (zone === undefined) {
     zone = createZone(name);
-    if (kept.size >= mostKept) kept.clear();
-    kept.set(name, zone);
+    zones.set(name, zone);
   }
   return zone;
 }

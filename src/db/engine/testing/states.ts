@@ -1,5 +1,4 @@
-/** The states of a job. The last three are final: such a job is in the history. */
-export type JobState = 'pending' | 'running' | 'retrying' | 'completed' | 'failed' | 'cancelled';
+import type { JobState } from '../job.ts';
 
 /** What moves a job from one state to another. */
 export type Transition = 'claim' | 'complete' | 'retry-later' | 'fail' | 'give-back' | 'cancel' | 'retry';
