@@ -2,6 +2,7 @@ import type { Express } from 'express';
 import type { ServiceName } from '../generated/operations.ts';
 import { acceptedCredentials, type AcceptedCredentials } from './accepted-credentials.ts';
 import type { Config } from './config.ts';
+import { createEngine, settings as engineSettings } from './db/engine/index.ts';
 import { createIdempotency } from './db/idempotency.ts';
 import { startSweeps } from './db/sweeps.ts';
 import { serverFigures } from './figures.ts';
@@ -25,7 +26,7 @@ export interface AppConfig
 }
 
 /** The parts of a server. */
-export interface Composition extends Mounting {
+export interface Composition extends Omit<Mounting, 'engine'> {
   readonly config: AppConfig;
 }
 
@@ -50,6 +51,8 @@ const loaders = {
   auth: async () => (await import('./services/auth/index.ts')).auth,
   authz: async () => (await import('./services/authz/index.ts')).authz,
   keys: async () => (await import('./services/keys/index.ts')).keys,
+  jobs: async () => (await import('./services/jobs/index.ts')).jobs,
+  webhooks: async () => (await import('./services/webhooks/index.ts')).webhooks,
 } satisfies Partial<Record<ServiceName, () => Promise<ServiceModule>>>;
 
 export type ServedName = keyof typeof loaders;
@@ -65,7 +68,8 @@ export async function createApp(composition: Composition): Promise<App> {
   const draining = new AbortController();
   const ending = new AbortController();
   const breaches: ContractBreach[] = [];
-  const mounted = await mountServices(composition, (breach) => breaches.push(breach));
+  const engine = createEngine({ db, log, settings: config.settingsOf({ settings: engineSettings }) });
+  const mounted = await mountServices({ ...composition, engine }, (breach) => breaches.push(breach));
   const services = mounted.map(({ service }) => service);
   const credentials = await credentialsOf(composition, mounted);
   const mac = (tenant: string, text: string) => config.sealer.mac('plinth/idempotency/v1', tenant, text);
@@ -81,6 +85,7 @@ export async function createApp(composition: Composition): Promise<App> {
         { db, log },
         services.flatMap((service) => service.sweeps ?? []),
       );
+      await engine.start();
       credentials.start();
     },
     drain: () => draining.abort(),
@@ -89,6 +94,8 @@ export async function createApp(composition: Composition): Promise<App> {
       ending.abort();
     },
     async stop() {
+      // Jobs call services, so they end first.
+      await engine.stop();
       await Promise.allSettled([
         repeats.stop(),
         sweeps?.stop(),

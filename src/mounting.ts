@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { operations, services as contracts, type ServiceName } from '../generated/operations.ts';
 import type { Config } from './config.ts';
+import type { Engine } from './db/engine/index.ts';
 import type { Database } from './db/index.ts';
 import type { Contract, ContractBreach } from './http/contract.ts';
 import type { Validators } from './http/operation.ts';
@@ -21,6 +22,7 @@ export interface MountConfig extends Pick<
 
 export interface Mounting {
   readonly db: Database;
+  readonly engine: Engine;
   readonly modules: readonly ServiceModule[];
   readonly config: MountConfig;
   readonly log: Logger;
@@ -59,11 +61,12 @@ export async function mountServices(
   return created;
 }
 
-function depsOf(module: ServiceModule, { db, config, log, prefixed }: Mounting) {
+function depsOf(module: ServiceModule, { db, engine, config, log, prefixed }: Mounting) {
   const { name } = module;
   const { sealer, production, allowPrivateTargets, publicUrl } = config;
   return {
     db,
+    engine,
     settings: config.settingsOf(module),
     sealer,
     production,

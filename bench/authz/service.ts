@@ -1,5 +1,6 @@
 /** The service inside this process, as its neighbours in the all-in-one server call it: without network or serialisation. */
 import type { Check } from '../../generated/authz/types.ts';
+import { createEngine } from '../../src/db/engine/index.ts';
 import type { Database } from '../../src/db/index.ts';
 import type { Context } from '../../src/http/context.ts';
 import { withinTenant } from '../../src/http/asker.ts';
@@ -19,6 +20,7 @@ export async function withService<Result>(
 ): Promise<Result> {
   const service = authz.create({
     db,
+    engine: createEngine({ db, log }),
     settings: readSettings(authz.settings, env),
     sealer: createSealer(Buffer.alloc(32)),
     production: true,

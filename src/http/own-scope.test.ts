@@ -18,6 +18,8 @@ describe('a request that names a tenant or an app', () => {
   test.each([
     ['tenant_id', { tenant_id: 'globex' }],
     ['app_id', { tenant_id: 'acme', app_id: 'mobile' }],
+    ['scope_org_id', { scope_org_id: 'globex' }],
+    ['scope_app_id', { scope_app_id: 'mobile' }],
   ])('is refused with a foreign %s, except from the operator', (name, named) => {
     expect(() => checkOwnScope(caller, named)).toThrow(`${name}: not the caller's own`);
     expect(() => checkOwnScope({ ...caller, operator: true }, named)).not.toThrow();

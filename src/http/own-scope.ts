@@ -12,13 +12,15 @@ type Scope = Pick<Context, 'tenant' | 'app' | 'operator'>;
 export function scopeCheck({ ownTenants, ownApps }: Pick<Operation, 'ownTenants' | 'ownApps'>) {
   return (caller: Scope, named: unknown): void => {
     if (typeof named !== 'object' || named === null) return;
-    const { tenant_id: tenant, app_id: app } = named as Record<string, unknown>;
-    if (tenant === undefined && app === undefined) return;
-    if (!ownTenants && typeof tenant === 'string' && tenant !== caller.tenant) refuse(caller, 'tenant_id');
-    if (!ownApps && typeof app === 'string' && app !== caller.app) refuse(caller, 'app_id');
+    const { tenant_id, app_id, scope_org_id, scope_app_id } = named as Record<string, unknown>;
+    if ((tenant_id ?? app_id ?? scope_org_id ?? scope_app_id) === undefined) return;
+    if (!ownTenants) check(caller, { tenant_id, scope_org_id }, caller.tenant);
+    if (!ownApps) check(caller, { app_id, scope_app_id }, caller.app);
   };
 }
 
-function refuse({ operator }: Scope, name: string): void {
-  if (!operator) throw Forbidden(`${name}: not the caller's own`);
+function check({ operator }: Scope, named: Readonly<Record<string, unknown>>, own: string): void {
+  if (operator) return;
+  for (const [name, id] of Object.entries(named))
+    if (typeof id === 'string' && id !== own) throw Forbidden(`${name}: not the caller's own`);
 }

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { Engine } from '../db/engine/index.ts';
 import type { Database } from '../db/index.ts';
 import type { Sweep } from '../db/sweeps.ts';
 import type { QueueLoad } from '../lib/bounded-queue.ts';
@@ -50,6 +51,8 @@ export interface ServiceModule<
 /** What the server passes to a service. */
 export interface ServiceDeps<Settings = unknown, Asked extends Asks = Record<never, never>> {
   readonly db: Database;
+  /** Background jobs. A service registers its handlers and crons in `create`, for queues named `plinth.<service>…`. */
+  readonly engine: Engine;
   readonly settings: Settings;
   /** Encrypts stored values that must be readable again. */
   readonly sealer: Sealer;

@@ -12,41 +12,16 @@ import { type CronJob, type CronOptions, createCrons } from './crons.ts';
 import { createEnqueue, type Enqueued } from './enqueue.ts';
 import { createHints } from './hints.ts';
 import type { JobInput } from './job.ts';
-import { limits } from './limits.ts';
 import { retentionSweep } from './retention.ts';
+import { defaultSettings, type EngineSettings } from './settings.ts';
 import { createWorker, type HandleOptions } from './worker.ts';
 
 export { type Handler, type JobContext, JobFailure, JobLost, Postponed } from './attempt.ts';
 export type { CronJob, CronOptions } from './crons.ts';
 export type { Enqueued } from './enqueue.ts';
 export type { Job, JobInput } from './job.ts';
+export { defaultSettings, type EngineSettings, settings } from './settings.ts';
 export type { HandleOptions } from './worker.ts';
-
-export interface EngineSettings {
-  /** The most jobs of a queue that run at once in this process, unless `handle` says. */
-  readonly concurrency: number;
-  /** Milliseconds after which the jobs of a process that has vanished run elsewhere. */
-  readonly leaseMs: number;
-  /** Milliseconds between two looks for jobs of which no hint told. */
-  readonly pollMs: number;
-  /** Milliseconds for which ended jobs are kept, and dead letters. */
-  readonly retentionMs: number;
-  readonly deadLetterRetentionMs: number;
-  /** The most bytes of a payload or a result. */
-  readonly maxPayload: number;
-  /** How often a job's worker may vanish before the job fails. */
-  readonly maxLost: number;
-}
-
-export const defaultSettings: EngineSettings = {
-  concurrency: 16,
-  leaseMs: 5_000,
-  pollMs: 500,
-  retentionMs: 168 * 3_600_000,
-  deadLetterRetentionMs: 8_760 * 3_600_000,
-  maxPayload: limits.payloadBytes,
-  maxLost: 10,
-};
 
 export interface EngineDeps {
   readonly db: Database;
@@ -67,14 +42,17 @@ export interface Engine {
   cron(name: string, schedule: string, job: CronJob, options?: CronOptions): void;
   /** Tells the workers of all processes that these queues have jobs, after a commit that made some due. */
   wake(queues: readonly string[]): void;
-  /** Begins to execute jobs and to fire crons. Enqueuing works without it. */
+  /** Begins to execute jobs and to fire crons, unless the settings say `off`. Enqueuing works without it. */
   start(): Promise<void>;
-  /** Claims nothing more and lets handlers end for up to `graceMs`; jobs that are not done by then run again elsewhere. */
-  stop(graceMs: number): Promise<void>;
+  /**
+   * Claims nothing more and lets handlers end for up to `graceMs`, by default for as long as the settings say; jobs that are not done by
+   * then run again elsewhere.
+   */
+  stop(graceMs?: number): Promise<void>;
 }
 
 export function createEngine({ db, log, settings }: EngineDeps): Engine {
-  const { maxPayload, leaseMs, retentionMs, deadLetterRetentionMs, ...own } = {
+  const { maxPayload, leaseMs, retentionMs, deadLetterRetentionMs, shutdownMs, ...own } = {
     ...defaultSettings,
     ...settings,
   };
@@ -97,11 +75,12 @@ export function createEngine({ db, log, settings }: EngineDeps): Engine {
     cron: (...entry) => crons.declare(...entry),
     wake: (queues) => hints.give(new Set(queues)),
     async start() {
+      if (own.engine === 'off') return;
       await worker.start();
       await crons.start();
       sweeps = startSweeps({ db, log }, [retention, outboxSweep({ db, service: 'jobs' })]);
     },
-    async stop(graceMs) {
+    async stop(graceMs = shutdownMs) {
       await Promise.all([crons.stop(), sweeps?.stop(), worker.stop(graceMs)]);
       await enqueuing.close();
       await hints.stop();
