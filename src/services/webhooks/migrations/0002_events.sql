@@ -13,7 +13,7 @@ create table webhooks.event (
   constraint event_pkey primary key (tenant_id, id)
 );
 create index event_id on webhooks.event (id);
-create index event_type on webhooks.event (tenant_id, type, id);
+create index event_tenant_type on webhooks.event (tenant_id, type, id);
 
 create table webhooks.idempotency (
   tenant_id text collate "C" not null,
