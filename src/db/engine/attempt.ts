@@ -18,6 +18,11 @@ export interface JobContext {
    * lost to another worker; let that roll the transaction back.
    */
   complete(tx: Sql, output?: unknown): Promise<void>;
+  /**
+   * Puts the job off by some milliseconds in the handler's own transaction; the attempt does not count. Throws like `complete`. The
+   * handler should return after the commit.
+   */
+  postpone(tx: Sql, delayMs: number): Promise<void>;
   readonly log: Log;
 }
 
@@ -91,7 +96,7 @@ async function run(
     if (output === hanging) return failed(job, { error: timeoutText(job.timeout_ms) });
     if (context.completion === 'committed') return undefined;
     if (context.completion === 'begun')
-      return failed(job, { error: 'the transaction that completed the job was rolled back' });
+      return failed(job, { error: 'the transaction that ended the attempt was rolled back' });
     return { output: output === undefined ? null : jsonText(output, 'output', deps.maxOutput) };
   } catch (error) {
     if (context.completion === 'committed') return undefined;
@@ -148,6 +153,14 @@ class Context implements JobContext {
     this.completion = 'begun';
     const [done] = await settleStore(tx).complete([{ ...executionOf(this.#job), output: text }]);
     if (done === undefined) throw JobLost();
+    this.#deps.db.afterCommit(tx, () => (this.completion = 'committed'));
+  }
+
+  async postpone(tx: Sql, delayMs: number): Promise<void> {
+    this.completion = 'begun';
+    const outcome = afterPostponement(delayMs);
+    const [put] = await settleStore(tx).putBack([{ ...executionOf(this.#job), outcome }]);
+    if (put === undefined) throw JobLost();
     this.#deps.db.afterCommit(tx, () => (this.completion = 'committed'));
   }
 }

@@ -11,9 +11,12 @@ import type { Handler } from './attempt.ts';
 import { type CronJob, type CronOptions, createCrons } from './crons.ts';
 import { createEnqueue, type Enqueued } from './enqueue.ts';
 import { createHints } from './hints.ts';
-import type { JobInput } from './job.ts';
+import { type JobInput, platform } from './job.ts';
 import { retentionSweep } from './retention.ts';
 import { defaultSettings, type EngineSettings } from './settings.ts';
+import { type RunInput, type StartedRun, startRun } from './runs/starting.ts';
+import type { WorkflowCode, WorkflowOptions } from './runs/workflow.ts';
+import { createWorkflows } from './runs/workflows.ts';
 import { createWorker, type HandleOptions } from './worker.ts';
 
 export { type Handler, type JobContext, JobFailure, JobLost, Postponed } from './attempt.ts';
@@ -21,6 +24,14 @@ export type { CronJob, CronOptions } from './crons.ts';
 export type { Enqueued } from './enqueue.ts';
 export type { Job, JobInput } from './job.ts';
 export { defaultSettings, type EngineSettings, settings } from './settings.ts';
+export type { RunInput, StartedRun } from './runs/starting.ts';
+export {
+  StepFailed,
+  type StepOptions,
+  type WorkflowCode,
+  type WorkflowContext,
+  type WorkflowOptions,
+} from './runs/workflow.ts';
 export type { HandleOptions } from './worker.ts';
 
 export interface EngineDeps {
@@ -40,6 +51,12 @@ export interface Engine {
   handle<Payload>(queue: string, name: string, handler: Handler<Payload>, options?: HandleOptions): void;
   /** Declares that a job is made at each tick of a schedule of five fields, once for all processes. Call it before `start`. */
   cron(name: string, schedule: string, job: CronJob, options?: CronOptions): void;
+  /** Registers the code of one version of a workflow, of which this process executes runs. Call it before `start`. */
+  workflow<Input>(name: string, version: number, code: WorkflowCode<Input>, options?: WorkflowOptions): void;
+  /** Starts a run of a workflow, in the transaction `tx` if one is given. A taken key yields the run that has it. */
+  startRun(run: RunInput, options?: { readonly tx?: Sql }): Promise<StartedRun>;
+  /** Calls `onHint` with the queues that may have new jobs; without them when hints may have been missed. Returns its end. */
+  listen(onHint: (queues: Iterable<string> | undefined) => void): () => void;
   /** Tells the workers of all processes that these queues have jobs, after a commit that made some due. */
   wake(queues: readonly string[]): void;
   /** Begins to execute jobs and to fire crons, unless the settings say `off`. Enqueuing works without it. */
@@ -52,7 +69,7 @@ export interface Engine {
 }
 
 export function createEngine({ db, log, settings }: EngineDeps): Engine {
-  const { maxPayload, leaseMs, retentionMs, deadLetterRetentionMs, shutdownMs, ...own } = {
+  const { maxPayload, leaseMs, retentionMs, deadLetterRetentionMs, runRetentionMs, shutdownMs, ...own } = {
     ...defaultSettings,
     ...settings,
   };
@@ -60,7 +77,22 @@ export function createEngine({ db, log, settings }: EngineDeps): Engine {
   const enqueuing = createEnqueue({ db, maxPayload, hint: hints.give });
   const worker = createWorker({ ...own, db, log, hints, ttlMs: leaseMs, maxOutput: maxPayload });
   const crons = createCrons({ db, log, hints, maxPayload });
-  const retention = retentionSweep(db, { jobsMs: retentionMs, deadLettersMs: deadLetterRetentionMs });
+  const retention = retentionSweep(db, {
+    jobsMs: retentionMs,
+    deadLettersMs: deadLetterRetentionMs,
+    runsMs: runRetentionMs,
+  });
+  const wake = (queues: Iterable<string>) => hints.give(new Set(queues));
+  const enqueueIn = async (job: JobInput, tx: Sql) => (await enqueuing.enqueue([job], tx))[0]!;
+  const workflows = createWorkflows({
+    db,
+    log,
+    maxOutput: maxPayload,
+    enqueue: enqueueIn,
+    wake: (queue) => wake([queue]),
+    handle: (queue, name, handler, options) => worker.handle(queue, name, handler, options),
+  });
+  let stopped = false;
   let sweeps: ReturnType<typeof startSweeps> | undefined;
 
   async function enqueue(jobs: JobInput | readonly JobInput[], { tx }: { readonly tx?: Sql } = {}) {
@@ -73,14 +105,25 @@ export function createEngine({ db, log, settings }: EngineDeps): Engine {
     enqueue: enqueue as Engine['enqueue'],
     handle: (queue, name, handler, options) => worker.handle(queue, name, handler as Handler, options),
     cron: (...entry) => crons.declare(...entry),
-    wake: (queues) => hints.give(new Set(queues)),
+    workflow: (name, version, code, options) => workflows.declare(name, version, code as WorkflowCode, options),
+    startRun(run, { tx } = {}) {
+      const { tenant = platform.tenant, app = platform.app } = run;
+      const tenants = [...new Set([tenant, platform.tenant])];
+      const start = (sql: Sql) =>
+        startRun(sql, { ...run, tenant }, { tenants, app }, { enqueue: enqueueIn, maxPayload });
+      return tx === undefined ? db.transaction(start) : start(tx);
+    },
+    listen: (onHint) => hints.listen(onHint),
+    wake,
     async start() {
       if (own.engine === 'off') return;
+      await workflows.register(() => stopped);
       await worker.start();
       await crons.start();
       sweeps = startSweeps({ db, log }, [retention, outboxSweep({ db, service: 'jobs' })]);
     },
     async stop(graceMs = shutdownMs) {
+      stopped = true;
       await Promise.all([crons.stop(), sweeps?.stop(), worker.stop(graceMs)]);
       await enqueuing.close();
       await hints.stop();

@@ -31,7 +31,7 @@ test('what is older than its retention is deleted in batches, whatever its id sa
   await db.sql`
     insert into jobs.job_key (tenant_id, app_id, unique_key, job_id, expires_at)
     values ('t', 'a', 'over', 'j', now()), ('t', 'a', 'held', 'j', now() + interval '1 hour'), ('t', 'a', 'live', 'j', null)`;
-  const sweep = retentionSweep(db, { jobsMs: 3 * hour, deadLettersMs: hour });
+  const sweep = retentionSweep(db, { jobsMs: 3 * hour, deadLettersMs: hour, runsMs: 1 });
   await runSweep({ ...sweep, batch: 3 });
   expect(await db.sql`select count(*) from jobs.job_done`).toEqual([{ count: 2 }]);
   expect(await db.sql`select unique_key from jobs.job_key order by unique_key`).toEqual([

@@ -2,6 +2,7 @@ import { newId } from '../../lib/ids.ts';
 import type { Database } from '../index.ts';
 import { emit, type Event } from '../outbox.ts';
 import type { Sql } from '../sql.ts';
+import { failRuns } from './runs/ends.ts';
 import { type Conclusion, type FailedJob, settleStore } from './settle.store.ts';
 
 /** What became of executions that were not completed. */
@@ -22,6 +23,7 @@ export async function conclude(sql: Sql, list: readonly Conclusion[]): Promise<C
     over.length === 0 ? [] : await statements.fail(over.map((one) => ({ ...one, dlq_id: newId('dlq') })));
   const [first, ...rest] = failed.map(failedEvent);
   if (first !== undefined) await emit(sql, first, ...rest);
+  await failRuns(sql, failed);
   return {
     ids: new Set([...waiting, ...failed].map(({ id }) => id)),
     queues: new Set(waiting.map(({ queue }) => queue)),
