@@ -26,7 +26,7 @@ export interface AppConfig
 }
 
 /** The parts of a server. */
-export interface Composition extends Omit<Mounting, 'engine'> {
+export interface Composition extends Omit<Mounting, 'engine' | 'ending'> {
   readonly config: AppConfig;
 }
 
@@ -69,7 +69,9 @@ export async function createApp(composition: Composition): Promise<App> {
   const ending = new AbortController();
   const breaches: ContractBreach[] = [];
   const engine = createEngine({ db, log, settings: config.settingsOf({ settings: engineSettings }) });
-  const mounted = await mountServices({ ...composition, engine }, (breach) => breaches.push(breach));
+  const mounted = await mountServices({ ...composition, engine, ending: ending.signal }, (breach) =>
+    breaches.push(breach),
+  );
   const services = mounted.map(({ service }) => service);
   const credentials = await credentialsOf(composition, mounted);
   const mac = (tenant: string, text: string) => config.sealer.mac('plinth/idempotency/v1', tenant, text);

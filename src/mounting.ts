@@ -26,6 +26,8 @@ export interface Mounting {
   readonly modules: readonly ServiceModule[];
   readonly config: MountConfig;
   readonly log: Logger;
+  /** Aborted when the server begins to stop. */
+  readonly ending: AbortSignal;
   /** Whether services are served under `/<service>`; otherwise the only service is served without a prefix. */
   readonly prefixed: boolean;
 }
@@ -61,7 +63,7 @@ export async function mountServices(
   return created;
 }
 
-function depsOf(module: ServiceModule, { db, engine, config, log, prefixed }: Mounting) {
+function depsOf(module: ServiceModule, { db, engine, config, log, ending, prefixed }: Mounting) {
   const { name } = module;
   const { sealer, production, allowPrivateTargets, publicUrl } = config;
   return {
@@ -74,6 +76,7 @@ function depsOf(module: ServiceModule, { db, engine, config, log, prefixed }: Mo
     publicUrl: prefixed ? `${publicUrl}/${name}` : publicUrl,
     serverUrl: publicUrl,
     log: log.child({ service: name }),
+    ending,
   };
 }
 

@@ -28,6 +28,7 @@ export async function withService<Result>(
     publicUrl: 'http://127.0.0.1:4000',
     serverUrl: 'http://127.0.0.1:4000',
     log,
+    ending: new AbortController().signal,
     ports: {},
   });
   service.start();

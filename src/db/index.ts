@@ -1,3 +1,4 @@
+import type { Fragment } from 'postgres';
 import { type AfterCommits, afterCommits } from './after-commit.ts';
 import { openEmbedded } from './embedded.ts';
 import { toDomainError } from './errors.ts';
@@ -8,6 +9,7 @@ import { createNotices, type Notices } from './notices.ts';
 import { openServer } from './server.ts';
 import type { Sql } from './sql.ts';
 
+export type { Fragment };
 export type { Log } from './log.ts';
 export type { Notices } from './notices.ts';
 export type { Sql } from './sql.ts';

@@ -66,6 +66,8 @@ export interface ServiceDeps<Settings = unknown, Asked extends Asks = Record<nev
   readonly serverUrl: string;
   /** A logger whose lines carry the service's name. */
   readonly log: Logger;
+  /** Aborted when the server begins to stop: requests that wait for something are answered then. */
+  readonly ending: AbortSignal;
   /** The services that the module asks. They answer from `start` on, and to every request, but not yet in `create`. */
   readonly ports: PortsOf<Asked>;
 }

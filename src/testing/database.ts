@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { inject } from 'vitest';
 import { pino } from 'pino';
 import { type Database, openDatabase } from '../db/index.ts';
-import { migrate, type Migrations, readMigrations } from '../db/migrate.ts';
+import { engineMigrations, migrate, type Migrations, readMigrations } from '../db/migrate.ts';
 import { createPool, type Pool } from '../db/sql.ts';
 import { inDatabase } from './postgres.ts';
 
@@ -174,7 +174,7 @@ async function withServer<T>(use: (pool: Pool) => Promise<T>): Promise<T> {
 
 const runFolder = () => inject('folder');
 
-const migrationsOf = (name: string): Migrations => ({
-  name,
-  migrations: new URL(`../services/${name}/migrations/`, import.meta.url),
-});
+const migrationsOf = (name: string): Migrations =>
+  name === engineMigrations.name
+    ? engineMigrations
+    : { name, migrations: new URL(`../services/${name}/migrations/`, import.meta.url) };

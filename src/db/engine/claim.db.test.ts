@@ -127,7 +127,7 @@ test('a job is either cancelled or claimed', async () => {
     const [made] = await add('race');
     const [{ jobs }, cancelled] = await Promise.all([
       take(),
-      db.transaction((tx) => jobStore(tx).cancel('t', [made!.id])),
+      db.transaction((tx) => jobStore(tx).cancel([{ tenant_id: 't', id: made!.id }])),
     ]);
     expect(jobs.length + cancelled.length).toBe(1);
     await db.sql`truncate jobs.job`;

@@ -24,6 +24,15 @@ export type CronJob = Omit<
   'run_at' | 'delay' | 'unique_key' | 'unique_for' | 'unique_mode' | 'origin_id'
 >;
 
+/** A cron entry as it is declared or requested. */
+export type CronSource = Omit<CronJob, 'name'> &
+  CronOptions & {
+    /** The name of the entry. */
+    readonly name: string;
+    readonly schedule: string;
+    readonly job_name: string;
+  };
+
 export interface Crons {
   /** Declares an entry of the code, which begins to fire when the crons start. */
   declare(name: string, schedule: string, job: CronJob, options?: CronOptions): void;
@@ -77,28 +86,8 @@ export function createCrons({ db, log, hints, maxPayload }: CronsDeps): Crons {
   }
 
   return {
-    declare(name, text, job, { timezone = 'UTC', misfire = 'once', overlap = 'allow' } = {}) {
-      schedule(text, timezone);
-      const checked = newJob({ ...job, name: job.name }, '', { maxPayload, now: 0 });
-      declared.push({
-        tenant_id: checked.tenant,
-        app_id: checked.app,
-        name: checkedName(name, 'name'),
-        schedule: text.trim(),
-        timezone,
-        job_name: checked.name,
-        queue: checked.queue,
-        payload: checked.payload,
-        tags: checked.tags,
-        rank: checked.rank,
-        max_attempts: checked.maxAttempts,
-        timeout_ms: checked.timeoutMs,
-        backoff_type: checked.backoff.type,
-        backoff_delay_ms: checked.backoff.delayMs,
-        backoff_max_ms: checked.backoff.maxMs,
-        misfire,
-        overlap,
-      });
+    declare(name, schedule, { name: job_name, ...job }, options = {}) {
+      declared.push(cronColumns({ ...job, ...options, name, schedule, job_name }, maxPayload));
     },
     async start() {
       await repeated(declareAll, () => stopped);
@@ -109,6 +98,40 @@ export function createCrons({ db, log, hints, maxPayload }: CronsDeps): Crons {
       await looks.settled();
       clearTimeout(timer);
     },
+  };
+}
+
+/** Checks an entry. @throws Invalid, TooLarge */
+export function cronColumns(source: CronSource, maxPayload: number): CronColumns {
+  const {
+    name,
+    schedule: text,
+    job_name,
+    timezone = 'UTC',
+    misfire = 'once',
+    overlap = 'allow',
+    ...job
+  } = source;
+  schedule(text, timezone);
+  const checked = newJob({ ...job, name: checkedName(job_name, 'job_name') }, '', { maxPayload, now: 0 });
+  return {
+    tenant_id: checked.tenant,
+    app_id: checked.app,
+    name: checkedName(name, 'name'),
+    schedule: text.trim(),
+    timezone,
+    job_name: checked.name,
+    queue: checked.queue,
+    payload: checked.payload,
+    tags: checked.tags,
+    rank: checked.rank,
+    max_attempts: checked.maxAttempts,
+    timeout_ms: checked.timeoutMs,
+    backoff_type: checked.backoff.type,
+    backoff_delay_ms: checked.backoff.delayMs,
+    backoff_max_ms: checked.backoff.maxMs,
+    misfire,
+    overlap,
   };
 }
 

@@ -41,6 +41,10 @@ export const deadLetterStore = (sql: Sql) => ({
       select tenant_id, app_id, id as dlq_id, new_id as id, queue from letter`;
   },
 
+  async deleteOfJob(tenant: string, jobId: string): Promise<void> {
+    await sql`delete from jobs.dlq where tenant_id = ${tenant} and job_id = ${jobId}`;
+  },
+
   /** Deletes up to `most` letters that are older than this, of one queue or of all. Returns how many. */
   async purge(filter: {
     readonly tenant?: string | undefined;

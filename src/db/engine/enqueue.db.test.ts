@@ -123,13 +123,13 @@ describe('a unique key', () => {
     expect((await keyed('k', { tenant: 'other' }))[0]!.created).toBe(true);
     expect((await keyed('k', { tenant: 'acme', app: 'shop' }))[0]!.created).toBe(true);
     expect((await keyed('k', { tenant: 'acme' }))[0]).toEqual({ id: first!.id, created: false });
-    await db.transaction((tx) => jobStore(tx).cancel('acme', [first!.id]));
+    await db.transaction((tx) => jobStore(tx).cancel([{ tenant_id: 'acme', id: first!.id }]));
     expect((await keyed('k', { tenant: 'acme' }))[0]!.created).toBe(true);
   });
 
   test('with a time outlives the job and ends with the time', async () => {
     const [first] = await keyed('k', { unique_for: '1h' });
-    await db.transaction((tx) => jobStore(tx).cancel('system', [first!.id]));
+    await db.transaction((tx) => jobStore(tx).cancel([{ tenant_id: 'system', id: first!.id }]));
     expect((await keyed('k'))[0]).toEqual({ id: first!.id, created: false });
     await db.sql`update jobs.job_key set expires_at = now() - interval '1 ms'`;
     const again = await Promise.all(Array.from({ length: 20 }, () => keyed('k')));

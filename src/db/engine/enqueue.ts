@@ -25,8 +25,11 @@ export interface EnqueueDeps {
 }
 
 export interface Enqueue {
-  /** Stores jobs, all or none, in order; in the transaction `tx` if one is given. */
-  readonly enqueue: (inputs: readonly JobInput[], tx?: Sql) => Promise<Enqueued[]>;
+  /**
+   * Stores jobs, all or none, in order; in the transaction `tx` if one is given. With `isBatch`, an error names the job in which it
+   * is.
+   */
+  readonly enqueue: (inputs: readonly JobInput[], tx?: Sql, isBatch?: boolean) => Promise<Enqueued[]>;
   /** Stores what was accepted, and accepts nothing more. */
   close(): Promise<void>;
 }
@@ -56,10 +59,11 @@ export function createEnqueue({ db, maxPayload, hint }: EnqueueDeps): Enqueue {
     overloaded: () => Unavailable('too many jobs are waiting to be stored'),
   });
 
-  function checked(inputs: readonly JobInput[]): NewJob[] {
+  function checked(inputs: readonly JobInput[], isBatch: boolean): NewJob[] {
     if (inputs.length > limits.batch) throw Invalid(`jobs: must be at most ${limits.batch}`);
     const now = Date.now();
-    const jobs = inputs.map((input) => newJob(input, nextId(), { maxPayload, now }));
+    const check = (input: JobInput) => newJob(input, nextId(), { maxPayload, now });
+    const jobs = inputs.map((input, at) => (isBatch ? within(`jobs[${at}].`, () => check(input)) : check(input)));
     if (weightOf(jobs) > limits.statementBytes + limits.batch * overhead)
       throw TooLarge(`jobs: must have at most ${limits.statementBytes} bytes`);
     return jobs;
@@ -68,8 +72,8 @@ export function createEnqueue({ db, maxPayload, hint }: EnqueueDeps): Enqueue {
   const wake = (jobs: readonly NewJob[]) => hint(new Set(jobs.map(({ queue }) => queue)));
 
   return {
-    async enqueue(inputs, tx) {
-      const jobs = checked(inputs);
+    async enqueue(inputs, tx, isBatch = false) {
+      const jobs = checked(inputs, isBatch);
       if (jobs.length === 0) return [];
       if (tx !== undefined) {
         const enqueued = await store(tx, jobs);
@@ -84,6 +88,16 @@ export function createEnqueue({ db, maxPayload, hint }: EnqueueDeps): Enqueue {
     },
     close: () => group.close(),
   };
+}
+
+/** Puts the place of a job before the message of an error in it. */
+function within<T>(place: string, check: () => T): T {
+  try {
+    return check();
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error;
+    throw new DomainError(error.kind, place + error.message, { cause: error });
+  }
 }
 
 /** The bytes that a job's columns take beside its payload, roughly. */

@@ -96,16 +96,16 @@ export function createEngine({ db, log, settings }: EngineDeps): Engine {
   let sweeps: ReturnType<typeof startSweeps> | undefined;
 
   async function enqueue(jobs: JobInput | readonly JobInput[], { tx }: { readonly tx?: Sql } = {}) {
-    const list = 'name' in jobs ? [jobs] : jobs;
-    const enqueued = await enqueuing.enqueue(list, tx);
-    return 'name' in jobs ? enqueued[0]! : enqueued;
+    if (!('name' in jobs)) return enqueuing.enqueue(jobs, tx, true);
+    return (await enqueuing.enqueue([jobs], tx))[0]!;
   }
 
   return {
     enqueue: enqueue as Engine['enqueue'],
     handle: (queue, name, handler, options) => worker.handle(queue, name, handler as Handler, options),
     cron: (...entry) => crons.declare(...entry),
-    workflow: (name, version, code, options) => workflows.declare(name, version, code as WorkflowCode, options),
+    workflow: (name, version, code, options) =>
+      workflows.declare(name, version, code as WorkflowCode, options),
     startRun(run, { tx } = {}) {
       const { tenant = platform.tenant, app = platform.app } = run;
       const tenants = [...new Set([tenant, platform.tenant])];

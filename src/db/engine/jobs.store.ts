@@ -1,5 +1,5 @@
 import type { Sql } from '../sql.ts';
-import { freed, history } from './settle.store.ts';
+import { freed, history, lost } from './settle.store.ts';
 import type { JobState } from './job.ts';
 
 /** A job of a tenant. */
@@ -22,17 +22,34 @@ export const jobStore = (sql: Sql) => ({
   },
 
   /** Cancels those of these jobs that wait. Returns them. A job that is being claimed is either cancelled and never runs, or runs. */
-  async cancel(tenant: string, ids: readonly string[]): Promise<(Named & { name: string; queue: string })[]> {
+  async cancel(
+    jobs: readonly Pick<Named, 'tenant_id' | 'id'>[],
+  ): Promise<(Named & { name: string; queue: string })[]> {
     return await sql<(Named & { name: string; queue: string })[]>`
       with ended as (
-        delete from jobs.job
-        where tenant_id = ${tenant} and id = any(${[...ids]}::text[]) and state in ('pending', 'retrying')
-        returning *
+        delete from jobs.job using unnest(
+          ${jobs.map(({ tenant_id }) => tenant_id)}::text[], ${jobs.map(({ id }) => id)}::text[]
+        ) as given(tenant_id, id)
+        where job.tenant_id = given.tenant_id and job.id = given.id and state in ('pending', 'retrying')
+        returning job.*
       ),
       ${freed(sql)}
       insert into jobs.job_done (${history(sql)}, state, attempt, lost_count, last_error)
       select ${history(sql)}, 'cancelled', attempt, lost_count, last_error from ended
       returning tenant_id, app_id, id, name, queue`;
+  },
+
+  /** Cancels a job that runs; what its worker reports no longer counts. Returns whether it ran. */
+  async abort(tenant: string, id: string): Promise<boolean> {
+    const { count } = await sql`
+      with ended as (
+        delete from jobs.job where tenant_id = ${tenant} and id = ${id} and state = 'running' returning *
+      ),
+      told as (${lost(sql, sql`select lease_id, id from ended`)}),
+      ${freed(sql)}
+      insert into jobs.job_done (${history(sql)}, state, attempt, lost_count, last_error)
+      select ${history(sql)}, 'cancelled', attempt, lost_count, last_error from ended`;
+    return count === 1;
   },
 
   /** Makes a waiting job due now. Returns whether it waits. */

@@ -1,5 +1,6 @@
 import type { Sql } from '../sql.ts';
 import type { ClaimedJob } from './claim.store.ts';
+import { lost } from './settle.store.ts';
 
 export interface NewLease {
   readonly id: string;
@@ -34,11 +35,12 @@ export const leaseStore = (sql: Sql) => ({
   /** Ends a lease. Its jobs wait again at once, and their attempts do not count. Returns the queues of these jobs. */
   async release(id: string): Promise<string[]> {
     const rows = await sql<{ queue: string }[]>`
-      with ended as (delete from jobs.lease where id = ${id}),
-      back as (
+      with back as materialized (
         update jobs.job set state = 'pending', lease_id = null, run_at = statement_timestamp(), attempt = attempt - 1
         where state = 'running' and lease_id = ${id} returning queue
-      )
+      ),
+      -- All statements lock jobs before leases.
+      ended as (delete from jobs.lease where id = ${id} and (select count(*) from back) >= 0)
       select distinct queue from back`;
     return rows.map(({ queue }) => queue);
   },
@@ -70,6 +72,14 @@ export const leaseStore = (sql: Sql) => ({
       ended as (delete from jobs.lease using expired where lease.id = expired.id returning lease.id)
       select exists (select from ended) or exists (select from jobs.job where ${isAstray(sql, graceMs)}) as found`;
     return row.found;
+  },
+
+  /** Notes on the leases of outside workers that these jobs were taken from them. */
+  async noteLost(jobs: readonly Pick<ClaimedJob, 'id' | 'lease_id'>[]): Promise<void> {
+    const taken = sql`
+      select * from unnest(${jobs.map(({ lease_id }) => lease_id)}::text[], ${jobs.map(({ id }) => id)}::text[])
+        as taken(lease_id, id)`;
+    await lost(sql, taken);
   },
 
   /** Locks up to `most` jobs whose lease has ended (`overdue` is false), or whose attempt takes too long. */

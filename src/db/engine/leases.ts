@@ -141,6 +141,8 @@ async function reap({ db, log, maxLost, hint }: LeasesDeps): Promise<void> {
       if (jobs.length === 0) return 0;
       const list = jobs.map((job) => ({ ...job, outcome: outcomeOf(job, job.overdue, maxLost) }));
       const { queues } = await conclude(sql, list);
+      const late = jobs.filter(({ overdue }) => overdue);
+      if (late.length > 0) await leaseStore(sql).noteLost(late);
       db.afterCommit(sql, () => {
         log.info({ jobs: jobs.length }, 'jobs of lost or late workers were taken back');
         hint(queues);

@@ -12,6 +12,7 @@ export const limits = {
   timeoutMs: [1_000, 24 * 3_600_000],
   backoffDelayMs: [1_000, 3_600_000],
   backoffMaxMs: [1_000, 24 * 3_600_000],
+  retryInMs: [0, 24 * 3_600_000],
   uniqueForMs: [1_000, 720 * 3_600_000],
   /** The most jobs of one call. */
   batch: 1_000,

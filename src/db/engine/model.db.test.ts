@@ -172,7 +172,7 @@ const cancel: Step = async (model, number) => {
   const id = model.pick(number, 'pending', 'retrying', 'running');
   if (id === undefined) return;
   const tenant = await tenantOf(id);
-  const cancelled = await db.transaction((tx) => jobStore(tx).cancel(tenant, [id]));
+  const cancelled = await db.transaction((tx) => jobStore(tx).cancel([{ tenant_id: tenant, id }]));
   const may = model.jobs.get(id)!.state !== 'running';
   expect(cancelled.length).toBe(may ? 1 : 0);
   if (may) model.move(id, 'cancel');

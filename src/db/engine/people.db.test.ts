@@ -48,8 +48,10 @@ const people = <T>(work: (jobs: ReturnType<typeof jobStore>) => Promise<T>) =>
 describe('a cancelled job', () => {
   test('is in the history, and frees its key', async () => {
     const { id } = await add({ unique_key: 'k' });
-    expect(await people((jobs) => jobs.cancel('other', [id]))).toEqual([]);
-    expect(await people((jobs) => jobs.cancel('t', [id]))).toMatchObject([{ id, name: 'n', queue: 'q' }]);
+    expect(await people((jobs) => jobs.cancel([{ tenant_id: 'other', id }]))).toEqual([]);
+    expect(await people((jobs) => jobs.cancel([{ tenant_id: 't', id }]))).toMatchObject([
+      { id, name: 'n', queue: 'q' },
+    ]);
     expect(await job(id)).toMatchObject({ state: 'cancelled', attempt: 0 });
     expect((await add({ unique_key: 'k' })).created).toBe(true);
   });
@@ -57,7 +59,7 @@ describe('a cancelled job', () => {
   test('was not running or ended', async () => {
     const { id } = await add();
     await take();
-    expect(await people((jobs) => jobs.cancel('t', [id]))).toEqual([]);
+    expect(await people((jobs) => jobs.cancel([{ tenant_id: 't', id }]))).toEqual([]);
     expect(await people((jobs) => jobs.state(id))).toMatchObject({ state: 'running', tenant_id: 't' });
   });
 });

@@ -96,6 +96,12 @@ export const history = (sql: Sql) => sql`
   tenant_id, id, app_id, name, queue, rank, payload, tags, max_attempts, run_at, started_at, timeout_ms, backoff_type, backoff_delay_ms,
   backoff_max_ms, unique_key, turn, origin_id, created_at`;
 
+/** Notes on the leases of outside workers which jobs were taken from them. `taken` has the columns `lease_id` and `id`. */
+export const lost = (sql: Sql, taken: Fragment) => sql`
+  update jobs.lease set lost = lease.lost || taken.ids
+  from (select lease_id, array_agg(id) as ids from (${taken}) as one group by lease_id) as taken
+  where lease.id = taken.lease_id and lease.kind = 'http'`;
+
 /**
  * Frees the keys that the jobs in `ended` held while they lived, in the order of the keys, so that no two statements wait for each
  * other.

@@ -22,9 +22,7 @@ export const failRuns = (sql: Sql, failed: readonly FailedJob[]): Promise<EndedR
   endRuns(
     sql,
     'failed',
-    failed
-      .filter(isOfRun)
-      .map(({ tenant_id, id, error }) => ({ tenant_id, job_id: id, result: error })),
+    failed.filter(isOfRun).map(({ tenant_id, id, error }) => ({ tenant_id, job_id: id, result: error })),
   );
 
 /** The runs of jobs that were cancelled are cancelled with them. */

@@ -91,7 +91,8 @@ export class Execution implements WorkflowContext {
       const naming = setTimeout(() => void this.#name(key), longStepMs);
       try {
         const own = timeoutMs === undefined ? undefined : AbortSignal.timeout(timeoutMs);
-        const signal = own === undefined ? this.#context.signal : AbortSignal.any([own, this.#context.signal]);
+        const signal =
+          own === undefined ? this.#context.signal : AbortSignal.any([own, this.#context.signal]);
         const output = await within(work({ signal, attempt }), own);
         return { output, elapsedMs: performance.now() - began };
       } catch (error) {
@@ -118,7 +119,10 @@ export class Execution implements WorkflowContext {
     return this.#once(name, async (key, attempt) => {
       const output = await this.#deps.db.transaction(async (tx) => {
         const result = await work(tx);
-        await this.#record({ ...this.#stepOf(key, attempt), state: 'completed', output: this.#text(result) }, tx);
+        await this.#record(
+          { ...this.#stepOf(key, attempt), state: 'completed', output: this.#text(result) },
+          tx,
+        );
         return result;
       });
       return { output, recorded: true };
@@ -135,7 +139,10 @@ export class Execution implements WorkflowContext {
     await this.#sleep(name, { wakeAt: moment });
   }
 
-  async signal<T = unknown>(name: string, { timeout }: { readonly timeout?: string } = {}): Promise<T | null> {
+  async signal<T = unknown>(
+    name: string,
+    { timeout }: { readonly timeout?: string } = {},
+  ): Promise<T | null> {
     checkedName(name, 'signal');
     const key = this.#unique(name);
     const known = this.#steps.get(key);
@@ -143,7 +150,9 @@ export class Execution implements WorkflowContext {
     const delayMs = milliseconds(timeout, 'timeout', [0, limits.delayMs]) ?? null;
     const left = known?.state === 'waiting' ? known.wake_in : delayMs;
     if (known?.state === 'waiting' && left !== null && left <= 0) {
-      await this.#busy(() => this.#record({ ...this.#stepOf(key, known.attempt), state: 'completed', output: 'null' }));
+      await this.#busy(() =>
+        this.#record({ ...this.#stepOf(key, known.attempt), state: 'completed', output: 'null' }),
+      );
       return null;
     }
     const received = await this.#busy(() =>
@@ -181,10 +190,7 @@ export class Execution implements WorkflowContext {
   }
 
   /** Answers from the record, or does the work and records its end. */
-  async #once<T>(
-    name: string,
-    work: (key: string, attempt: number) => Promise<Ended<T>>,
-  ): Promise<T> {
+  async #once<T>(name: string, work: (key: string, attempt: number) => Promise<Ended<T>>): Promise<T> {
     const key = this.#unique(name);
     const known = this.#steps.get(key);
     if (known?.state === 'completed') return known.output as T;
@@ -214,9 +220,7 @@ export class Execution implements WorkflowContext {
     const key = this.#unique(name);
     let known = this.#steps.get(key);
     if (known?.state === 'completed') return;
-    known ??= await this.#busy(() =>
-      this.#record({ ...this.#stepOf(key, 1), state: 'waiting', ...wake }),
-    );
+    known ??= await this.#busy(() => this.#record({ ...this.#stepOf(key, 1), state: 'waiting', ...wake }));
     if ((known.wake_in ?? 0) > 0) await this.#pause('timer', known.wake_in!);
     await this.#busy(() => this.#record({ ...this.#stepOf(key, 1), state: 'completed', output: 'null' }));
   }
@@ -262,7 +266,7 @@ export class Execution implements WorkflowContext {
       this.#deps.wake(this.#job.queue);
       this.#suspension.resolve();
     } catch (error) {
-      this.#suspension.reject(error as Error);
+      this.#suspension.reject(error);
     }
   }
 
@@ -329,8 +333,7 @@ export class Execution implements WorkflowContext {
 }
 
 type Ended<T> = { readonly elapsedMs?: number } & (
-  | { readonly output: T; readonly recorded?: boolean }
-  | { readonly error: unknown }
+  { readonly output: T; readonly recorded?: boolean } | { readonly error: unknown }
 );
 
 const delayOf = ({ delayMs }: Wait): number => delayMs ?? runLimits.longestWaitMs;

@@ -91,6 +91,13 @@ export const runStore = (sql: Sql) => ({
     return row;
   },
 
+  /** Locks the run that a job executes. */
+  async ofJob(tenant: string, jobId: string): Promise<RunHead | undefined> {
+    const [row] = await sql<RunHead[]>`
+      select ${head(sql)} from jobs.run where tenant_id = ${tenant} and job_id = ${jobId} for update`;
+    return row;
+  },
+
   async lock(tenant: string, id: string): Promise<RunHead | undefined> {
     const [row] = await sql<RunHead[]>`
       select ${head(sql)} from jobs.run where tenant_id = ${tenant} and id = ${id} for update`;

@@ -40,11 +40,10 @@ export function createWorkflows(deps: WorkflowsDeps): Workflows {
 
 function columnsOf(name: string, version: number, options: WorkflowOptions): WorkflowColumns {
   if (name.length > runLimits.nameLength) throw new TypeError(`${name}: is too long for a workflow`);
-  const { maxAttempts, timeoutMs, backoff } = newJob(
-    { ...options, name: checkedName(name, 'name') },
-    '',
-    { maxPayload: runLimits.nameLength, now: 0 },
-  );
+  const { maxAttempts, timeoutMs, backoff } = newJob({ ...options, name: checkedName(name, 'name') }, '', {
+    maxPayload: runLimits.nameLength,
+    now: 0,
+  });
   return {
     tenant_id: platform.tenant,
     app_id: platform.app,
@@ -72,7 +71,13 @@ const executed =
     if (run.state !== 'running') return undefined;
     const { name, version, key, tenant_id: tenant, app_id: app } = run;
     const about = { id: run_id, name, version, key, tenant, app };
-    const execution = new Execution(deps, claimed, context, about, await stepStore(deps.db.sql).all(tenant, run_id));
+    const execution = new Execution(
+      deps,
+      claimed,
+      context,
+      about,
+      await stepStore(deps.db.sql).all(tenant, run_id),
+    );
     const result = Promise.resolve(run.input).then((input) => code(input, execution));
     result.catch(() => {});
     const suspended = Symbol('suspended');
@@ -82,9 +87,7 @@ const executed =
     const text = output === undefined ? null : output;
     await deps.db.transaction(async (tx) => {
       await context.complete(tx, text);
-      await endRuns(tx, 'completed', [
-        { tenant_id: tenant, job_id: job.id, result: JSON.stringify(text) },
-      ]);
+      await endRuns(tx, 'completed', [{ tenant_id: tenant, job_id: job.id, result: JSON.stringify(text) }]);
     });
     return undefined;
   };

@@ -1,0 +1,57 @@
+import type { RunCounts, RunState } from '../../../generated/jobs/types.ts';
+import { stepColumns, type StepRow } from '../../db/engine/runs/steps.store.ts';
+import type { Sql } from '../../db/index.ts';
+import { followsPrevious, onePage, type Order, type Window } from '../../db/lists.ts';
+import { isInView, type View } from '../../db/view.ts';
+import { NotFound } from '../../lib/errors.ts';
+import type { byId } from './lists.ts';
+import type { RunRow } from './views.ts';
+
+/** Steps stand in the order in which they began. */
+export const oldestFirst = { columns: { seq: 'number' }, direction: 'asc' } as const satisfies Order;
+
+/** Every statement that reads runs. */
+export const runReads = (sql: Sql) => ({
+  async get(view: View, id: string): Promise<RunRow> {
+    const [row] = await sql<RunRow[]>`
+      select ${columns(sql)} from jobs.run where id = ${id} and ${isInView(sql, view)}`;
+    if (row === undefined) throw NotFound('run');
+    return row;
+  },
+
+  async list(
+    view: View,
+    { state, name }: { readonly state: RunState | undefined; readonly name: string | undefined },
+    window: Window<typeof byId>,
+  ): Promise<RunRow[]> {
+    return await sql<RunRow[]>`
+      select ${columns(sql)} from jobs.run
+      where ${isInView(sql, view)}
+        ${state === undefined ? sql`` : sql`and state = ${state}`} ${name === undefined ? sql`` : sql`and name = ${name}`}
+        ${followsPrevious(sql, window)}
+      ${onePage(sql, window)}`;
+  },
+
+  async steps(
+    tenant: string,
+    runId: string,
+    window: Window<typeof oldestFirst>,
+  ): Promise<(StepRow & { readonly seq: number })[]> {
+    return await sql<(StepRow & { readonly seq: number })[]>`
+      select seq, ${stepColumns(sql)} from jobs.step
+      where tenant_id = ${tenant} and run_id = ${runId} ${followsPrevious(sql, window)}
+      ${onePage(sql, window)}`;
+  },
+
+  /** The numbers of runs by state. */
+  async counts(view: View): Promise<RunCounts> {
+    const rows = await sql<{ state: RunState; count: number }[]>`
+      select state, count(*) from jobs.run where ${isInView(sql, view)} group by state`;
+    const none = { running: 0, completed: 0, failed: 0 };
+    return rows.reduce((counts, { state, count }) => ({ ...counts, [state]: count }), none);
+  },
+});
+
+const columns = (sql: Sql) => sql`
+  id, name, state, current_step, started_at, completed_at, version, input, output, error, key, job_id, waiting_for, wake_at, tenant_id,
+  app_id`;
