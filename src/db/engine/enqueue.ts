@@ -63,7 +63,9 @@ export function createEnqueue({ db, maxPayload, hint }: EnqueueDeps): Enqueue {
     if (inputs.length > limits.batch) throw Invalid(`jobs: must be at most ${limits.batch}`);
     const now = Date.now();
     const check = (input: JobInput) => newJob(input, nextId(), { maxPayload, now });
-    const jobs = inputs.map((input, at) => (isBatch ? within(`jobs[${at}].`, () => check(input)) : check(input)));
+    const jobs = inputs.map((input, at) =>
+      isBatch ? within(`jobs[${at}].`, () => check(input)) : check(input),
+    );
     if (weightOf(jobs) > limits.statementBytes + limits.batch * overhead)
       throw TooLarge(`jobs: must have at most ${limits.statementBytes} bytes`);
     return jobs;

@@ -94,21 +94,18 @@ export class Execution implements WorkflowContext {
         const signal =
           own === undefined ? this.#context.signal : AbortSignal.any([own, this.#context.signal]);
         const output = await within(work({ signal, attempt }), own);
-        return { output, elapsedMs: performance.now() - began };
+        return { kind: 'done', output, elapsedMs: performance.now() - began };
       } catch (error) {
         if (this.#over) return this.#never();
         const again = attempt < most && !(error instanceof JobFailure && !error.retryable);
         const elapsedMs = performance.now() - began;
-        if (!again) return { error, elapsedMs };
+        if (!again) return { kind: 'failed', error, elapsedMs };
         const delayMs =
           (error instanceof JobFailure ? error.retryInMs : undefined) ??
           backoffMs(backoffOf(options.backoff), attempt, Math.random());
         const failed = { state: 'retrying', error: errorText(messageOf(error)), delayMs } as const;
-        return this.#wait({
-          for: 'retry',
-          delayMs,
-          step: { ...this.#stepOf(key, attempt), ...failed, elapsedMs },
-        });
+        const step = { ...this.#stepOf(key, attempt), ...failed, elapsedMs };
+        return { kind: 'waits', wait: { for: 'retry', delayMs, step } };
       } finally {
         clearTimeout(naming);
       }
@@ -125,7 +122,7 @@ export class Execution implements WorkflowContext {
         );
         return result;
       });
-      return { output, recorded: true };
+      return { kind: 'done', output, recorded: true };
     });
   }
 
@@ -177,11 +174,11 @@ export class Execution implements WorkflowContext {
   }
 
   now(): Promise<string> {
-    return this.#once('now', () => Promise.resolve({ output: new Date().toISOString() }));
+    return this.#once('now', () => Promise.resolve({ kind: 'done', output: new Date().toISOString() }));
   }
 
   uuid(): Promise<string> {
-    return this.#once('uuid', () => Promise.resolve({ output: randomUUID() }));
+    return this.#once('uuid', () => Promise.resolve({ kind: 'done', output: randomUUID() }));
   }
 
   /** The end of the code of the workflow; what it had begun and not awaited does not count. */
@@ -199,21 +196,22 @@ export class Execution implements WorkflowContext {
     const left = known?.state === 'retrying' ? (known.wake_in ?? 0) : 0;
     if (left > 0) await this.#pause('retry', left);
     const ended = await this.#busy(() => work(key, attempt).then((end) => this.#finish(key, attempt, end)));
-    if ('error' in ended) throw new StepFailed(key, messageOf(ended.error), { cause: ended.error });
+    if (ended.kind === 'waits') return this.#wait(ended.wait);
+    if (ended.kind === 'failed') throw new StepFailed(key, messageOf(ended.error), { cause: ended.error });
     return ended.output;
   }
 
   async #finish<T>(key: string, attempt: number, ended: Ended<T>): Promise<Ended<T>> {
-    const { elapsedMs = 0 } = ended;
-    const step = { ...this.#stepOf(key, attempt), elapsedMs };
-    if ('error' in ended) {
+    if (ended.kind === 'waits') return ended;
+    const step = { ...this.#stepOf(key, attempt), elapsedMs: ended.elapsedMs ?? 0 };
+    if (ended.kind === 'failed') {
       await this.#record({ ...step, state: 'failed', error: errorText(messageOf(ended.error)) });
       return ended;
     }
     const output = this.#text(ended.output);
     if (ended.recorded !== true) await this.#record({ ...step, state: 'completed', output });
     // The same value as in a later execution, which has it from the record.
-    return { output: JSON.parse(output) as T };
+    return { kind: 'done', output: JSON.parse(output) as T };
   }
 
   async #sleep(name: string, wake: Pick<NewStep, 'delayMs' | 'wakeAt'>): Promise<void> {
@@ -332,9 +330,11 @@ export class Execution implements WorkflowContext {
   }
 }
 
-type Ended<T> = { readonly elapsedMs?: number } & (
-  { readonly output: T; readonly recorded?: boolean } | { readonly error: unknown }
-);
+/** How the work of a step ended. */
+type Ended<T> =
+  | { readonly kind: 'done'; readonly output: T; readonly recorded?: boolean; readonly elapsedMs?: number }
+  | { readonly kind: 'failed'; readonly error: unknown; readonly elapsedMs: number }
+  | { readonly kind: 'waits'; readonly wait: Wait };
 
 const delayOf = ({ delayMs }: Wait): number => delayMs ?? runLimits.longestWaitMs;
 

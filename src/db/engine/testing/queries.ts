@@ -38,7 +38,20 @@ export const queries = (db: () => Pick<Database, 'sql'>) => ({
   },
   /** Deletes all rows. Truncating would make the database plan every statement anew. */
   clear: async (): Promise<void> => {
-    for (const table of ['job', 'job_done', 'job_key', 'lease', 'queue', 'dlq', 'cron', 'outbox'])
+    for (const table of [
+      'job',
+      'job_done',
+      'job_key',
+      'lease',
+      'queue',
+      'dlq',
+      'cron',
+      'outbox',
+      'run',
+      'step',
+      'signal',
+      'workflow',
+    ])
       await db().sql`delete from ${db().sql(`jobs.${table}`)}`;
   },
 });
