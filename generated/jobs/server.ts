@@ -659,7 +659,7 @@ export interface Workflows<Call = unknown> {
   get(request: { name: T.WorkflowName }, call: Call): Promise<T.Workflow>;
 
   /**
-   * Registers a version of a workflow, or replaces its registration. Runs that have begun keep their version. The name `runs` is a 400, and so is a name that code has registered.
+   * Registers a version of a workflow, or replaces its registration. Runs that have begun keep their version. A name that code has registered is a 400. No workflow is called `runs`, because that is the path of the runs.
    *
    * Needs the scope `jobs:write`.
    *

@@ -3,7 +3,7 @@ import type { WorkflowInput } from '../../../generated/jobs/types.ts';
 import { newJob, platform } from '../../db/engine/job.ts';
 import { type WorkflowColumns, workflowStore } from '../../db/engine/runs/workflows.store.ts';
 import type { Context } from '../../http/context.ts';
-import { Conflict, Invalid, NotFound } from '../../lib/errors.ts';
+import { Invalid, NotFound } from '../../lib/errors.ts';
 import type { Deps } from './deps.ts';
 import { limits } from './limits.ts';
 import { workflowView } from './views.ts';
@@ -32,7 +32,7 @@ export const workflows = ({ db, write, settings: { maxPayload } }: Deps) => {
         const count = await store.lockedCount(tenant, app);
         const known = await store.find([tenant], app, name);
         if (known === undefined && count >= limits.workflows)
-          throw Conflict(`tenant has ${limits.workflows} workflows`);
+          throw Invalid(`name: tenant has ${limits.workflows} workflows`);
         await store.put(workflow);
         return workflowView((await store.find([tenant], app, name, body.version))!);
       });

@@ -61,7 +61,7 @@ export interface Workflows {
   ) => Answer<T.Workflow, T.Error>;
 
   /**
-   * Registers a version of a workflow, or replaces its registration. Runs that have begun keep their version. The name `runs` is a 400, and so is a name that code has registered.
+   * Registers a version of a workflow, or replaces its registration. Runs that have begun keep their version. A name that code has registered is a 400. No workflow is called `runs`, because that is the path of the runs.
    *
    * Needs the scope `jobs:write`.
    *
