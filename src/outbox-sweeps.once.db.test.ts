@@ -34,7 +34,8 @@ async function rested(): Promise<string[]> {
 
 test('a server prunes the outbox of every service that has one', async () => {
   const services = await withOutbox();
-  expect(services).toEqual([...serviceNames].sort());
+  // The engine prunes the outbox of the jobs, in every server.
+  expect(services).toEqual(serviceNames.filter((name) => name !== 'jobs').sort());
   await expect.poll(rested).toEqual(services.map((service) => `${service}.outbox`));
   for (const service of services) {
     await write(service, 'old', 8);

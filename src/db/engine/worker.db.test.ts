@@ -234,7 +234,7 @@ describe('a job completed in the handler’s own transaction', () => {
     const { id } = await add({ backoff: { type: 'fixed', delay: '1s' } });
     await ended(id, 'retrying');
     expect(await job(id)).toMatchObject({
-      last_error: 'the transaction that completed the job was rolled back',
+      last_error: 'the transaction that ended the attempt was rolled back',
     });
     expect(await db.sql`select id from effect`).toEqual([]);
     await dueNow(id);

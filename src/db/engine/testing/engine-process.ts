@@ -20,7 +20,32 @@ const began = ({ id, attempt }: Job) =>
 const ended = ({ id }: Job) =>
   db.sql`update ran set ended = clock_timestamp() where id = ${id} and pid = ${pid}`;
 
+/** Ends the process the first time that it comes to this place. */
+async function killOnce(place: string): Promise<void> {
+  const [first] =
+    await db.sql`insert into killed (place) values (${place}) on conflict do nothing returning place`;
+  if (first !== undefined) process.kill(pid, 'SIGKILL');
+}
+
 const commands = {
+  /** Executes runs of a workflow of steps, and dies in each step and after each. */
+  async workflow({ steps }: { steps: number }) {
+    engine.workflow('dying', 1, async (_, ctx) => {
+      const outputs: number[] = [];
+      for (let at = 0; at < steps; at++) {
+        const output = await ctx.step(`s${at}`, async ({ attempt }) => {
+          await db.sql`insert into ran (id, pid, attempt) values (${`s${at}`}, ${pid}, ${attempt})`;
+          await killOnce(`in ${at}`);
+          return pid;
+        });
+        await killOnce(`after ${at}`);
+        outputs.push(output);
+        await ctx.sleep('nap', '50ms');
+      }
+      return outputs;
+    });
+    await engine.start();
+  },
   async work({ queue, concurrency }: { queue: string; concurrency: number }) {
     const handle = (name: string, handler: (job: Job<{ ms: number }>) => unknown) =>
       engine.handle<{ ms: number }>(queue, name, handler, { concurrency });

@@ -27,6 +27,9 @@ export function engineProcesses(db: () => Pick<TestDatabase, 'options'>) {
   };
 }
 
+/** Creates the table in which processes note where they have died. */
+export const createKilled = (db: TestDatabase) => db.sql`create table killed (place text primary key)`;
+
 /** Creates the tables of the handlers. */
 export const createRan = (db: TestDatabase) => db.sql`
   create table ran (
