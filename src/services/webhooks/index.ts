@@ -10,17 +10,51 @@
  * - Dead letter: a delivery that failed for good, kept for replay.
  * - Lane: all deliveries of one endpoint. Rate, concurrency and the breaker are per lane.
  */
+import { outboxSweep } from '../../db/outbox-pruning.ts';
 import type { Service, ServiceModule } from '../../http/service.ts';
+import { eventTypes } from './catalogue/event-types.ts';
+import { dlq } from './deliveries/dead-letters.ts';
+import { deliveries } from './deliveries/deliveries.ts';
+import { stats } from './deliveries/stats.ts';
+import type { Deps } from './deps.ts';
+import { createDispatcher } from './dispatch/dispatcher.ts';
+import { sweeps } from './dispatch/sweeps.ts';
+import { endpoints } from './endpoints/endpoints.ts';
 import { encodeError } from './errors.ts';
+import { createAcceptance } from './events/acceptance.ts';
+import { events } from './events/events.ts';
+import { orderKeySweep } from './events/sweeps.ts';
+import { createSealing } from './sealing.ts';
 import { settings } from './settings.ts';
+import { createWriter } from './writes.ts';
 
 export const webhooks: ServiceModule<typeof settings> = {
   name: 'webhooks',
   migrations: new URL('./migrations/', import.meta.url),
-  // What is not built yet is neither served nor documented.
-  built: [],
+  // It is served only where it is named until it is complete.
+  built: ['EventTypes', 'Endpoints', 'Events', 'Deliveries', 'Dlq', 'Stats'],
   settings,
-  create(): Service {
-    return { handlers: {}, encodeError };
+  create({ db, settings, sealer, log, allowPrivateTargets }): Service {
+    const given = { db, settings, log, allowPrivateTargets, sealing: createSealing(sealer) };
+    const dispatcher = createDispatcher(given);
+    const deps: Deps = { ...given, write: createWriter({ db }), dispatcher };
+    const acceptance = createAcceptance(deps);
+    return {
+      handlers: {
+        Deliveries: deliveries(deps),
+        Dlq: dlq(deps),
+        Endpoints: endpoints(deps),
+        Events: events({ ...deps, acceptance }),
+        EventTypes: eventTypes(deps),
+        Stats: stats(deps),
+      },
+      encodeError,
+      sweeps: [...sweeps(deps), orderKeySweep(deps), outboxSweep({ db, service: 'webhooks' })],
+      start: () => dispatcher.start(),
+      async stop() {
+        await acceptance.close();
+        await dispatcher.stop();
+      },
+    };
   },
 };

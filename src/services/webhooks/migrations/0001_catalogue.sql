@@ -28,7 +28,7 @@ create table webhooks.endpoint (
   -- An event reaches it when it has one of these channels, or always when there are none.
   channels text[] collate "C" not null,
   ordered boolean not null,
-  -- The names as sent and the values, of which secret ones are in `sealed_headers` instead.
+  -- The names and values as sent; a secret value is shown as `********` and is in `sealed_headers`, under the same name.
   headers json not null,
   sealed_headers bytea,
   rate_limit integer not null,
@@ -49,6 +49,13 @@ create table webhooks.endpoint (
 create index endpoint_id on webhooks.endpoint (id);
 create index endpoint_app on webhooks.endpoint (tenant_id, app_id, id) where deleted_at is null;
 create unique index endpoint_uid on webhooks.endpoint (tenant_id, app_id, uid) where deleted_at is null;
+
+-- How many endpoints a tenant has: the row in which a new one takes its place.
+create table webhooks.endpoint_count (
+  tenant_id text collate "C" not null,
+  endpoints integer not null,
+  constraint endpoint_count_pkey primary key (tenant_id)
+);
 
 -- One row for each pattern of an enabled endpoint, by which an event finds its endpoints.
 create table webhooks.subscription (

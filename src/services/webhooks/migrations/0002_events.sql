@@ -31,8 +31,10 @@ create table webhooks.order_head (
   app_id text collate "C" not null,
   order_key text collate "C" not null,
   number bigint not null,
+  used_at timestamptz not null default now(),
   constraint order_head_pkey primary key (tenant_id, app_id, order_key)
 );
+create index order_head_used_at on webhooks.order_head (used_at);
 
 -- Deliveries that have not ended: one that has moves to `delivery_done`, so this table stays small.
 create table webhooks.delivery (

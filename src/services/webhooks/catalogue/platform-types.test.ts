@@ -1,0 +1,20 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { events } from '../../auth/directory/events.ts';
+import { isPlatformType } from './platform-types.ts';
+
+const services = new URL('../../', import.meta.url);
+const emission = /(?:emit\(\s*|\btype: |\bemits: )['`]([a-z_]+\.[a-z_]+(?:\.[a-z_]+)?)['`]/g;
+
+it('knows every event that a service emits', () => {
+  const found = ['auth', 'authz', 'keys', 'webhooks'].flatMap((service) =>
+    readdirSync(new URL(`${service}/`, services), { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts') && !file.includes('test'))
+      .flatMap((file) => [
+        ...readFileSync(new URL(`${service}/${file}`, services), 'utf8').matchAll(emission),
+      ])
+      .map(([, name]) => name!),
+  );
+  expect(found.length).toBeGreaterThan(50);
+  expect([...Object.keys(events), ...found].filter((name) => !isPlatformType(name))).toEqual([]);
+});

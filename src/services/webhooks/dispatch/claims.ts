@@ -1,0 +1,106 @@
+import { isPassing } from '../../../db/engine/repetition.ts';
+import type { Database, Log } from '../../../db/index.ts';
+import { oneAtATime } from '../../../lib/one-at-a-time.ts';
+import { claim, type ClaimedLane } from './claim.store.ts';
+import { LaneQueue } from './lane-queue.ts';
+import { laneStore } from './lanes.store.ts';
+import type { Lease } from './lease.ts';
+import type { Work } from './work.ts';
+
+export interface ClaimsDeps {
+  readonly db: Database;
+  readonly log: Log;
+  readonly lease: Pick<Lease, 'id' | 'isSafe' | 'compare'>;
+  readonly work: Pick<Work, 'begin' | 'places' | 'isFull'>;
+}
+
+/** Claims due deliveries, as many as there are places, and lets their attempts begin. */
+export interface Claims {
+  /** Looks at these lanes, and at those whose turn it was but for which there was no place. */
+  look(endpointIds: readonly string[]): void;
+  start(): void;
+  stop(): Promise<void>;
+}
+
+/** The most deliveries of one claim, and the most lanes that it looks at. */
+const mostPerClaim = 256;
+const mostLanes = 256;
+/** The most lanes of which a process remembers that they exist. */
+const mostKnown = 100_000;
+
+export function createClaims({ db, log, lease, work }: ClaimsDeps): Claims {
+  const queue = new LaneQueue();
+  const known = new Set<string>();
+  let running = false;
+  let timer: NodeJS.Timeout | undefined;
+
+  const claims = oneAtATime(() =>
+    claimDue().catch((error: unknown) => {
+      lease.compare();
+      if (!isPassing(error)) log.error({ err: error }, 'deliveries could not be claimed');
+    }),
+  );
+
+  /** Claims at the moment of the next look. */
+  function wake(): void {
+    const next = queue.next();
+    clearTimeout(timer);
+    if (!running || next === undefined || work.isFull()) return;
+    const wait = next - performance.now();
+    if (wait <= 0) void claims.run();
+    else timer = setTimeout(() => void claims.run(), Math.ceil(wait)).unref();
+  }
+
+  async function claimDue(): Promise<void> {
+    const places = work.places();
+    if (!running || places.all === 0 || !lease.isSafe()) return;
+    const asked = queue.take(mostLanes, performance.now());
+    if (asked.length > 0) {
+      await createMissing(asked.map(({ endpointId }) => endpointId));
+      const count = Math.min(places.all, mostPerClaim);
+      const request = { leaseId: lease.id(), lanes: asked, count, failing: places.failing };
+      const lanes = await claim(db.background, request);
+      const seen = new Set(lanes.map(({ endpointId }) => endpointId));
+      for (const { endpointId } of asked) if (!seen.has(endpointId)) missed(endpointId);
+      for (const lane of lanes) begin(lane);
+    }
+    wake();
+  }
+
+  /** A lane that a claim left out is locked, or it is gone with its endpoint. */
+  function missed(endpointId: string): void {
+    known.delete(endpointId);
+    queue.missed(endpointId, performance.now());
+  }
+
+  async function createMissing(endpointIds: readonly string[]): Promise<void> {
+    const missing = endpointIds.filter((id) => !known.has(id));
+    if (missing.length === 0) return;
+    await laneStore(db.background).create(missing);
+    if (known.size > mostKnown) known.clear();
+    for (const id of missing) known.add(id);
+  }
+
+  function begin(lane: ClaimedLane): void {
+    const { endpointId, more, left, waitMs } = lane;
+    queue.looked(lane);
+    work.begin(lane);
+    // A lane whose window is full is looked at again when an attempt has ended.
+    const now = performance.now();
+    if (more && left > 0) queue.add(endpointId, now + (waitMs ?? 0), now);
+  }
+
+  return {
+    look(endpointIds) {
+      const now = performance.now();
+      for (const id of endpointIds) queue.add(id, now, now);
+      wake();
+    },
+    start: () => void (running = true),
+    async stop() {
+      running = false;
+      clearTimeout(timer);
+      await claims.settled();
+    },
+  };
+}

@@ -1,0 +1,108 @@
+import { describe, expect, inject, it } from 'vitest';
+import { until } from '../../../testing/until.ts';
+import { dispatching } from './testing/dispatching.ts';
+import { startReceiver } from './testing/receiver.ts';
+
+const one = dispatching();
+
+describe('the breaker', () => {
+  it('opens after ten failures, sends one probe when its time has come, and closes', async () => {
+    one.receiver.answer(() => 500);
+    const endpoint = await one.make.endpoint({ url: one.receiver.url });
+    await one.make.deliveries(endpoint, 40);
+    const dispatcher = await one.start();
+    await expect.poll(() => one.make.lane(endpoint)).toMatchObject({ breaker: 'open', openings: 1 });
+    // The window did not grow, so the failures came one after the other.
+    expect(one.receiver.received).toHaveLength(10);
+    await one.make.makeDue();
+    dispatcher.hint([endpoint]);
+    const [row] = await one.db.sql<[{ wait: number }]>`
+      select extract(epoch from retry_at - now())::float8 as wait from webhooks.lane`;
+    expect(row.wait).toBeGreaterThan(10);
+    expect(row.wait).toBeLessThan(31);
+
+    const coolDownEnds = () => one.db.sql`update webhooks.lane set retry_at = now()`;
+    await coolDownEnds();
+    await expect.poll(() => one.make.lane(endpoint)).toMatchObject({ breaker: 'open', openings: 2 });
+    expect(one.receiver.received).toHaveLength(11);
+
+    one.receiver.answer(() => 200);
+    await coolDownEnds();
+    await one.settled({ delivered: 39, pending: 1 });
+    await one.make.makeDue();
+    await one.settled({ delivered: 40 });
+    expect(await one.make.lane(endpoint)).toMatchObject({
+      breaker: 'closed',
+      consecutive_failures: 0,
+      openings: 0,
+      window_size: 20,
+      failing_since: null,
+      retry_at: null,
+    });
+  });
+});
+
+describe('a pause', () => {
+  it('holds the whole lane, until the receiver said', async () => {
+    one.receiver.answer(() => ({ status: 429, headers: { 'retry-after': '2' } }));
+    const endpoint = await one.make.endpoint({ url: one.receiver.url });
+    await one.make.deliveries(endpoint, 5);
+    await one.start();
+    await expect.poll(() => one.make.lane(endpoint)).toMatchObject({ retry_at: expect.any(String) });
+    one.receiver.answer(() => 200);
+    await one.make.makeDue();
+    await one.settled({ delivered: 5 });
+    const [first, second] = one.receiver.received;
+    expect(second!.at - first!.at).toBeGreaterThan(1_950);
+  });
+});
+
+describe('the rate', () => {
+  it('is never exceeded, whoever sends', async () => {
+    const rate = 50;
+    const endpoint = await one.make.endpoint({ url: one.receiver.url, rate_limit: rate });
+    await one.make.deliveries(endpoint, 120);
+    await Promise.all(inject('engine') === 'postgres' ? [one.start(), one.start()] : [one.start()]);
+    await one.settled({ delivered: 120 });
+    const times = one.receiver.received.map(({ at }) => at).sort((a, b) => a - b);
+    // A request may take a little longer to arrive than the next one.
+    const jitter = 0.05;
+    for (const [first, from] of times.entries())
+      for (let last = first; last < times.length; last++) {
+        const seconds = (times[last]! - from) / 1_000;
+        expect(last - first + 1).toBeLessThanOrEqual(rate * (seconds + 0.1 + jitter) + 1);
+      }
+    expect((times.at(-1)! - times[0]!) / 1_000).toBeLessThan(8);
+  });
+});
+
+describe('receivers that hang', () => {
+  it('do not take the places of those that work', async () => {
+    const hanging = await startReceiver(() => {});
+    const bad = await Promise.all(
+      Array.from({ length: 30 }, () => one.make.endpoint({ url: hanging.url, timeout_ms: 1_000 })),
+    );
+    const good = await one.make.endpoint({ url: one.receiver.url });
+    for (const endpoint of bad) await one.make.deliveries(endpoint, 5);
+    const dispatcher = await one.start({ env: { PLINTH_WEBHOOKS_CONCURRENCY: '16' } });
+    await until(() => hanging.received.length >= 16);
+    await expect
+      .poll(async () => (await one.db.sql`select from webhooks.lane where consecutive_failures > 0`).length)
+      .toBeGreaterThanOrEqual(16);
+    await expect
+      .poll(async () => (await one.db.sql`select from webhooks.attempt`).length)
+      .toBeGreaterThanOrEqual(30);
+    await one.make.makeDue();
+    dispatcher.hint(bad);
+    await until(() => hanging.received.length >= 34);
+    const began = performance.now();
+    await one.make.deliveries(good, 50);
+    dispatcher.hint([good]);
+    await until(() => one.receiver.received.length === 50);
+    expect(performance.now() - began).toBeLessThan(900);
+    const [row] = await one.db.sql`
+      select count(*)::integer as count from webhooks.delivery where state = 'delivering' and endpoint_id <> ${good}`;
+    expect(row!['count']).toBeLessThanOrEqual(4);
+    await hanging.close();
+  });
+});

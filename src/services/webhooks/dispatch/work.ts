@@ -1,0 +1,107 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Claimed, ClaimedLane, Target } from './claim.store.ts';
+import { createSender, type SenderDeps } from './sender.ts';
+import { createSettler, type SettlerDeps } from './settler.ts';
+
+export type WorkDeps = SenderDeps &
+  Omit<SettlerDeps, 'disableAfterMs'> & {
+    /** Milliseconds for which attempts may go on when the process ends. */
+    readonly drainMs?: number | undefined;
+    /** Called when an attempt has ended, with the endpoint if more of its deliveries may be due. */
+    readonly onPlace: (endpointIds: readonly string[]) => void;
+  };
+
+/** The attempts that this process makes. */
+export interface Work {
+  begin(lane: ClaimedLane): void;
+  /** How many attempts may begin, and how many of them at receivers that fail. */
+  places(): { readonly all: number; readonly failing: number };
+  isFull(): boolean;
+  /** Whether an end of an attempt will tell that more deliveries of the endpoint may be due. */
+  hasMore(endpointId: string): boolean;
+  /** The ids of the deliveries that are attempted or whose end is to be recorded. */
+  held(): string[];
+  /** Waits for what is in flight, and gives the rest up after a while. */
+  stop(): Promise<void>;
+}
+
+/** The part of the places that lanes which fail share: their receivers may hang, and the others go on. */
+const failingPart = 0.25;
+/** The most bytes of data in flight before nothing more begins. */
+const mostBytes = 64 * 1_024 * 1_024;
+
+export function createWork(deps: WorkDeps): Work {
+  const { settings, onPlace, drainMs = 10_000 } = deps;
+  const send = createSender(deps);
+  const settler = createSettler({ ...deps, disableAfterMs: settings.disableAfterMs });
+  const held = new Set<Promise<void>>();
+  const ids = new Map<string, string>();
+  /** Attempts that have not ended, by endpoint, and which endpoints may have more due. */
+  const perLane = new Map<string, number>();
+  const backlog = new Set<string>();
+  let open = 0;
+  let failing = 0;
+  let bytes = 0;
+  let givenUp = false;
+
+  async function run(delivery: Claimed, target: Target): Promise<void> {
+    const size = delivery.data?.length ?? 0;
+    occupy(1, size, target);
+    const ended = await send(delivery, target);
+    occupy(-1, -size, target);
+    onPlace([]);
+    // What is cut off at the end says nothing about the receiver.
+    if (!givenUp) await settler.settle(ended).catch(() => {});
+  }
+
+  function occupy(places: 1 | -1, size: number, { is_failing }: Target): void {
+    open += places;
+    if (is_failing) failing += places;
+    bytes += size;
+  }
+
+  function begin(delivery: Claimed, target: Target): void {
+    const { id, endpoint_id } = delivery;
+    ids.set(id, endpoint_id);
+    perLane.set(endpoint_id, (perLane.get(endpoint_id) ?? 0) + 1);
+    const one = run(delivery, target).finally(() => {
+      held.delete(one);
+      ids.delete(id);
+      const left = perLane.get(endpoint_id)! - 1;
+      if (left === 0) perLane.delete(endpoint_id);
+      else perLane.set(endpoint_id, left);
+      onPlace(backlog.has(endpoint_id) ? [endpoint_id] : []);
+      if (left === 0) backlog.delete(endpoint_id);
+    });
+    held.add(one);
+  }
+
+  const isFull = () => open >= settings.concurrency || bytes >= mostBytes || settler.isFull();
+
+  return {
+    begin({ endpointId, more, follows, target, deliveries }) {
+      if (more || follows) backlog.add(endpointId);
+      else backlog.delete(endpointId);
+      for (const delivery of deliveries) begin(delivery, target);
+      if (!perLane.has(endpointId)) backlog.delete(endpointId);
+    },
+    places() {
+      const all = isFull() ? 0 : settings.concurrency - open;
+      return {
+        all,
+        failing: Math.max(0, Math.min(all, Math.ceil(settings.concurrency * failingPart) - failing)),
+      };
+    },
+    isFull,
+    hasMore: (endpointId) => backlog.has(endpointId),
+    held: () => [...ids.keys()],
+    async stop() {
+      const over = new AbortController();
+      const late = delay(drainMs, undefined, { signal: over.signal }).catch(() => {});
+      await Promise.race([Promise.all(held), late]);
+      over.abort();
+      givenUp = true;
+      await settler.close(1_000);
+    },
+  };
+}

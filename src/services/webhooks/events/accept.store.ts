@@ -1,0 +1,178 @@
+import type { Event } from '../../../../generated/webhooks/types.ts';
+import type { Sql } from '../../../db/index.ts';
+import { patternsOf } from '../../../delivery/event-patterns.ts';
+import { eventColumns } from './events.store.ts';
+
+/** An event that may be stored. */
+export interface NewEvent {
+  readonly tenant_id: string;
+  readonly id: string;
+  readonly app_id: string;
+  readonly type: string;
+  /** JSON, as it will be signed and sent. */
+  readonly data: string;
+  readonly idempotency_key: string | null;
+  readonly order_key: string | null;
+  readonly channels: readonly string[];
+  readonly created_at: Date;
+  /** The hash of the schema that the data satisfy; null without one. */
+  readonly schema_hash: string | null;
+  /** Whether the platform itself sends it, which needs no registration. */
+  readonly is_platform: boolean;
+}
+
+/** A new event as it was stored. */
+export interface StoredEvent {
+  readonly id: string;
+  readonly delivery_count: number;
+  /** The endpoints that got deliveries. */
+  readonly endpoint_ids: readonly string[];
+}
+
+/** Every statement that accepts events. */
+export const acceptStore = (sql: Sql) => ({
+  /**
+   * Stores events with their deliveries. An event is missing in the result when its idempotency key is taken, when its type changed
+   * since it was judged, or, with `again`, when it had been stored before. Keys are taken in their order, and then the numbers of order
+   * keys in theirs, so that two statements do not wait for each other.
+   */
+  async insert(events: readonly NewEvent[], keyMs: number, again: boolean): Promise<StoredEvent[]> {
+    return await sql<StoredEvent[]>`
+      with given as materialized (${given(sql, events)}),
+      valid as materialized (
+        select given.* from given
+        left join webhooks.event_type as known on known.app_id = given.app_id and known.name = given.type
+        where (is_platform
+            or (known.name is not null and known.deprecated_at is null and known.schema_hash is not distinct from given.schema_hash))
+          ${again ? sql`and not exists (select from webhooks.event where event.tenant_id = given.tenant_id and event.id = given.id)` : sql``}
+      ),
+      ${keys(sql, keyMs)},
+      ${matches(sql, events)},
+      ${numbers(sql)},
+      made as (${deliveries(sql)}),
+      stored as (
+        insert into webhooks.event
+          (tenant_id, id, app_id, type, data, idempotency_key, order_key, channels, delivery_count, created_at)
+        select tenant_id, id, app_id, type, data::json, idempotency_key, order_key, channels,
+          (select count(*) from matched where matched.event_id = fresh.id), created_at
+        from fresh
+        returning id, delivery_count
+      )
+      select stored.id, stored.delivery_count,
+        array(select endpoint_id from matched where matched.event_id = stored.id) as endpoint_ids
+      from stored`;
+  },
+
+  /**
+   * The events that exist in place of these: the event itself, or the one that holds its idempotency key. The result names the event that
+   * was asked for as `asked_id`.
+   */
+  async existing(
+    events: readonly Pick<NewEvent, 'tenant_id' | 'app_id' | 'id' | 'idempotency_key'>[],
+  ): Promise<(Event & { readonly asked_id: string })[]> {
+    return await sql<(Event & { asked_id: string })[]>`
+      select asked.id as asked_id, ${eventColumns(sql, sql`event.`)}
+      from unnest(
+        ${events.map(({ tenant_id }) => tenant_id)}::text[], ${events.map(({ app_id }) => app_id)}::text[],
+        ${events.map(({ id }) => id)}::text[], ${events.map(({ idempotency_key }) => idempotency_key)}::text[]
+      ) as asked(tenant_id, app_id, id, key)
+      left join webhooks.idempotency as held
+        on held.tenant_id = asked.tenant_id and held.app_id = asked.app_id and held.key = asked.key and held.expires_at > now()
+      join webhooks.event on event.tenant_id = asked.tenant_id and event.id = any(array[asked.id, held.event_id])`;
+  },
+});
+
+/** Takes the idempotency keys, each for the first event with it. A key that has expired is free. */
+const keys = (sql: Sql, keyMs: number) => sql`
+  held as (
+    insert into webhooks.idempotency as existing (tenant_id, app_id, key, event_id, expires_at)
+    select distinct on (tenant_id, app_id, idempotency_key)
+      tenant_id, app_id, idempotency_key, id, statement_timestamp() + ${keyMs} * interval '1 millisecond'
+    from valid
+    where idempotency_key is not null
+    order by tenant_id, app_id, idempotency_key, position
+    on conflict on constraint idempotency_pkey do update
+    set event_id = excluded.event_id, expires_at = excluded.expires_at
+    where existing.expires_at <= statement_timestamp() or existing.event_id = excluded.event_id
+    returning event_id
+  ),
+  fresh as materialized (
+    select * from valid where idempotency_key is null or id in (select event_id from held)
+  )`;
+
+/** Finds the endpoints by the patterns that can match: each is a probe of an index, however many endpoints there are. */
+function matches(sql: Sql, events: readonly NewEvent[]) {
+  const types = [...new Set(events.map(({ type }) => type))];
+  const candidates = types.flatMap((type) => patternsOf(type).map((pattern) => [type, pattern] as const));
+  return sql`
+    candidate as (
+      select * from unnest(
+        ${candidates.map(([type]) => type)}::text[], ${candidates.map(([, pattern]) => pattern)}::text[]
+      ) as candidate(type, pattern)
+    ),
+    matched as materialized (
+      select distinct fresh.id as event_id, fresh.tenant_id, fresh.app_id, fresh.type, fresh.position, fresh.created_at,
+        endpoint.id as endpoint_id, endpoint.max_attempts, case when endpoint.ordered then fresh.order_key end as order_key
+      from fresh
+      join candidate on candidate.type = fresh.type
+      join webhooks.subscription as found
+        on found.tenant_id = fresh.tenant_id and found.app_id = fresh.app_id and found.pattern = candidate.pattern
+      join webhooks.endpoint on endpoint.tenant_id = found.tenant_id and endpoint.id = found.endpoint_id
+      where endpoint.enabled and endpoint.deleted_at is null
+        and (endpoint.channels = '{}' or endpoint.channels && fresh.channels)
+    )`;
+}
+
+/** Numbers the events of each order key that reach an ordered endpoint. The lock on the key's row makes the numbers follow the commits. */
+const numbers = (sql: Sql) => sql`
+  in_order as (
+    select distinct event_id, tenant_id, app_id, order_key, position from matched where order_key is not null
+  ),
+  head as (
+    insert into webhooks.order_head as existing (tenant_id, app_id, order_key, number)
+    select tenant_id, app_id, order_key, count(*) from in_order
+    group by tenant_id, app_id, order_key
+    order by tenant_id, app_id, order_key
+    on conflict on constraint order_head_pkey do update set number = existing.number + excluded.number, used_at = now()
+    returning tenant_id, app_id, order_key, number
+  ),
+  numbered as (
+    select event_id, number + 1 - row_number() over (
+      partition by tenant_id, app_id, order_key order by position desc
+    ) as number
+    from in_order join head using (tenant_id, app_id, order_key)
+  )`;
+
+/**
+ * One delivery for each match. Its id is a TypeID with the time of the event, and the rest of it is a hash: to make it anywhere else would
+ * take the matches out of the statement and back into it.
+ */
+const deliveries = (sql: Sql) => sql`
+  insert into webhooks.delivery
+    (tenant_id, id, app_id, event_id, endpoint_id, event_type, max_attempts, order_key, order_number, created_at, updated_at)
+  select tenant_id,
+    'del_' || substr(event_id, 5, 10) || 'e' || substr(hash, 1, 2) || translate(substr(hash, 3, 1), '01234567cdef', '89ab89ab89ab')
+      || substr(hash, 4, 12),
+    app_id, event_id, endpoint_id, type, max_attempts, order_key, case when order_key is not null then number end, created_at, created_at
+  from matched
+  left join numbered using (event_id)
+  cross join lateral (select md5(event_id || endpoint_id) as hash) as hashed`;
+
+/** New events as rows. */
+function given(sql: Sql, events: readonly NewEvent[]) {
+  const of = <Value>(value: (event: NewEvent) => Value) => events.map(value);
+  return sql`
+    select tenant_id, id, app_id, type, data, idempotency_key, order_key,
+      case when channels = '[]' then '{}' else array(select json_array_elements_text(channels::json)) end as channels,
+      created_at, schema_hash, is_platform, position
+    from unnest(
+      ${of(({ tenant_id }) => tenant_id)}::text[], ${of(({ id }) => id)}::text[], ${of(({ app_id }) => app_id)}::text[],
+      ${of(({ type }) => type)}::text[], ${of(({ data }) => data)}::text[],
+      ${of(({ idempotency_key }) => idempotency_key)}::text[], ${of(({ order_key }) => order_key)}::text[],
+      ${of(({ channels }) => JSON.stringify(channels))}::text[],
+      ${of(({ created_at }) => created_at.toISOString())}::timestamptz[],
+      ${of(({ schema_hash }) => schema_hash)}::text[], ${of(({ is_platform }) => String(is_platform))}::text[]::boolean[]
+    ) with ordinality as event(
+      tenant_id, id, app_id, type, data, idempotency_key, order_key, channels, created_at, schema_hash, is_platform, position
+    )`;
+}

@@ -1,0 +1,77 @@
+import type { Events } from '../../../../generated/webhooks/server.ts';
+import type { EventBatchItem, EventInput } from '../../../../generated/webhooks/types.ts';
+import type { Context } from '../../../http/context.ts';
+import { answerPage, windowOf } from '../../../http/lists.ts';
+import { viewOf } from '../../../http/view.ts';
+import { DomainError, type ErrorKind, Forbidden } from '../../../lib/errors.ts';
+import { deliveryStore } from '../deliveries/deliveries.store.ts';
+import type { Deps } from '../deps.ts';
+import { newestById } from '../newest-by-id.ts';
+import type { Acceptance, Outcome } from './acceptance.ts';
+import { eventStore } from './events.store.ts';
+
+/** Events: accepted together with their deliveries, and never changed. */
+export const events = ({
+  db,
+  log,
+  acceptance,
+}: Pick<Deps, 'db' | 'log'> & { readonly acceptance: Acceptance }) =>
+  ({
+    async create({ body }, context) {
+      const [outcome] = (await acceptance.accept(context, [{ input: body }])) as [Outcome];
+      if (outcome.refusal !== undefined) throw outcome.refusal;
+      context.reply.status(outcome.isNew ? 201 : 200);
+      return outcome.event;
+    },
+
+    async createBatch({ body }, context) {
+      checkTenants(body.events, context);
+      const outcomes = await acceptance.accept(
+        context,
+        body.events.map((input) => ({ input })),
+      );
+      for (const { refusal } of outcomes)
+        if (refusal !== undefined && statusOf(refusal) === undefined)
+          log.error({ err: refusal }, 'an event was not stored');
+      return { results: outcomes.map(itemOf) };
+    },
+
+    async list({ tenant_id, type, from, to, ...request }, context) {
+      const window = windowOf(request, newestById);
+      const found = await eventStore(db.sql).list(viewOf(context, tenant_id), { type, from, to }, window);
+      return answerPage(context.reply, window, found);
+    },
+
+    get: ({ id }, context) => eventStore(db.sql).get(viewOf(context), id),
+
+    async deliveries({ id, ...request }, context) {
+      const window = windowOf(request, newestById);
+      const event = await eventStore(db.sql).get(viewOf(context), id);
+      const view = { app: event.app_id, tenant: event.tenant_id };
+      return answerPage(
+        context.reply,
+        window,
+        await deliveryStore(db.sql).list(view, { eventId: id }, window),
+      );
+    },
+  }) satisfies Events<Context>;
+
+/** The frame looks only at the tenant of the whole request. */
+function checkTenants(inputs: readonly EventInput[], { operator, tenant }: Context): void {
+  if (operator) return;
+  const foreign = inputs.findIndex(({ tenant_id = tenant }) => tenant_id !== tenant);
+  if (foreign >= 0) throw Forbidden(`events[${foreign}].tenant_id: not the caller's own`);
+}
+
+function itemOf(outcome: Outcome): EventBatchItem {
+  if (outcome.refusal === undefined)
+    return { status: outcome.isNew ? 201 : 200, event: outcome.event, error: null };
+  const status = statusOf(outcome.refusal);
+  const error = status === undefined ? 'event: cannot be stored' : outcome.refusal.message;
+  return { status: status ?? 400, event: null, error };
+}
+
+const statuses: Partial<Record<ErrorKind, 400 | 404 | 413>> = { invalid: 400, notFound: 404, tooLarge: 413 };
+
+/** The status that the contract gives an event that was refused; undefined for an error of the server. */
+const statusOf = (refusal: Error) => (refusal instanceof DomainError ? statuses[refusal.kind] : undefined);
