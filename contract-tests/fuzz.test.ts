@@ -86,7 +86,7 @@ describe.skipIf(!server)('generated requests', () => {
         ...headers,
         'x-forwarded-for': network,
       },
-      body: body === undefined ? null : guarded(ofPage, inApp(operation, replacedIn(body))),
+      body: body === undefined ? null : guarded(ofPage, hasty(inApp(operation, replacedIn(body)))),
       // The redirect itself is the answer to check.
       redirect: 'manual',
       signal: AbortSignal.timeout(20_000),
@@ -166,6 +166,9 @@ async function nameless(response: Response): Promise<string[]> {
   const sentence = String(sentenceOf(envelope));
   return /: ./s.test(sentence) || /\b(app_id|publishable key)\b/.test(sentence) ? [] : [text];
 }
+
+/** A worker that waits for jobs would wait for as long as it asked. */
+const hasty = (text: string): string => text.replace(/"wait":"[^"]*[1-9][^"]*"/, '"wait":"10ms"');
 
 /** Adds the page's own hidden values to the form. */
 function guarded(page: WireRequest | undefined, text: string): string {

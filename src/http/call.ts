@@ -3,12 +3,15 @@ import { isOperator, type Operator } from './access.ts';
 import { covers, nobody, type Caller } from './caller.ts';
 import type { CallerSession, Context, Credential, Reply } from './context.ts';
 import { exchangeOf, type Exchange } from './exchange.ts';
+import type { HeldTurn } from './fairness.ts';
 
 /** The context of one request: the caller, and the state that belongs to this request alone. */
 export class Call implements Context {
   caller: Caller = nobody;
   readonly reply = new Answer();
   readonly exchange: Exchange;
+  /** Undefined while the request has none. */
+  turn: HeldTurn | undefined;
   readonly #res: ServerResponse;
   readonly #service: string;
   readonly #operator: Operator;
@@ -72,6 +75,10 @@ export class Call implements Context {
       else this.#res.once('close', () => this.#res.writableFinished || abort.abort());
     }
     return this.#abort.signal;
+  }
+
+  rest<T>(wait: () => Promise<T>): Promise<T> {
+    return this.turn === undefined ? wait() : this.turn.rest(wait);
   }
 
   /** Aborts the signal when the server itself ends a stream. */

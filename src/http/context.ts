@@ -32,6 +32,11 @@ export interface Context {
   readonly reply: Reply;
   /** Lets pages of these origins read the response, also when it is an error; `*` stands for every origin. */
   admitOrigins?(origins: readonly string[]): void;
+  /**
+   * Waits for something that may take long, without keeping other requests of the caller from their turns. Rejects with `Unavailable`
+   * when too many requests of the caller wait.
+   */
+  rest<T>(wait: () => Promise<T>): Promise<T>;
   /** Whether the caller's scopes in the whole app cover the given one; `a:*`, `*:b` and `*` are wildcards. */
   holds(scope: string): boolean;
 }

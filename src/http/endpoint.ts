@@ -83,7 +83,10 @@ export function endpoint(
       };
       const work = () => (once ? once(req, call, request, carryOut) : carryOut());
       const shaped = takesTurns
-        ? await fairness.run(lineOf(call.caller, exchange.ip), busy, work)
+        ? await fairness.run(lineOf(call.caller, exchange.ip), busy, (turn) => {
+            call.turn = turn;
+            return work();
+          })
         : await work();
       await contract?.response(operation, req, shaped.head);
       const lasts = () => fairness.lasting.take(lineOf(call.caller, exchange.ip), busy);

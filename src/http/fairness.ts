@@ -50,13 +50,18 @@ export class Fairness {
   }
 
   /** Runs the work of a caller when its turn comes. Rejects with the error of `busy` when too many requests wait. */
-  async run<Result>(line: string, busy: () => Error, work: () => Promise<Result>): Promise<Result> {
+  async run<Result>(
+    line: string,
+    busy: () => Error,
+    work: (turn: HeldTurn) => Promise<Result>,
+  ): Promise<Result> {
     const turn = this.#turns.take(line, busy);
     if (turn) await turn;
+    const held = new HeldTurn(this.#turns, this.lasting, line, busy);
     try {
-      return await work();
+      return await work(held);
     } finally {
-      this.#turns.give(line);
+      held.end();
     }
   }
 
@@ -66,6 +71,44 @@ export class Fairness {
       this.#known.delete(credential);
       throw error;
     });
+  }
+}
+
+/** The turn of one request, which gives it back while it only waits for something. */
+export class HeldTurn {
+  #isHeld = true;
+  readonly #turns: Turns;
+  readonly #lasting: LastingConnections;
+  readonly #line: string;
+  readonly #busy: () => Error;
+
+  constructor(turns: Turns, lasting: LastingConnections, line: string, busy: () => Error) {
+    this.#turns = turns;
+    this.#lasting = lasting;
+    this.#line = line;
+    this.#busy = busy;
+  }
+
+  /**
+   * Waits without the turn; meanwhile the request counts like a connection that lasts. Rejects with the error of `busy` when the caller
+   * has too many of them, or when no turn comes afterwards.
+   */
+  async rest<T>(wait: () => Promise<T>): Promise<T> {
+    const release = this.#lasting.take(this.#line, this.#busy);
+    this.end();
+    try {
+      return await wait();
+    } finally {
+      release();
+      await this.#turns.take(this.#line, this.#busy);
+      this.#isHeld = true;
+    }
+  }
+
+  end(): void {
+    if (!this.#isHeld) return;
+    this.#isHeld = false;
+    this.#turns.give(this.#line);
   }
 }
 

@@ -131,6 +131,7 @@ export function portCall(asker: Asker, service: string, operator: Operator): Con
     get signal() {
       return asker.signal;
     },
+    rest: (wait) => wait(),
     holds: (scope) => covers(scopes, scope),
   };
 }

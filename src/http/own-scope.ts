@@ -19,8 +19,17 @@ export function scopeCheck({ ownTenants, ownApps }: Pick<Operation, 'ownTenants'
   };
 }
 
-function check({ operator }: Scope, named: Readonly<Record<string, unknown>>, own: string): void {
+/** The same for the items of a list in a body, such as the jobs of a batch. @param list the name of the list */
+export function checkOwnItems(caller: Scope, list: string, items: readonly object[]): void {
+  for (const [at, item] of items.entries()) {
+    const { tenant_id, app_id, scope_org_id, scope_app_id } = item as Record<string, unknown>;
+    check(caller, { tenant_id, scope_org_id }, caller.tenant, `${list}[${at}].`);
+    check(caller, { app_id, scope_app_id }, caller.app, `${list}[${at}].`);
+  }
+}
+
+function check({ operator }: Scope, named: Readonly<Record<string, unknown>>, own: string, place = ''): void {
   if (operator) return;
   for (const [name, id] of Object.entries(named))
-    if (typeof id === 'string' && id !== own) throw Forbidden(`${name}: not the caller's own`);
+    if (typeof id === 'string' && id !== own) throw Forbidden(`${place}${name}: not the caller's own`);
 }

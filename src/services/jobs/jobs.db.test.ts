@@ -317,6 +317,11 @@ describe('tenants', () => {
     const named = await api.create({ scope_org_id: 'named' });
     expect(named.scope_org_id).toBe('named');
     expect(await api.send('GET', '/jobs?scope_org_id=named')).toHaveLength(1);
+    const batch = { body: { jobs: [{ name: 'n' }, { name: 'n', scope_org_id: 'acme' }] }, tenant: 'bolt' };
+    expect(await api.refusal('POST', '/jobs/batch', batch)).toEqual([
+      403,
+      "jobs[1].scope_org_id: not the caller's own",
+    ]);
     const foreign = { body: { name: 'n', scope_org_id: 'acme' }, tenant: 'bolt' };
     expect(await api.refusal('POST', '/jobs', foreign)).toEqual([403, "scope_org_id: not the caller's own"]);
   });

@@ -3,9 +3,11 @@ import type { Job, JobInput, JobState } from '../../../generated/jobs/types.ts';
 import { jobStore } from '../../db/engine/jobs.store.ts';
 import { cancelRuns, isOfRun } from '../../db/engine/runs/ends.ts';
 import { runStore } from '../../db/engine/runs/runs.store.ts';
+import type { Sql } from '../../db/index.ts';
 import type { View } from '../../db/view.ts';
 import type { Context } from '../../http/context.ts';
 import { answerPage, windowOf } from '../../http/lists.ts';
+import { checkOwnItems } from '../../http/own-scope.ts';
 import { viewOf } from '../../http/view.ts';
 import { Invalid, NotFound } from '../../lib/errors.ts';
 import type { Counts } from './counts.ts';
@@ -42,6 +44,7 @@ export const jobs = (deps: Deps & { readonly counts: Counts }) => {
     },
 
     async createBatch({ body }, context) {
+      checkOwnItems(context, 'jobs', body.jobs);
       const all = body.jobs.map((job, at) => enqueued(job, context, `jobs[${at}].queue`));
       const ids = (await engine.enqueue(all)).map(({ id }) => id);
       const owners = [...new Set(body.jobs.map((job) => ownerOf(job, context).tenant))];
@@ -113,10 +116,17 @@ async function retryJob({ sql, wake }: Write, view: View, id: string): Promise<J
     const outcome = await store.revive(tenant_id, id);
     if (outcome === 'taken') throw Invalid('job cannot be retried: another job has its unique_key');
     if (outcome === 'none') throw await inState({ sql }, view, id, 'retried');
-    if (isOfRun({ queue })) await runStore(sql).resume([{ tenant_id, from: id, to: id }]);
+    if (isOfRun({ queue })) await resumeRun(sql, tenant_id, id);
   }
   wake([queue]);
   return jobView(await jobReads(sql).get(view, id));
+}
+
+/** Lets the run of a revived job go on. A run that has been given another job since must not be executed twice. */
+async function resumeRun(sql: Sql, tenant: string, id: string): Promise<void> {
+  const run = await runStore(sql).ofJob(tenant, id);
+  if (run?.state !== 'failed') throw Invalid('job cannot be retried: its run has another job, or is gone');
+  await runStore(sql).resume([{ tenant_id: tenant, from: id, to: id }]);
 }
 
 async function inState({ sql }: Pick<Write, 'sql'>, view: View, id: string, what: string) {

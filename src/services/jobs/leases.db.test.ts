@@ -119,6 +119,31 @@ describe('a worker that waits', () => {
     expect(job!.started_at! >= delayed.run_at).toBe(true);
   });
 
+  it('costs little when what is due may not start', async () => {
+    const queue = newQueue();
+    await api.send('PUT', `/queues/${queue}`, { body: { paused: true } });
+    await inQueue(queue, 1);
+    const count = async () => {
+      const [row] = await server.db.sql<[{ id: string }]>`select txid_current()::text as id`;
+      return Number(row.id);
+    };
+    const from = await count();
+    const waiting = Array.from({ length: 10 }, () => api.lease(queue, { wait: '2s' }));
+    expect(await Promise.all(waiting)).toEqual(waiting.map(() => none));
+    // Each worker looks when it comes, and then one of them every half second.
+    expect((await count()) - from).toBeLessThan(100);
+  });
+
+  it('does not keep other requests of its caller from their turns', async () => {
+    const queue = newQueue();
+    const waiting = Array.from({ length: 100 }, () => api.lease(queue, { wait: '20s', max_jobs: 1 }));
+    await expect
+      .poll(async () => (await api.refusal('POST', '/leases', { body: { queues: [queue], wait: '20s' } }))[0])
+      .toBe(503);
+    await api.post('/jobs/batch', { jobs: Array.from({ length: 100 }, () => ({ name: 'n', queue })) });
+    expect((await Promise.all(waiting)).every(({ jobs }) => jobs.length === 1)).toBe(true);
+  });
+
   it('is answered without jobs when the time is over', async () => {
     expect(await api.lease(newQueue(), { wait: '50ms' })).toEqual(none);
   });

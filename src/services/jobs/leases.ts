@@ -18,9 +18,6 @@ interface LeasesDeps extends Deps {
   readonly ending: AbortSignal;
 }
 
-/** The least milliseconds between two looks of a worker. */
-const leastMs = 5;
-
 const none = { id: null, worker: null, expires_at: null, jobs: [] };
 
 /** Leases: how workers outside of the platform take jobs. */
@@ -37,7 +34,7 @@ export const leases = (deps: LeasesDeps) => {
         worker: body.worker ?? '',
       };
       const waitMs = milliseconds(body.wait, 'wait', limits.waitMs)!;
-      return (await takeWithin(deps, order, waitMs, context.signal)) ?? none;
+      return (await takeWithin(deps, order, waitMs, context)) ?? none;
     },
 
     async heartbeat({ leaseId, body }, context) {
@@ -86,10 +83,13 @@ async function takeWithin(
   { db, waiting, ending }: LeasesDeps,
   order: Order,
   waitMs: number,
-  signal: AbortSignal,
+  context: Context,
 ) {
   const began = performance.now();
+  const { signal } = context;
+  const { view, queues } = order;
   for (;;) {
+    const since = performance.now();
     const { lease, waitMs: nextMs } = await take(db, order);
     const left = waitMs - (performance.now() - began);
     if (lease !== undefined) {
@@ -98,7 +98,8 @@ async function takeWithin(
       return lease;
     }
     if (left <= 0 || signal.aborted || ending.aborted) return undefined;
-    await waiting.wait(order.view, order.queues, Math.min(left, Math.max(nextMs ?? left, leastMs)), signal);
+    waiting.found({ view, queues, since, nextMs });
+    await context.rest(() => waiting.wait(view, queues, left, signal));
     if (signal.aborted) return undefined;
   }
 }

@@ -153,6 +153,18 @@ describe('a run', () => {
     expect(await api.run(byJob.run.id)).toMatchObject({ state: 'running', error: null });
   });
 
+  it('is never executed by two jobs', async () => {
+    const { run } = await begin();
+    await api.post(`/workflows/runs/${run.id}/cancel`);
+    const again = await api.post(`/workflows/runs/${run.id}/retry`);
+    expect(again.job_id).not.toBe(run.job_id);
+    expect(await api.refusal('POST', `/jobs/${run.job_id}/retry`)).toEqual([
+      400,
+      'job cannot be retried: its run has another job, or is gone',
+    ]);
+    expect(await api.job(run.job_id)).toMatchObject({ state: 'cancelled' });
+  });
+
   it('of another tenant is absent', async () => {
     const { run } = await begin();
     for (const [method, path, body] of [

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { oneAtATime } from '../../lib/one-at-a-time.ts';
 import { isPassing } from '../../db/engine/repetition.ts';
 import type { Database, Log } from '../../db/index.ts';
@@ -13,8 +14,19 @@ interface Waiter {
   readonly resolve: () => void;
 }
 
+/** A look that began at `since` and took nothing from these queues. */
+interface Vain {
+  readonly view: View;
+  readonly queues: readonly string[];
+  readonly since: number;
+  /** Milliseconds until the next look may take something, as far as is known. */
+  readonly nextMs: number | null;
+}
+
 /** The workers of this process that wait for jobs. */
 export interface Waiting {
+  /** Says that a worker took nothing, although something may be due: it is not looked at again before a while, unless a hint comes. */
+  found(nothing: Vain): void;
   /**
    * Resolves when a job may be due in one of these queues, after `ms` at the latest, and when the worker or the server ends.
    * @throws Unavailable when too many wait
@@ -34,6 +46,10 @@ interface WaitingDeps {
   readonly listen: (onHint: (queues: Iterable<string> | undefined) => void) => () => void;
 }
 
+/** The least milliseconds between two looks at jobs that may not start. */
+const leastMs = 5;
+/** The most queues whose last hint is remembered. */
+const mostHints = 10_000;
 /** Milliseconds between two looks while somebody waits: hints may get lost. */
 const lookMs = 500;
 
@@ -43,6 +59,10 @@ const lookMs = 500;
  */
 export function createWaiting({ db, log, ending, listen }: WaitingDeps): Waiting {
   const waiters = new Set<Waiter>();
+  /** Until when looks are in vain, by what is wished. */
+  const vain = new Map<string, number>();
+  /** When the last hint for a queue came. */
+  const hints = new LRUCache<string, number>({ max: mostHints });
   let unlisten = () => {};
   let timer: NodeJS.Timeout | undefined;
 
@@ -64,12 +84,17 @@ export function createWaiting({ db, log, ending, listen }: WaitingDeps): Waiting
     const wished = new Map<string, { waiter: Waiter; queue: string }>();
     for (const waiter of waiters)
       for (const queue of waiter.queues) {
-        const key = JSON.stringify([queue, waiter.view.app, waiter.view.tenant]);
+        const key = wishOf(waiter.view, queue);
         if (!wished.has(key)) wished.set(key, { waiter, queue });
       }
-    const list = [...wished.values()];
-    const wishes = list.map(({ waiter: { view }, queue }) => ({ queue, ...view, tenant: view.tenant }));
+    const now = performance.now();
     let soonest = Infinity;
+    for (const [key, until] of vain)
+      if (until <= now || !wished.has(key)) vain.delete(key);
+      else if (wished.delete(key)) soonest = Math.min(soonest, until - now);
+    const list = [...wished.values()];
+    if (list.length === 0) return soonest;
+    const wishes = list.map(({ waiter: { view }, queue }) => ({ queue, ...view, tenant: view.tenant }));
     for (const { at, due_in } of await takingStore(db.background).prospects(wishes)) {
       if (due_in <= 0) list[at]!.waiter.resolve();
       else soonest = Math.min(soonest, due_in);
@@ -78,6 +103,10 @@ export function createWaiting({ db, log, ending, listen }: WaitingDeps): Waiting
   }
 
   return {
+    found({ view, queues, since, nextMs }) {
+      const until = performance.now() + Math.min(lookMs, Math.max(nextMs ?? lookMs, leastMs));
+      for (const queue of queues) if ((hints.get(queue) ?? 0) < since) vain.set(wishOf(view, queue), until);
+    },
     async wait(view, queues, ms, signal) {
       if (ending.aborted || signal.aborted) return;
       if (waiters.size >= limits.waiting) throw Unavailable('too many workers are waiting');
@@ -98,9 +127,18 @@ export function createWaiting({ db, log, ending, listen }: WaitingDeps): Waiting
     start() {
       ending.addEventListener('abort', () => waiters.forEach(({ resolve }) => resolve()), { once: true });
       unlisten = listen((queues) => {
-        const hinted = queues === undefined ? undefined : new Set(queues);
+        if (queues === undefined) vain.clear();
+        const hinted = new Set(queues ?? [...waiters].flatMap((waiter) => waiter.queues));
+        const now = performance.now();
+        for (const queue of hinted) hints.set(queue, now);
+        let isWished = false;
         for (const waiter of waiters)
-          if (hinted === undefined || waiter.queues.some((queue) => hinted.has(queue))) return look();
+          for (const queue of waiter.queues)
+            if (hinted.has(queue)) {
+              vain.delete(wishOf(waiter.view, queue));
+              isWished = true;
+            }
+        if (isWished) look();
       });
     },
     stop() {
@@ -109,3 +147,6 @@ export function createWaiting({ db, log, ending, listen }: WaitingDeps): Waiting
     },
   };
 }
+
+/** The name of what a worker wishes: jobs of a queue, in its view. */
+const wishOf = ({ app, tenant }: View, queue: string) => JSON.stringify([queue, app, tenant]);
