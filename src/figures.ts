@@ -1,4 +1,4 @@
-import { backgroundWork } from './db/background-work.ts';
+import { backgroundWork } from './db/engine/background-work.ts';
 import type { Database } from './db/index.ts';
 import { type Backlog, relayBacklog } from './db/relay/backlog.ts';
 import type { Figure, FigureValue } from './http/metrics.ts';

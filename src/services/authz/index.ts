@@ -1,4 +1,3 @@
-import { outboxSweep } from '../../db/outbox-pruning.ts';
 import type { ServiceModule } from '../../http/service.ts';
 import { assignments } from './assignments.ts';
 import { decisions } from './decisions.ts';
@@ -56,8 +55,8 @@ export const authz = {
         expiredSweep(db),
         goneRolesSweep(db),
         changesSweep(db, settings.changesRetention),
-        outboxSweep({ db, service: 'authz' }),
       ],
+      outbox: {},
       start() {
         stopModels = models.start();
       },
