@@ -2,7 +2,7 @@ import type { Express } from 'express';
 import type { ServiceName } from '../generated/operations.ts';
 import { acceptedCredentials, type AcceptedCredentials } from './accepted-credentials.ts';
 import type { Config } from './config.ts';
-import { createEngine, engineOutbox, settings as engineSettings } from './db/engine/index.ts';
+import { createEngine, type Engine, engineOutbox, settings as engineSettings } from './db/engine/index.ts';
 import { createIdempotency } from './db/idempotency.ts';
 import { outboxSweep } from './db/outbox-pruning.ts';
 import { relaySweeps } from './db/relay/relay.ts';
@@ -30,6 +30,8 @@ export interface AppConfig
 /** The parts of a server. */
 export interface Composition extends Omit<Mounting, 'engine' | 'ending'> {
   readonly config: AppConfig;
+  /** Called with the leases under which the background jobs run. */
+  readonly onLease?: ((leaseId: string) => void) | undefined;
 }
 
 export interface App {
@@ -70,7 +72,12 @@ export async function createApp(composition: Composition): Promise<App> {
   const draining = new AbortController();
   const ending = new AbortController();
   const breaches: ContractBreach[] = [];
-  const engine = createEngine({ db, log, settings: config.settingsOf({ settings: engineSettings }) });
+  const engine = createEngine({
+    db,
+    log,
+    settings: config.settingsOf({ settings: engineSettings }),
+    onLease: composition.onLease,
+  });
   const mounted = await mountServices({ ...composition, engine, ending: ending.signal }, (breach) =>
     breaches.push(breach),
   );
@@ -81,7 +88,7 @@ export async function createApp(composition: Composition): Promise<App> {
   const signals = { draining: draining.signal, ending: ending.signal };
   for (const sweep of [repeats.sweep, ...sweepsOf(composition, mounted)]) engine.sweep(sweep);
   return {
-    ...composeFrame(composition, { mounted, credentials, repeats, signals }),
+    ...composeFrame(composition, { engine, mounted, credentials, repeats, signals }),
     breaches,
     async start() {
       for (const service of services) await service.start?.();
@@ -97,10 +104,7 @@ export async function createApp(composition: Composition): Promise<App> {
       // Jobs and sweeps call services, so they end first.
       await engine.stop();
       repeats.stop();
-      await Promise.allSettled([
-        credentials.stop(),
-        ...services.map((service) => service.stop?.()),
-      ]);
+      await Promise.allSettled([credentials.stop(), ...services.map((service) => service.stop?.())]);
     },
   };
 }
@@ -133,6 +137,7 @@ async function credentialsOf({ modules, config }: Composition, mounted: readonly
 }
 
 interface Parts {
+  readonly engine: Engine;
   readonly mounted: readonly Mounted[];
   readonly credentials: AcceptedCredentials;
   readonly repeats: ReturnType<typeof createIdempotency>;
@@ -140,11 +145,15 @@ interface Parts {
 }
 
 /** Puts the runtime into the frame that all requests pass: health, metrics, pages, CORS and the log. */
-function composeFrame({ db, config, log }: Composition, { mounted, credentials, repeats, signals }: Parts) {
+function composeFrame(
+  { db, config, log }: Composition,
+  { engine, mounted, credentials, repeats, signals }: Parts,
+) {
   const { operator } = config;
   const metrics = createMetrics(
     serverFigures({
       db,
+      engine,
       turns: () => runtime.turns(),
       queues: () => mounted.flatMap(({ service }) => service.queues?.() ?? []),
     }),

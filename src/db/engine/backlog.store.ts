@@ -28,7 +28,7 @@ export async function jobBacklog(sql: Sql): Promise<JobBacklog[]> {
       select queue from names where queue is not null limit ${most.queues}
     )
     select queue, state, count(*)::int as count,
-      greatest(extract(epoch from statement_timestamp() - min(run_at)) filter (where state <> 'running'), 0)::float8 as "oldestSeconds"
+      greatest(extract(epoch from statement_timestamp() - min(run_at) filter (where state <> 'running')), 0)::float8 as "oldestSeconds"
     from known cross join lateral (
       (select state, run_at from jobs.job where job.queue = known.queue and state in ('pending', 'retrying') limit ${most.jobs})
       union all

@@ -9,12 +9,14 @@ import { outboxSweep } from '../outbox-pruning.ts';
 import type { Sweep } from '../sweeps.ts';
 import type { Sql } from '../sql.ts';
 import type { Handler } from './attempt.ts';
+import { jobBacklog, type JobBacklog } from './backlog.store.ts';
 import { type CronJob, type CronOptions, createCrons } from './crons.ts';
 import { type DueRows, dueRows, type DueRowsOptions, type Work } from './due-rows.ts';
 import { createEnqueue, type Enqueued } from './enqueue.ts';
+import type { EngineTally } from './figures.ts';
 import { createHints } from './hints.ts';
 import { type JobInput, platform } from './job.ts';
-import { createLeases, type Leases } from './leases.ts';
+import { createLeases, endLease as endLeaseOf, type Leases } from './leases.ts';
 import { retentionSweep } from './retention.ts';
 import { defaultSettings, type EngineSettings } from './settings.ts';
 import { type RunInput, type StartedRun, startRun } from './runs/starting.ts';
@@ -24,6 +26,7 @@ import { createSweeps } from './sweeps.ts';
 import { createWorker, type HandleOptions } from './worker.ts';
 
 export { type Handler, type JobContext, JobFailure, JobLost, Postponed } from './attempt.ts';
+export type { JobBacklog } from './backlog.store.ts';
 export type { CronJob, CronOptions } from './crons.ts';
 export type { DueRows, DueRowsOptions } from './due-rows.ts';
 export type { Enqueued } from './enqueue.ts';
@@ -46,6 +49,8 @@ export interface EngineDeps {
   readonly db: Database;
   readonly log: Log;
   readonly settings?: Partial<EngineSettings>;
+  /** Called with each lease that the process takes, before it takes it. Whoever outlives the process may end it: `endLease`. */
+  readonly onLease?: ((leaseId: string) => void) | undefined;
 }
 
 export interface Engine {
@@ -74,6 +79,9 @@ export interface Engine {
   listen(onHint: (queues: Iterable<string> | undefined) => void): () => void;
   /** Tells the workers of all processes that these queues have jobs, after a commit that made some due. */
   wake(queues: readonly string[]): void;
+  /** What this process has done, and what waits in the queues of the platform, for the metrics. */
+  tally(): EngineTally;
+  backlog(): Promise<JobBacklog[]>;
   /** Begins to execute jobs, to fire crons and to run sweeps, unless the settings say `off`. Enqueuing works without it. */
   start(): Promise<void>;
   /**
@@ -83,11 +91,12 @@ export interface Engine {
   stop(graceMs?: number): Promise<void>;
 }
 
-export function createEngine({ db, log, settings }: EngineDeps): Engine {
+export function createEngine({ db, log, settings, onLease = () => {} }: EngineDeps): Engine {
   const { maxPayload, leaseMs, retentionMs, deadLetterRetentionMs, runRetentionMs, shutdownMs, ...own } = {
     ...defaultSettings,
     ...settings,
   };
+  let leasesLost = 0;
   const hints = createHints({ db, log });
   const enqueuing = createEnqueue({ db, maxPayload, hint: hints.give });
   const leases: Leases = createLeases({
@@ -97,7 +106,9 @@ export function createEngine({ db, log, settings }: EngineDeps): Engine {
     ttlMs: leaseMs,
     hint: hints.give,
     held: () => worker.held(),
+    onTaken: onLease,
     onLost(leaseId) {
+      leasesLost += 1;
       worker.drop(leaseId);
       sweeps.drop(leaseId);
     },
@@ -153,6 +164,8 @@ export function createEngine({ db, log, settings }: EngineDeps): Engine {
     },
     listen: (onHint) => hints.listen(onHint),
     wake,
+    tally: () => ({ queues: worker.tallies(), leasesLost }),
+    backlog: () => jobBacklog(db.background),
     async start() {
       if (own.engine === 'off') return;
       started = true;
@@ -172,4 +185,14 @@ export function createEngine({ db, log, settings }: EngineDeps): Engine {
       await hints.stop();
     },
   };
+}
+
+/** Ends the lease of a process that has died, so that its jobs run again at once and not when the lease has run out. */
+export async function endLease(
+  { db, log, settings }: Pick<EngineDeps, 'db' | 'log' | 'settings'>,
+  leaseId: string,
+): Promise<void> {
+  const hints = createHints({ db, log });
+  await endLeaseOf({ ...defaultSettings, ...settings, db, log, hint: hints.give }, leaseId);
+  await hints.stop();
 }

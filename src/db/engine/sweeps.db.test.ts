@@ -74,7 +74,13 @@ test('of several processes one at a time runs, and none runs more often than the
 test('a run that throws is tried again', async () => {
   let runs = 0;
   const errors: unknown[] = [];
-  const log = { ...silent, warn: (fields: unknown) => void errors.push(fields), debug() {}, info() {}, error() {} };
+  const log = {
+    ...silent,
+    warn: (fields: unknown) => void errors.push(fields),
+    debug() {},
+    info() {},
+    error() {},
+  };
   const failing = sweep('test.failing', 10, async () => {
     if (++runs < 3) throw new Error(`run ${runs}`);
   });

@@ -110,7 +110,10 @@ export function createSweeps({ db, log, leases }: SweepsDeps): Sweeps {
         () => stopped || leaseId !== leases.id(),
       );
     } catch (error) {
-      log.warn({ err: error, sweep: name }, 'the end of a sweep could not be recorded, and it will run again');
+      log.warn(
+        { err: error, sweep: name },
+        'the end of a sweep could not be recorded, and it will run again',
+      );
     }
     lookIn(dueInMs);
   }

@@ -3,6 +3,7 @@ import type { Database } from '../index.ts';
 import type { Log } from '../log.ts';
 import type { Handler } from './attempt.ts';
 import { waitingQueues } from './claim.store.ts';
+import type { QueueTally } from './figures.ts';
 import type { Hints } from './hints.ts';
 import type { Leases } from './leases.ts';
 import { QueueWorker } from './queue-worker.ts';
@@ -34,6 +35,8 @@ export interface Worker {
   handle(queue: string, name: string, handler: Handler, options?: HandleOptions): void;
   /** The ids of the jobs that this process holds. */
   held(): string[];
+  /** What this process has done with the jobs of each queue. */
+  tallies(): ReadonlyMap<string, Readonly<QueueTally>>;
   /** Forgets the jobs under a lease that has ended. */
   drop(leaseId: string): void;
   start(): void;
@@ -90,6 +93,7 @@ export function createWorker(deps: WorkerDeps): Worker {
     },
 
     held: () => [...settler.unsettled(), ...[...queues.values()].flatMap((queue) => queue.held())],
+    tallies: () => new Map([...queues].map(([name, { tally }]) => [name, tally])),
     drop: (leaseId) => queues.forEach((queue) => queue.drop(leaseId)),
 
     start() {

@@ -53,12 +53,7 @@ export const auth: ServiceModule<typeof settings> = {
     return {
       handlers: handlersOf(parts),
       encodeError: (error, _status, operation) => encodeErrorOf(error, operation),
-      sweeps: [
-        remainsSweep(db),
-        changes.sweep,
-        appRemoval(db),
-        keyRotation(parts),
-      ],
+      sweeps: [remainsSweep(db), changes.sweep, appRemoval(db), keyRotation(parts)],
       outbox: { needed: isDelivered },
       errorPage: (error) => renderPage(unexpectedPage(error), plainLook('Plinth')),
       credentials: [sessionToken(principals.ofSession), accessToken(parts.accessTokens.resolve)],

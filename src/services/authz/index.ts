@@ -51,11 +51,7 @@ export const authz = {
         Subjects: subjects(deps),
       },
       encodeError,
-      sweeps: [
-        expiredSweep(db),
-        goneRolesSweep(db),
-        changesSweep(db, settings.changesRetention),
-      ],
+      sweeps: [expiredSweep(db), goneRolesSweep(db), changesSweep(db, settings.changesRetention)],
       outbox: {},
       start() {
         stopModels = models.start();

@@ -50,12 +50,7 @@ export const keys: ServiceModule<typeof settings> = {
       },
       encodeError,
       credentials: [keyCredential(validator)],
-      sweeps: [
-        expirySweep(db),
-        remainsSweep(db),
-        changes.sweep,
-        ...usageSweeps(db, settings),
-      ],
+      sweeps: [expirySweep(db), remainsSweep(db), changes.sweep, ...usageSweeps(db, settings)],
       outbox: {},
       queues: () => [{ queue: 'keys.usage', ...validator.recorder.load() }],
       async start() {
