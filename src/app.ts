@@ -2,9 +2,11 @@ import type { Express } from 'express';
 import type { ServiceName } from '../generated/operations.ts';
 import { acceptedCredentials, type AcceptedCredentials } from './accepted-credentials.ts';
 import type { Config } from './config.ts';
-import { createEngine, settings as engineSettings } from './db/engine/index.ts';
+import { createEngine, type Engine, engineOutbox, settings as engineSettings } from './db/engine/index.ts';
 import { createIdempotency } from './db/idempotency.ts';
-import { startSweeps } from './db/sweeps.ts';
+import { outboxSweep } from './db/outbox-pruning.ts';
+import { relaySweeps } from './db/relay/relay.ts';
+import type { Sweep } from './db/sweeps.ts';
 import { serverFigures } from './figures.ts';
 import type { ContractBreach } from './http/contract.ts';
 import { createCors } from './http/cors.ts';
@@ -28,6 +30,8 @@ export interface AppConfig
 /** The parts of a server. */
 export interface Composition extends Omit<Mounting, 'engine' | 'ending'> {
   readonly config: AppConfig;
+  /** Called with the leases under which the background jobs run. */
+  readonly onLease?: ((leaseId: string) => void) | undefined;
 }
 
 export interface App {
@@ -68,7 +72,12 @@ export async function createApp(composition: Composition): Promise<App> {
   const draining = new AbortController();
   const ending = new AbortController();
   const breaches: ContractBreach[] = [];
-  const engine = createEngine({ db, log, settings: config.settingsOf({ settings: engineSettings }) });
+  const engine = createEngine({
+    db,
+    log,
+    settings: config.settingsOf({ settings: engineSettings }),
+    onLease: composition.onLease,
+  });
   const mounted = await mountServices({ ...composition, engine, ending: ending.signal }, (breach) =>
     breaches.push(breach),
   );
@@ -77,16 +86,12 @@ export async function createApp(composition: Composition): Promise<App> {
   const mac = (tenant: string, text: string) => config.sealer.mac('plinth/idempotency/v1', tenant, text);
   const repeats = createIdempotency({ db, log, mac });
   const signals = { draining: draining.signal, ending: ending.signal };
-  let sweeps: ReturnType<typeof startSweeps> | undefined;
+  for (const sweep of [repeats.sweep, ...sweepsOf(composition, mounted)]) engine.sweep(sweep);
   return {
-    ...composeFrame(composition, { mounted, credentials, repeats, signals }),
+    ...composeFrame(composition, { engine, mounted, credentials, repeats, signals }),
     breaches,
     async start() {
       for (const service of services) await service.start?.();
-      sweeps = startSweeps(
-        { db, log },
-        services.flatMap((service) => service.sweeps ?? []),
-      );
       await engine.start();
       credentials.start();
     },
@@ -96,16 +101,30 @@ export async function createApp(composition: Composition): Promise<App> {
       ending.abort();
     },
     async stop() {
-      // Jobs call services, so they end first.
+      // Jobs and sweeps call services, so they end first.
       await engine.stop();
-      await Promise.allSettled([
-        repeats.stop(),
-        sweeps?.stop(),
-        credentials.stop(),
-        ...services.map((service) => service.stop?.()),
-      ]);
+      repeats.stop();
+      await Promise.allSettled([credentials.stop(), ...services.map((service) => service.stop?.())]);
     },
   };
+}
+
+/** The periodic work of the services, the pruning of their outboxes, and the relay between these and those who take events. */
+function sweepsOf({ db, log }: Composition, mounted: readonly Mounted[]): Sweep[] {
+  const services = mounted.map(({ service }) => service);
+  const outboxes = mounted.flatMap(({ name, service: { outbox } }) =>
+    outbox === undefined ? [] : [{ ...outbox, service: name }],
+  );
+  return [
+    ...services.flatMap(({ sweeps }) => sweeps ?? []),
+    ...outboxes.map((outbox) => outboxSweep({ ...outbox, db })),
+    ...relaySweeps({
+      db,
+      log,
+      outboxes: [...outboxes, engineOutbox],
+      consumers: services.flatMap(({ consumers }) => consumers ?? []),
+    }),
+  ];
 }
 
 /** The accepted credentials. Those of services that other servers serve are included, in the order of the table above. */
@@ -118,6 +137,7 @@ async function credentialsOf({ modules, config }: Composition, mounted: readonly
 }
 
 interface Parts {
+  readonly engine: Engine;
   readonly mounted: readonly Mounted[];
   readonly credentials: AcceptedCredentials;
   readonly repeats: ReturnType<typeof createIdempotency>;
@@ -125,11 +145,15 @@ interface Parts {
 }
 
 /** Puts the runtime into the frame that all requests pass: health, metrics, pages, CORS and the log. */
-function composeFrame({ db, config, log }: Composition, { mounted, credentials, repeats, signals }: Parts) {
+function composeFrame(
+  { db, config, log }: Composition,
+  { engine, mounted, credentials, repeats, signals }: Parts,
+) {
   const { operator } = config;
   const metrics = createMetrics(
     serverFigures({
       db,
+      engine,
       turns: () => runtime.turns(),
       queues: () => mounted.flatMap(({ service }) => service.queues?.() ?? []),
     }),

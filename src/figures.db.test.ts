@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { pino } from 'pino';
+import { createEngine } from './db/engine/index.ts';
 import { metricsOf } from './testing/metrics.ts';
 import { testServer, type TestServer } from './testing/server.ts';
 
@@ -33,6 +35,30 @@ test('tells of connections, queues, background work, backlog and the database', 
   const runs = [...found].filter(([key]) => key.startsWith('plinth_background_runs_total'));
   expect(runs.every(([, value]) => value > 0)).toBe(true);
   expect(found.has('plinth_database_connections{pool="background"}')).toBe(inject('engine') === 'postgres');
+});
+
+test("tells of the jobs in the platform's own queues, and of nobody else's", async () => {
+  const engine = createEngine({ db: server.db, log: pino({ level: 'silent' }), settings: { engine: 'off' } });
+  await engine.enqueue([
+    ...[1, 2, 3].map(() => ({ name: 'n', queue: 'plinth.billing' })),
+    { name: 'n', queue: 'plinth.agent', delay: '1h' },
+    { name: 'n', queue: 'plinths', tenant: 'acme', app: 'a' },
+  ]);
+  await engine.stop();
+  await server.db.sql`
+    update jobs.job set state = 'running', lease_id = (select id from jobs.lease), started_at = now()
+    where id = (select max(id) from jobs.job where queue = 'plinth.billing')`;
+  await server.db
+    .sql`update jobs.job set run_at = now() - interval '1 minute' where queue = 'plinth.billing'`;
+  const found = await metricsOf(server);
+  expect([...found].filter(([key]) => key.startsWith('plinth_jobs{'))).toEqual([
+    ['plinth_jobs{queue="plinth.agent",state="pending"}', 1],
+    ['plinth_jobs{queue="plinth.billing",state="pending"}', 2],
+    ['plinth_jobs{queue="plinth.billing",state="running"}', 1],
+  ]);
+  expect(found.get('plinth_jobs_oldest_seconds{queue="plinth.agent"}')).toBe(0);
+  expect(found.get('plinth_jobs_oldest_seconds{queue="plinth.billing"}')).toBeGreaterThanOrEqual(60);
+  expect(found.get('plinth_jobs_leases_lost_total')).toBe(0);
 });
 
 test('tells how far the consumers of events are, when there are any', async () => {

@@ -1,4 +1,5 @@
-import { backgroundWork } from './db/background-work.ts';
+import { backgroundWork } from './db/engine/background-work.ts';
+import type { Engine, JobBacklog } from './db/engine/index.ts';
 import type { Database } from './db/index.ts';
 import { type Backlog, relayBacklog } from './db/relay/backlog.ts';
 import type { Figure, FigureValue } from './http/metrics.ts';
@@ -9,18 +10,20 @@ const patience = 1_000;
 
 export interface FigureSources {
   readonly db: Pick<Database, 'pools' | 'store' | 'background'>;
+  readonly engine: Pick<Engine, 'tally' | 'backlog'>;
   /** The numbers of requests that have a turn and that wait for one. */
   readonly turns: () => { readonly running: number; readonly waiting: number };
   /** The queues of the services. */
   readonly queues: () => readonly QueueFigures[];
 }
 
-/** The figures of `/metrics` besides those of requests: connections, queues, background work, backlog and database. */
-export const serverFigures = ({ db, turns, queues }: FigureSources): Figure[] => [
+/** The figures of `/metrics` besides those of requests: connections, queues, background work, jobs, backlog and database. */
+export const serverFigures = ({ db, engine, turns, queues }: FigureSources): Figure[] => [
   ...turnFigures(turns),
   ...queueFigures(queues),
   ...connectionFigures(db),
   ...workFigures(),
+  ...jobFigures(engine),
   ...storeFigures(db),
   ...relayFigures(db),
 ];
@@ -94,6 +97,48 @@ function workFigures(): Figure[] {
       work(({ succeededAt }) => succeededAt && succeededAt / 1_000),
     ),
   ];
+}
+
+function jobFigures(engine: FigureSources['engine']): Figure[] {
+  const queues = () => [...engine.tally().queues];
+  const backlog = oncePerScrape(() => engine.backlog());
+  const waiting = (valuesOf: (all: readonly JobBacklog[]) => FigureValue[]) => () =>
+    unlessAway(backlog().then(valuesOf));
+  return [
+    counter('plinth_jobs_claimed_total', 'Jobs that processes have taken from a queue.', () =>
+      queues().map(([queue, { claimed }]) => ({ labels: { queue }, value: claimed })),
+    ),
+    counter(
+      'plinth_jobs_ended_total',
+      'Attempts of jobs that have ended, by what became of the job; `recorded` if its handler recorded that itself.',
+      () =>
+        queues().flatMap(([queue, { ended }]) =>
+          Object.entries(ended).map(([outcome, value]) => ({ labels: { queue, outcome }, value })),
+        ),
+    ),
+    counter(
+      'plinth_jobs_leases_lost_total',
+      'Leases of processes that others ended while they lived.',
+      () => [{ labels: {}, value: engine.tally().leasesLost }],
+    ),
+    max(
+      'plinth_jobs',
+      "Live jobs in the platform's own queues; large numbers are cut.",
+      waiting((all) => all.map(({ queue, state, count }) => ({ labels: { queue, state }, value: count }))),
+    ),
+    max(
+      'plinth_jobs_oldest_seconds',
+      "How long the oldest job in one of the platform's own queues has been due.",
+      waiting((all) => [...oldestOf(all)].map(([queue, value]) => ({ labels: { queue }, value }))),
+    ),
+  ];
+}
+
+function oldestOf(all: readonly JobBacklog[]): ReadonlyMap<string, number> {
+  const oldest = new Map<string, number>();
+  for (const { queue, oldestSeconds } of all)
+    oldest.set(queue, Math.max(oldestSeconds, oldest.get(queue) ?? 0));
+  return oldest;
 }
 
 /** All figures of one scrape come from one reading of the store. */

@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import { loadServices, serviceNames } from './app.ts';
 import { announce } from './banner.ts';
 import { checkPublicUrl, type Config, readConfig } from './config.ts';
+import { endLease, settings as engineSettings } from './db/engine/index.ts';
 import { openDatabase } from './db/index.ts';
 import { checkMasterKey } from './db/master-key.ts';
 import { migrate } from './db/migrate.ts';
@@ -17,6 +18,7 @@ import { sentence, UsageError } from './sentence.ts';
 import { answerPulse } from './pulse.ts';
 import { placeOf, serve, urlOf } from './serve.ts';
 import { startWorkers } from './workers.ts';
+import { tellLease } from './worker-leases.ts';
 
 const help = `Plinth: platform services behind one schema-first project
 
@@ -101,7 +103,8 @@ async function serveHere({ config, modules, log }: Command): Promise<void> {
   if (cluster.isWorker) answerPulse();
   const root = await loadRootToken(config);
   const sealer = await loadSealer(config);
-  const served = await serve({ config, modules, rootToken: root.token, sealer, log });
+  const onLease = cluster.isWorker ? tellLease : undefined;
+  const served = await serve({ config, modules, rootToken: root.token, sealer, log, onLease });
   close = async () => {
     log.info('shutting down');
     await served.close();
@@ -128,7 +131,11 @@ async function serveByWorkers({ config, modules, log }: Command): Promise<void> 
   } finally {
     await db.close();
   }
-  const workers = startWorkers(config.workers, { PLINTH_ROOT_TOKEN: root.token }, log);
+  const settings = config.settingsOf({ settings: engineSettings });
+  const workers = startWorkers(config.workers, { PLINTH_ROOT_TOKEN: root.token }, log, async (leaseId) => {
+    const db = await openDatabase(placeOf(config, log));
+    await endLease({ db, log, settings }, leaseId).finally(() => db.close());
+  });
   close = () => workers.close();
   const url = urlOf({ host: config.host, port: await workers.listening });
   announce({ config, modules, root, sealer, url, engine: 'postgres', log });

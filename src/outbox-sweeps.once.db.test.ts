@@ -8,10 +8,10 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** The services that have an outbox, whether or not something prunes it. That of the engine is pruned where the engine runs. */
+/** The services that have an outbox, whether or not something prunes it, and the engine. */
 async function withOutbox(): Promise<string[]> {
   const tables = await server.db.sql<{ name: string }[]>`
-    select table_schema as name from information_schema.tables where table_name = 'outbox' and table_schema <> 'jobs' order by 1`;
+    select table_schema as name from information_schema.tables where table_name = 'outbox' order by 1`;
   return tables.map(({ name }) => name);
 }
 
@@ -28,7 +28,7 @@ async function left(service: string): Promise<string[]> {
 /** The sweeps of outboxes that have ended a run and wait for the next one. */
 async function rested(): Promise<string[]> {
   const leases = await server.db.sql<{ name: string }[]>`
-    select name from plinth.leases where name like '%.outbox' and due_at > now() + interval '1 minute' order by 1`;
+    select name from jobs.sweep where name like '%.outbox' and due_at > now() + interval '1 minute' order by 1`;
   return leases.map(({ name }) => name);
 }
 
@@ -41,7 +41,7 @@ test('a server prunes the outbox of every service that has one', async () => {
     await write(service, 'old', 8);
     await write(service, 'young', 6);
   }
-  await server.db.sql`update plinth.leases set due_at = now()`;
+  await server.db.sql`update jobs.sweep set due_at = now()`;
   await server.restart();
   for (const service of services) await expect.poll(() => left(service)).toEqual(['young']);
 });

@@ -23,13 +23,22 @@ export interface ServeOptions {
   readonly rootToken: string;
   readonly sealer: Sealer;
   readonly log: Logger;
+  /** Called with the leases under which the background jobs run. */
+  readonly onLease?: ((leaseId: string) => void) | undefined;
 }
 
 /** Milliseconds that requests in flight may still take during shutdown. */
 const grace = 10_000;
 
 /** Opens the database, migrates it, and serves. When a step fails, everything that was opened is closed again. */
-export async function serve({ config, modules, rootToken, sealer, log }: ServeOptions): Promise<Served> {
+export async function serve({
+  config,
+  modules,
+  rootToken,
+  sealer,
+  log,
+  onLease,
+}: ServeOptions): Promise<Served> {
   const chosen = modules.filter(({ name }) => config.services.includes(name));
   const db = await openDatabase(placeOf(config, log));
   let app: App | undefined;
@@ -49,7 +58,7 @@ export async function serve({ config, modules, rootToken, sealer, log }: ServeOp
     const prefixed = chosen.length > 1;
     const publicUrl = config.publicUrl ?? urlOf(config);
     const composed = { ...config, rootToken, sealer, publicUrl };
-    app = await createApp({ db, modules: chosen, config: composed, log, prefixed });
+    app = await createApp({ db, modules: chosen, config: composed, log, prefixed, onLease });
     await app.start();
     listening = await listen(app.handle, { ...config, upgrades: app.upgrades });
   } catch (error) {

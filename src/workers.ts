@@ -2,6 +2,7 @@ import cluster, { type Worker } from 'node:cluster';
 import type { Logger } from 'pino';
 import { shareMetrics } from './http/shared-metrics.ts';
 import { watchPulse } from './pulse.ts';
+import { watchLeases } from './worker-leases.ts';
 
 /** Milliseconds before a dead worker is replaced; a worker that always dies at once must not keep the machine busy. */
 const pause = 1_000;
@@ -16,16 +17,25 @@ export interface Workers {
   close(): Promise<void>;
 }
 
-/** Starts `count` processes that share one port, and replaces processes that die, until `close` is called. */
+/**
+ * Starts `count` processes that share one port, and replaces processes that die, until `close` is called. `endLease` gives the jobs of a
+ * process that has died to the others.
+ */
 export function startWorkers(
   count: number,
   environment: Readonly<Record<string, string>>,
   log: Logger,
+  endLease: (leaseId: string) => Promise<void>,
 ): Workers {
   let ending = false;
   const start = () => cluster.fork(environment);
   const listening = Promise.all(Array.from({ length: count }, () => firstListen(start(), () => ending)));
   shareMetrics();
+  watchLeases((leaseId) => {
+    endLease(leaseId).catch((error: unknown) =>
+      log.warn({ err: error }, 'the jobs of a worker that ended wait until its lease has run out'),
+    );
+  });
   cluster.on('listening', (worker) => {
     log.info({ worker: worker.process.pid }, 'a worker listens');
     watchPulse(worker, () => {

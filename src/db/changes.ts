@@ -4,9 +4,9 @@ import { changeLog, type ChangeLog } from './change-log.ts';
 import { DatabaseClock, monotonic } from './clock.ts';
 import type { Database } from './index.ts';
 import type { Log } from './log.ts';
-import { periodic } from './periodic.ts';
 import { positions } from './positions.ts';
 import type { Sql } from './sql.ts';
+import type { Sweep } from './sweeps.ts';
 import { follow } from './tail.ts';
 
 /** Tells that something on which cached answers depend has changed: `{ kind: 'key', id: 'key_01h…' }`. */
@@ -56,6 +56,8 @@ export interface Changes {
   subscribe(listener: (change: LoggedChange | 'all') => void): () => void;
   /** Returns the changes after `seq`, possibly with repeats; undefined when the log no longer reaches back that far. */
   since(seq: number): Promise<LoggedChange[] | undefined>;
+  /** Deletes the rows of the log that no reader needs any more. The service declares it. */
+  readonly sweep: Sweep;
   /** Starts following the log; resolves when caches may be used. */
   start(): Promise<void>;
   stop(): Promise<void>;
@@ -98,7 +100,7 @@ export function createChanges(options: ChangesOptions): Changes {
   const self = randomUUID();
   const clock = new DatabaseClock();
   const reader = logReader({ table, retentionMs, now, clock, apply, forget });
-  const background: { stop(): unknown }[] = [];
+  let unfollow = () => {};
 
   function apply(change: LoggedChange): void {
     seen.mark(change);
@@ -135,22 +137,24 @@ export function createChanges(options: ChangesOptions): Changes {
       return () => void listeners.delete(listener);
     },
     since: (seq) => table.since(seq),
+    sweep: {
+      name: `${schema}.changes`,
+      everyMs: retentionMs / 6,
+      batch: 1,
+      steps: [
+        async () => {
+          await table.prune(retentionMs);
+          return 0;
+        },
+      ],
+    },
     async start() {
-      background.push(
-        periodic({
-          db,
-          name: `${schema}.changes`,
-          everyMs: retentionMs / 6,
-          log,
-          run: () => table.prune(retentionMs),
-        }),
-      );
       if (!alone) await reader.read();
       const onNotice = (sender: string) => void (sender !== self && poll());
-      background.push({ stop: follow({ db, channel, pollMs, onNotice, poll, forget }) });
+      unfollow = follow({ db, channel, pollMs, onNotice, poll, forget });
     },
     async stop() {
-      await Promise.all(background.map((part) => part.stop()));
+      unfollow();
       await reader.settled();
     },
   };

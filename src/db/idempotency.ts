@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Conflict } from '../lib/errors.ts';
 import type { Database } from './index.ts';
 import type { Log } from './log.ts';
-import { periodic } from './periodic.ts';
+import type { Sweep } from './sweeps.ts';
 
 /** A request that carries an `Idempotency-Key`. */
 export interface KeyedRequest {
@@ -40,8 +40,10 @@ export interface Idempotency {
    * first request is still running (`retryAfter` 1), and when the first response carried a secret.
    */
   claim(request: KeyedRequest): Promise<{ claim: Claim } | { answer: KeptAnswer }>;
-  /** Stops the renewal of claims, and the sweep that removes records older than 24 hours. */
-  stop(): Promise<void>;
+  /** Removes records older than 24 hours. */
+  readonly sweep: Sweep;
+  /** Stops the renewal of claims. */
+  stop(): void;
 }
 
 /** An open claim that was not renewed for so long belongs to a process that died. */
@@ -76,13 +78,6 @@ export function createIdempotency({
 }: IdempotencyOptions): Idempotency {
   const { sql } = db;
   const open = openClaims(db, log, renewalMs);
-  const sweep = periodic({
-    db,
-    name: 'plinth.idempotency',
-    everyMs: 600_000,
-    log,
-    run: (signal) => removeOld(db, signal),
-  });
 
   /** Claims in one statement, so that exactly one of any number of equal requests gets the claim. */
   async function insert({ tenant, scope, key, fingerprint }: KeyedRequest, claim: string): Promise<boolean> {
@@ -139,10 +134,13 @@ export function createIdempotency({
       }
       throw inFlight();
     },
-    async stop() {
-      open.stop();
-      await sweep.stop();
+    sweep: {
+      name: 'plinth.idempotency',
+      everyMs: 600_000,
+      batch: 1_000,
+      steps: [(batch) => removeOld(db, batch)],
     },
+    stop: () => open.stop(),
   };
 }
 
@@ -183,15 +181,12 @@ function answerOf({ same, completed, answer, made }: Row): KeptAnswer {
 
 const inFlight = () => Conflict('a request with this idempotency key is still running', { retryAfter: 1 });
 
-async function removeOld({ sql }: Database, signal: AbortSignal): Promise<void> {
-  let removed = Infinity;
-  while (removed > 0 && !signal.aborted) {
-    const { count } = await sql`
-      delete from plinth.idempotency_keys
-      where (tenant_id, scope, key) in (
-        select tenant_id, scope, key from plinth.idempotency_keys where claimed_at < now() - ${retention}::interval limit 1000
-      )
-    `;
-    removed = count;
-  }
+async function removeOld({ sql }: Database, most: number): Promise<number> {
+  const { count } = await sql`
+    delete from plinth.idempotency_keys
+    where (tenant_id, scope, key) in (
+      select tenant_id, scope, key from plinth.idempotency_keys where claimed_at < now() - ${retention}::interval limit ${most}
+    )
+  `;
+  return count;
 }

@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { testDatabase, type TestDatabase } from '../testing/database.ts';
 import { outboxSweep, pruneOnce } from './outbox-pruning.ts';
-import { startSweeps } from './sweeps.ts';
+import { startSweeps } from './engine/testing/sweeping.ts';
 import type { Sql } from './sql.ts';
 
 let db: TestDatabase;
@@ -55,7 +55,7 @@ test('it runs by itself, and says so', async () => {
   await write('acme', 8, 3);
   const lines: string[] = [];
   const log = pino({}, { write: (line: string) => void lines.push(line) });
-  const pruning = startSweeps({ db, log }, [outboxSweep({ db, service: 'things' })]);
+  const pruning = startSweeps(db, [outboxSweep({ db, service: 'things' })], log);
   await expect.poll(left).toEqual({});
   await pruning.stop();
   expect(JSON.parse(lines[0]!)).toMatchObject({

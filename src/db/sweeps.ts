@@ -1,8 +1,7 @@
-import type { Database } from './index.ts';
-import type { Log } from './log.ts';
-import { periodic } from './periodic.ts';
-
-/** Periodic work in one of the processes: it ends what has expired and deletes what is no longer needed. */
+/**
+ * Periodic work that the engine of the background jobs runs in one of the processes: it ends what has expired and deletes what is no
+ * longer needed.
+ */
 export interface Sweep {
   /** Unique among all sweeps: `<service>.<what>`. */
   readonly name: string;
@@ -25,16 +24,4 @@ export async function runSweep(
   signal?: AbortSignal,
 ): Promise<void> {
   for (const step of steps) while (!signal?.aborted && (await step(batch, signal)) >= batch);
-}
-
-/** Runs sweeps when they are due, until they are stopped. */
-export function startSweeps(
-  { db, log }: { readonly db: Database; readonly log: Log },
-  sweeps: readonly Sweep[],
-): { stop(): Promise<unknown> } {
-  for (const { name, notice } of sweeps) if (notice !== undefined) log.info({ sweep: name }, notice);
-  const running = sweeps.map((sweep) =>
-    periodic({ db, log, name: sweep.name, everyMs: sweep.everyMs, run: (signal) => runSweep(sweep, signal) }),
-  );
-  return { stop: () => Promise.all(running.map((one) => one.stop())) };
 }

@@ -1,6 +1,4 @@
-import { dueWork, type DueWork } from '../db/due-work.ts';
-import type { Database } from '../db/index.ts';
-import type { Log } from '../db/log.ts';
+import type { DueRows, Engine } from '../db/engine/index.ts';
 import type { Outbound } from '../lib/outbound.ts';
 import { attempt, usualRules, type AttemptRequest, type StatusRules, type Verdict } from './attempt.ts';
 import { delayAfter, usualSchedule, type Schedule } from './schedule.ts';
@@ -21,8 +19,7 @@ export interface Outcome {
 }
 
 export interface DeliveryQueueOptions<Due extends DueDelivery> {
-  readonly db: Database;
-  readonly log: Log;
+  readonly engine: Pick<Engine, 'dueRows'>;
   readonly outbound: Pick<Outbound, 'send'>;
   /** Unique among all queues: `<service>_<what>`. */
   readonly name: string;
@@ -39,16 +36,12 @@ export interface DeliveryQueueOptions<Due extends DueDelivery> {
 /** The most deliveries that each process attempts at once. */
 const width = 16;
 
-/** Milliseconds between two looks for due deliveries when no notice arrives. */
-const pollMs = 1_000;
-
 /**
  * Posts what the rows of a service's table have to deliver, at least once each, by any of the processes. The receivers were chosen by
  * outside parties: no request reaches the server's own network, and none is redirected.
  */
 export const createDeliveryQueue = <Due extends DueDelivery>({
-  db,
-  log,
+  engine,
   outbound,
   name,
   claim,
@@ -56,17 +49,16 @@ export const createDeliveryQueue = <Due extends DueDelivery>({
   settle,
   schedule = usualSchedule,
   rules = usualRules,
-}: DeliveryQueueOptions<Due>): DueWork =>
-  dueWork<Due>({
-    db,
-    log,
+}: DeliveryQueueOptions<Due>): DueRows =>
+  engine.dueRows<Due>({
     name,
     width,
-    pollMs,
     claim,
     async run(due) {
       const verdict = await attempt(outbound, await request(due), rules);
-      await settle(due, outcomeOf(verdict, due, schedule, Math.random()));
+      const outcome = outcomeOf(verdict, due, schedule, Math.random());
+      await settle(due, outcome);
+      return outcome.delay === null ? undefined : outcome.delay * 1_000;
     },
   });
 

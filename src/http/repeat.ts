@@ -28,7 +28,11 @@ export const creates = ({ repeatable }: Operation) => repeatable === true;
  * on whose behalf it is used. A response
  * with `Cache-Control: no-store` carries a secret, so only the id of the created resource is remembered.
  */
-export function repeatGuard(operation: Operation, idempotency: Idempotency, log: Logger): Once {
+export function repeatGuard(
+  operation: Operation,
+  idempotency: Pick<Idempotency, 'claim'>,
+  log: Logger,
+): Once {
   return async (req, call, request, carryOut) => {
     const key = req.headers['idempotency-key'];
     if (key === undefined) return carryOut();

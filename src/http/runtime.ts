@@ -38,7 +38,7 @@ export interface RuntimeOptions {
   readonly metrics: Metrics;
   readonly log: Logger;
   /** Keeps the responses to requests with an `Idempotency-Key`. */
-  readonly idempotency: Idempotency | undefined;
+  readonly idempotency: Pick<Idempotency, 'claim'> | undefined;
   /** Whether pages of this origin may open the connection that this URL upgrades; those of the same host may in any case. */
   readonly admitsOrigin?: (url: string, origin: string) => boolean;
   /** Aborted when the server shuts down, which ends event streams. */

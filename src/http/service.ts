@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Engine } from '../db/engine/index.ts';
 import type { Database } from '../db/index.ts';
+import type { Consumer, Outbox } from '../db/relay/relay.ts';
 import type { Sweep } from '../db/sweeps.ts';
 import type { QueueLoad } from '../lib/bounded-queue.ts';
 import type { DomainError } from '../lib/errors.ts';
@@ -87,6 +88,13 @@ export interface Service {
   errorPage?(error: DomainError, status: number): ErrorPage;
   /** Periodic tasks that expire or delete its records. They run while the service runs. */
   readonly sweeps?: readonly Sweep[];
+  /** Declared by a service that emits events: the relay reads its outbox, and events that nobody waits for are deleted after a week. */
+  readonly outbox?: Omit<Outbox, 'service'>;
+  /**
+   * What it takes of the events of all services of the server, its own included. Consumers are called from `start` on, each in one
+   * process at a time, and only where the engine runs.
+   */
+  readonly consumers?: readonly Consumer[];
   /** Starts other background work; called after all services are created, but not in processes that only migrate. */
   start?(): void | Promise<void>;
   /** Stops background work; called after the last request in flight is answered. */

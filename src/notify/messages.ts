@@ -1,4 +1,4 @@
-import { dueWork } from '../db/due-work.ts';
+import type { Engine } from '../db/engine/index.ts';
 import type { Database, Sql } from '../db/index.ts';
 import type { Log } from '../db/log.ts';
 import { newId } from '../lib/ids.ts';
@@ -29,13 +29,13 @@ export interface Messages<Kind extends string> {
   notice(write: MessageWrite, draft: Draft<Kind>): Promise<void>;
   /** Whether text messages can be sent, or kept in the mailbox. */
   readonly canText: boolean;
-  start(): void;
-  /** Takes no more messages and waits for those in progress. */
+  /** Closes the connections over which messages are sent; call it when none is being sent any more. */
   stop(): Promise<void>;
 }
 
 export interface MessagesOptions {
   readonly db: Database;
+  readonly engine: Pick<Engine, 'dueRows'>;
   readonly table: MessageTable;
   readonly ways: Readonly<Record<Channel, Way>>;
   readonly sealer: Sealer;
@@ -48,29 +48,26 @@ export interface MessagesOptions {
 /** The most messages that each process sends at once. */
 const width = 8;
 
-/** Milliseconds between two looks for due messages when no notice arrives. */
-const pollMs = 1_000;
-
 /**
  * Messages are rows, written together with the change that they are about and sent afterwards: no response waits for a mail
  * server, and no message is lost when the server is down.
  */
 export function createMessages<Kind extends string>(options: MessagesOptions): Messages<Kind> {
-  const { db, table, ways, limits, refusal, log } = options;
+  const { db, engine, table, ways, limits, refusal } = options;
   const drivers = driversOf(ways);
-  const work = dueWork<DueMessage>({
-    db,
-    log,
-    name: `${table.schema}_messages`,
-    width,
-    pollMs,
-    claim: (count) => messageStore(db.sql, table).claim([...drivers.keys()], count),
-    run: (message) => sendOnce(options, drivers.get(message.channel)!, message),
-  });
+  const work =
+    drivers.size === 0
+      ? undefined
+      : engine.dueRows<DueMessage>({
+          name: `${table.schema}_messages`,
+          width,
+          claim: (count) => messageStore(db.sql, table).claim([...drivers.keys()], count),
+          run: (message) => sendOnce(options, drivers.get(message.channel)!, message),
+        });
 
   async function queue(write: MessageWrite, draft: Draft<Kind>): Promise<void> {
     await insert(options, write, draft);
-    if (drivers.has(draft.channel)) await work.wake(write.sql);
+    if (drivers.has(draft.channel)) await work?.wake(write.sql);
   }
 
   async function trySend(write: MessageWrite, draft: Draft<Kind>, asked = askedByNobody): Promise<number> {
@@ -90,11 +87,7 @@ export function createMessages<Kind extends string>(options: MessagesOptions): M
       if (wait === 0) await queue(write, draft);
     },
     canText: ways.sms !== undefined,
-    start() {
-      if (drivers.size > 0) work.start();
-    },
     async stop() {
-      await work.stop();
       await Promise.all([...drivers.values()].map((driver) => driver.close()));
     },
   };
@@ -128,27 +121,32 @@ async function insert(
   });
 }
 
-/** Makes one attempt to send a message and stores its outcome. */
+/** Makes one attempt to send a message and stores its outcome. Returns the milliseconds until the next attempt. */
 async function sendOnce(
   { db, table, sealer, log }: Pick<MessagesOptions, 'db' | 'table' | 'sealer' | 'log'>,
   driver: MessageDriver,
   message: DueMessage,
-): Promise<void> {
+): Promise<number | undefined> {
   const { id, tenant_id, channel, kind, attempts, to, subject, mail_from, content_box } = message;
   const store = messageStore(db.sql, table);
   const problem = await (async () => {
     const { text, html } = openContent(sealer, table.schema, tenant_id, content_box);
     await driver.send({ id, to, subject, mail_from, text, html });
   })().then(() => undefined, codeOf);
-  if (problem === undefined) return store.sent(message);
+  if (problem === undefined) {
+    await store.sent(message);
+    return undefined;
+  }
   const delay = delayAfter(attempts + 1, Math.random());
   const facts = { message: id, channel, kind, problem };
   if (delay === undefined) {
     log.error(facts, 'a message was not sent and is given up');
-    return store.failed(message);
+    await store.failed(message);
+    return undefined;
   }
   log.warn(facts, 'a message was not sent and will be tried again');
-  return store.tryAgain(message, delay);
+  await store.tryAgain(message, delay);
+  return delay * 1_000;
 }
 
 /** A one-word error code: the texts of mail servers repeat addresses, which must not be logged. */

@@ -1,12 +1,13 @@
 import type { Context } from '../http/context.ts';
 import type { Asks, PortsOf } from '../http/port.ts';
-import type { ServiceModule } from '../http/service.ts';
+import type { Service, ServiceModule } from '../http/service.ts';
 
-/** A made-up service that asks others. Each operation, such as `Info_get`, is answered by its handler. */
+/** A made-up service that asks others. Each operation, such as `Info_get`, is answered by its handler; `more` is what else it has. */
 export function madeUp<const Asked extends Asks>(
   name: string,
   asks: Asked,
   handlers: Record<string, (ports: PortsOf<Asked>, request: never, context: Context) => unknown>,
+  more: Partial<Service> = {},
 ): ServiceModule {
   const module: ServiceModule<Record<never, never>, Asked> = {
     name,
@@ -21,7 +22,7 @@ export function madeUp<const Asked extends Asks>(
         const own = (resources[resource] ??= {});
         own[method] = async (request: never, context: Context) => handler(ports, request, context);
       }
-      return bareService(resources);
+      return { ...bareService(resources), ...more };
     },
   };
   return module;

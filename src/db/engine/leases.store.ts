@@ -32,6 +32,11 @@ export const leaseStore = (sql: Sql) => ({
     return lease?.expires_at;
   },
 
+  /** Ends a lease; its jobs are left to the reaper. */
+  async end(id: string): Promise<void> {
+    await sql`delete from jobs.lease where id = ${id}`;
+  },
+
   /** Ends a lease. Its jobs wait again at once, and their attempts do not count. Returns the queues of these jobs. */
   async release(id: string): Promise<string[]> {
     const rows = await sql<{ queue: string }[]>`

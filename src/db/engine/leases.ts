@@ -22,6 +22,8 @@ export interface LeasesDeps {
   readonly hint: (queues: ReadonlySet<string>) => void;
   /** The ids of the jobs that this process holds. */
   readonly held: () => string[];
+  /** Called with a lease before it is taken. */
+  readonly onTaken: (leaseId: string) => void;
   /** Called when the lease has ended although this process lives: it holds none of its jobs any more. */
   readonly onLost: (leaseId: string) => void;
 }
@@ -63,6 +65,7 @@ export function createLeases(deps: LeasesDeps): Leases {
 
   async function take(): Promise<void> {
     const began = process.hrtime.bigint();
+    deps.onTaken(id);
     const worker = `${hostname()}:${process.pid}`.slice(0, 128);
     await store.create({ id, kind: 'process', ...platform, worker, ttlMs });
     Atomics.store(cells, cell.renewed, began);
@@ -133,13 +136,24 @@ export function createLeases(deps: LeasesDeps): Leases {
   };
 }
 
+type ReapDeps = Pick<LeasesDeps, 'db' | 'log' | 'maxLost' | 'hint'>;
+
+/** The part of the usual time over which jobs are spread whose process was seen to die: they run again within a second. */
+const seenToDie = 0.5;
+
+/** Ends the lease of a process that has died. The reaper of a living process would do so when the lease has run out. */
+export async function endLease(deps: ReapDeps, id: string): Promise<void> {
+  await leaseStore(deps.db.background).end(id);
+  await reap(deps, seenToDie);
+}
+
 /** Puts jobs back whose lease has ended, and fails attempts that take too long, until none is left. */
-async function reap({ db, log, maxLost, hint }: LeasesDeps): Promise<void> {
+async function reap({ db, log, maxLost, hint }: ReapDeps, widest = 1): Promise<void> {
   for (let count = mostAstray; count === mostAstray;)
     count = await db.transaction(async (sql) => {
       const jobs = await leaseStore(sql).astray(graceMs, mostAstray);
       if (jobs.length === 0) return 0;
-      const list = jobs.map((job) => ({ ...job, outcome: outcomeOf(job, job.overdue, maxLost) }));
+      const list = jobs.map((job) => ({ ...job, outcome: outcomeOf(job, job.overdue, maxLost, widest) }));
       const { queues } = await conclude(sql, list);
       const late = jobs.filter(({ overdue }) => overdue);
       if (late.length > 0) await leaseStore(sql).noteLost(late);
@@ -151,10 +165,10 @@ async function reap({ db, log, maxLost, hint }: LeasesDeps): Promise<void> {
     });
 }
 
-const outcomeOf = (job: ClaimedJob, overdue: boolean, maxLost: number): Outcome =>
+const outcomeOf = (job: ClaimedJob, overdue: boolean, maxLost: number, widest: number): Outcome =>
   overdue
     ? afterFailure(attempted(job), { error: timeoutText(job.timeout_ms) }, Math.random())
-    : afterLoss(attempted(job), maxLost, Math.random());
+    : afterLoss(attempted(job), maxLost, Math.random() * widest);
 
 /** What judges the end of a claimed job's attempt. */
 export const attempted = (job: ClaimedJob): Attempted => ({

@@ -13,9 +13,10 @@ import {
 } from './claim.store.ts';
 import type { Leases } from './leases.ts';
 import { afterPostponement } from './outcomes.ts';
+import { emptyTally, type Ending } from './figures.ts';
 import { claimSize, endRate } from './prefetch.ts';
 import { isPassing, pauseMs } from './repetition.ts';
-import type { Settler } from './settler.ts';
+import type { End, Settler } from './settler.ts';
 
 export interface QueueWorkerDeps {
   readonly db: Database;
@@ -38,6 +39,7 @@ const longestWaitMs = 60_000;
 /** The jobs of one queue in this process: those that run, and those that are claimed and wait for a slot. */
 export class QueueWorker {
   readonly handlers = new Map<string, Handler>();
+  readonly tally = emptyTally();
   /** The most jobs that run at once. */
   concurrency: number;
   /** Whether a slot waits until the end of its job is recorded. */
@@ -150,6 +152,7 @@ export class QueueWorker {
     this.#limited = taken.limited;
     this.#more = taken.more;
     this.#failures = 0;
+    this.tally.claimed += taken.jobs.length;
     if (request.leaseId === leases.id()) this.#waiting.push(...taken.jobs);
     this.#fill();
     return taken;
@@ -175,6 +178,7 @@ export class QueueWorker {
     const attempt = begin(job, this.handlers.get(job.name), this.#deps);
     const settled = attempt.ended.then(async (end) => {
       const recorded = end === undefined ? undefined : settler.settle(job, end);
+      this.tally.ended[endingOf(end)] += 1;
       if (this.settlesEach) await recorded;
       this.#running.delete(job);
       this.#rate.note();
@@ -185,6 +189,9 @@ export class QueueWorker {
     this.#running.set(job, { attempt, settled });
   }
 }
+
+const endingOf = (end: End | undefined): Ending =>
+  end === undefined ? 'recorded' : 'outcome' in end ? end.outcome.state : 'completed';
 
 /** Connections of the background reuse plans anyway; PGlite has one connection, which services use too. */
 async function claimAlone(db: Database, request: ClaimRequest): Promise<Claim> {

@@ -44,7 +44,7 @@ test('an engine that runs prunes its outbox', async () => {
   const engine = createEngine({ db, log: pino({ level: 'silent' }) });
   await engine.start();
   const pruned = () =>
-    db.sql`select name from plinth.leases where name = 'jobs.outbox' and due_at > now() + interval '1 minute'`;
+    db.sql`select name from jobs.sweep where name = 'jobs.outbox' and due_at > now() + interval '1 minute'`;
   await expect.poll(pruned).toEqual([{ name: 'jobs.outbox' }]);
   await engine.stop(0);
 });

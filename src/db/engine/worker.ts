@@ -3,8 +3,9 @@ import type { Database } from '../index.ts';
 import type { Log } from '../log.ts';
 import type { Handler } from './attempt.ts';
 import { waitingQueues } from './claim.store.ts';
+import type { QueueTally } from './figures.ts';
 import type { Hints } from './hints.ts';
-import { createLeases } from './leases.ts';
+import type { Leases } from './leases.ts';
 import { QueueWorker } from './queue-worker.ts';
 import { isPassing } from './repetition.ts';
 import { createSettler } from './settler.ts';
@@ -13,10 +14,10 @@ export interface WorkerDeps {
   readonly db: Database;
   readonly log: Log;
   readonly hints: Hints;
+  /** The lease of this process. It begins before the worker does, and ends after it. */
+  readonly leases: Leases;
   /** Milliseconds between two looks for jobs of which no hint told; an idle worker looks up to four times less often. */
   readonly pollMs: number;
-  readonly ttlMs: number;
-  readonly maxLost: number;
   readonly maxOutput: number;
   /** The most jobs of a queue that run at once, unless `handle` says. */
   readonly concurrency: number;
@@ -32,7 +33,13 @@ export interface HandleOptions {
 /** Executes the jobs of the queues that have handlers. */
 export interface Worker {
   handle(queue: string, name: string, handler: Handler, options?: HandleOptions): void;
-  start(): Promise<void>;
+  /** The ids of the jobs that this process holds. */
+  held(): string[];
+  /** What this process has done with the jobs of each queue. */
+  tallies(): ReadonlyMap<string, Readonly<QueueTally>>;
+  /** Forgets the jobs under a lease that has ended. */
+  drop(leaseId: string): void;
+  start(): void;
   /** Claims nothing more and lets handlers end, for up to `graceMs`; what is left then runs again elsewhere. */
   stop(graceMs: number): Promise<void>;
 }
@@ -44,12 +51,6 @@ export function createWorker(deps: WorkerDeps): Worker {
   const { db, log, hints, pollMs } = deps;
   const queues = new Map<string, QueueWorker>();
   const settler = createSettler({ db, log, hint: hints.give });
-  const leases = createLeases({
-    ...deps,
-    hint: hints.give,
-    held: () => [...settler.unsettled(), ...[...queues.values()].flatMap((queue) => queue.held())],
-    onLost: (leaseId) => queues.forEach((queue) => queue.drop(leaseId)),
-  });
   let started = false;
   let unlisten = () => {};
   let timer: NodeJS.Timeout | undefined;
@@ -76,7 +77,7 @@ export function createWorker(deps: WorkerDeps): Worker {
   function queueOf(name: string): QueueWorker {
     const known = queues.get(name);
     if (known !== undefined) return known;
-    const queue = new QueueWorker({ ...deps, queue: name, leases, settler }, deps.concurrency);
+    const queue = new QueueWorker({ ...deps, queue: name, settler }, deps.concurrency);
     queues.set(name, queue);
     if (started) queue.look();
     return queue;
@@ -91,8 +92,11 @@ export function createWorker(deps: WorkerDeps): Worker {
       if (settle !== undefined) queue.settlesEach = settle === 'each';
     },
 
-    async start() {
-      await leases.start();
+    held: () => [...settler.unsettled(), ...[...queues.values()].flatMap((queue) => queue.held())],
+    tallies: () => new Map([...queues].map(([name, { tally }]) => [name, tally])),
+    drop: (leaseId) => queues.forEach((queue) => queue.drop(leaseId)),
+
+    start() {
       started = true;
       unlisten = hints.listen(onHint);
       onHint(undefined);
@@ -114,7 +118,6 @@ export function createWorker(deps: WorkerDeps): Worker {
         await within(idle, left(1));
       }
       await settler.close(left(1));
-      await leases.stop();
     },
   };
 }

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, expect, inject, test } from 'vitest';
 import { childEnvironment } from '../../testing/child-server.ts';
 import { childDatabase, type ChildDatabase } from '../../testing/database.ts';
 import { type Database, openDatabase } from '../index.ts';
-import { createRelay } from './relay.ts';
+import { createRelay } from './testing/relaying.ts';
 import { createTaken, left, storing, takenBy, written } from './testing/taken.ts';
 
 const program = fileURLToPath(new URL('./testing/relay-process.ts', import.meta.url));

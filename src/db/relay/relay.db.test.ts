@@ -5,8 +5,9 @@ import type { Log } from '../index.ts';
 import { emit } from '../outbox.ts';
 import { pruneOnce } from '../outbox-pruning.ts';
 import { passageStore } from './relay.store.ts';
-import { createRelay, type Consumer, type Relay } from './relay.ts';
+import type { Consumer } from './relay.ts';
 import { relayBacklog } from './backlog.ts';
+import { createRelay, type Relay } from './testing/relaying.ts';
 import { change, createTaken, eventOf, left, storing, takenBy, upTo, written } from './testing/taken.ts';
 
 const log = pino({ level: 'silent' });

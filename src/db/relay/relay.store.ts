@@ -83,6 +83,27 @@ export async function register(
     select service, consumer from forgotten order by service, consumer`;
 }
 
+/** The services that have events for a consumer: new ones, or those of a held subject that is to be tried again. One statement finds them. */
+export async function withNews(
+  sql: Sql,
+  services: readonly string[],
+  consumer: string,
+): Promise<ReadonlySet<string>> {
+  if (services.length === 0) return new Set();
+  const asked = services.map((service, at) => {
+    const outbox = sql(`${service}.outbox`);
+    const own = sql`service = ${service} and consumer = ${consumer}`;
+    return sql`${at === 0 ? sql`` : sql`union all`}
+      select ${service}::text as service, exists (select from ${outbox} where relay_number is null)
+        or exists (
+          select from ${outbox} where relay_number > (select reached from plinth.relay_positions where ${own})
+        )
+        or exists (select from plinth.relay_held where ${own} and retry_at <= now()) as news`;
+  });
+  const rows = await sql<{ service: string }[]>`select service from (${asked}) as asked where news`;
+  return new Set(rows.map(({ service }) => service));
+}
+
 /** One outbox and one consumer. */
 interface Place extends Outbox {
   readonly db: Database;

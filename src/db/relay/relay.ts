@@ -2,10 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '../index.ts';
 import type { Log } from '../log.ts';
 import { forgottenDays } from '../outbox-readers.ts';
-import { periodic } from '../periodic.ts';
+import type { Sweep } from '../sweeps.ts';
 import { callsOf, type Consumer } from './consumer.ts';
 import { passage, retryAfter, type Passage } from './passage.ts';
-import { type Outbox, passageStore, register } from './relay.store.ts';
+import { type Outbox, passageStore, register, withNews } from './relay.store.ts';
 
 export type { Consumer } from './consumer.ts';
 export type { Outbox, RelayedEvent } from './relay.store.ts';
@@ -21,12 +21,8 @@ export interface RelayOptions {
   readonly limitMs?: number;
 }
 
-/** Hands the events of the outboxes to the consumers until it is stopped. */
-export interface Relay {
-  start(): void;
-  /** Begins no more calls, asks those in progress to give up and waits for the work in progress. */
-  stop(): Promise<void>;
-}
+/** Milliseconds after which a run ends, and any process may begin the next one. */
+const stayMs = 60_000;
 
 /**
  * Hands every event to every consumer at least once, also when processes are killed, and the events of a subject in the order in
@@ -38,58 +34,68 @@ export interface Relay {
  * a consumer has had is one number. This holds whatever other transactions are open, and after a restore into another server, where
  * transaction ids begin anew.
  *
- * One process at a time serves a consumer, by the lease of a sweep. A subject that fails is put aside, and with it its own later
- * events only. When all consumers have had an event, it is deleted. A consumer that is stuck keeps its events, however old they become;
- * they are counted in the metrics, and one that no process has run for a week is forgotten.
+ * One process at a time serves a consumer: each is a sweep, which the engine runs. A subject that fails is put aside, and with it its
+ * own later events only. When all consumers have had an event, it is deleted. A consumer that is stuck keeps its events, however old
+ * they become; they are counted in the metrics, and one that no process has run for a week is forgotten.
  */
-export function createRelay({
-  db,
-  log,
-  outboxes,
-  consumers,
-  everyMs = 1_000,
-  limitMs = 30_000,
-}: RelayOptions): Relay {
-  let running: { stop(): Promise<void> }[] = [];
+export function relaySweeps(options: RelayOptions): Sweep[] {
+  const { db, log, outboxes, consumers, everyMs = 1_000 } = options;
   const services = outboxes.map(({ service }) => service);
   const names = consumers.map(({ name }) => name);
 
-  function begin(consumer: Consumer) {
-    const calls = callsOf(consumer, limitMs);
-    const passages = outboxes.map((outbox) => {
-      const store = passageStore(db, outbox, consumer.name);
-      return passage({ service: outbox.service, store, calls, log });
-    });
-    let failures = 0;
-    return periodic({
-      db,
-      log,
-      everyMs,
-      name: `relay.${consumer.name}`,
-      async run(signal) {
-        const forgotten = await register(db.background, services, names);
-        if (forgotten.length > 0)
-          log.error(
-            { forgotten },
-            `nobody ran a consumer for ${forgottenDays} days; it has missed the events that were deleted meanwhile`,
-          );
-        const trouble = await forwardAll(passages, signal);
-        failures = trouble === undefined ? 0 : failures + 1;
-        if (trouble === undefined) return;
-        // The lease is kept meanwhile, so that the other processes do not try in its place.
-        await delay(retryAfter(failures), undefined, { signal, ref: false }).catch(() => {});
-        throw trouble.error;
-      },
-    });
+  async function note(): Promise<void> {
+    const forgotten = await register(db.background, services, names);
+    if (forgotten.length > 0)
+      log.error(
+        { forgotten },
+        `nobody ran a consumer for ${forgottenDays} days; it has missed the events that were deleted meanwhile`,
+      );
   }
 
-  return {
-    start() {
-      running = consumers.map(begin);
-    },
-    async stop() {
-      await Promise.all(running.map((one) => one.stop()));
-    },
+  return consumers.map((consumer): Sweep => {
+    const forward = forwarding(options, consumer);
+    return {
+      name: `relay.${consumer.name}`,
+      everyMs,
+      batch: 1,
+      steps: [
+        async (_, signal = never) => {
+          await note();
+          // A run stays for a while, so that the usual look, which finds nothing, is all that it costs.
+          const until = performance.now() + stayMs;
+          do {
+            await forward(signal);
+            await delay(everyMs, undefined, { signal, ref: false }).catch(() => {});
+          } while (!signal.aborted && performance.now() < until);
+          return 0;
+        },
+      ],
+    };
+  });
+}
+
+const never = new AbortController().signal;
+
+/** Returns a function that hands on all events that a consumer has not had. */
+function forwarding({ db, log, outboxes, limitMs = 30_000 }: RelayOptions, consumer: Consumer) {
+  const calls = callsOf(consumer, limitMs);
+  const passages = outboxes.map((outbox) => {
+    const store = passageStore(db, outbox, consumer.name);
+    return passage({ service: outbox.service, store, calls, log });
+  });
+  const services = outboxes.map(({ service }) => service);
+  let failures = 0;
+  return async (signal: AbortSignal): Promise<void> => {
+    const busy = await withNews(db.background, services, consumer.name);
+    const trouble = await forwardAll(
+      passages.filter(({ service }) => busy.has(service)),
+      signal,
+    );
+    failures = trouble === undefined ? 0 : failures + 1;
+    if (trouble === undefined) return;
+    // The sweep is held meanwhile, so that the other processes do not try in its place.
+    await delay(retryAfter(failures), undefined, { signal, ref: false }).catch(() => {});
+    throw trouble.error;
   };
 }
 

@@ -1,7 +1,8 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { testDatabase, type TestDatabase } from '../../testing/database.ts';
-import { createRelay, type RelayedEvent } from './relay.ts';
+import type { RelayedEvent } from './relay.ts';
+import { createRelay } from './testing/relaying.ts';
 import { left } from './testing/taken.ts';
 
 const log = pino({ level: 'silent' });

@@ -11,12 +11,11 @@
  *   `<resource>:<action>`.
  * - Change: one revocation or reduction of rights, pushed to every process that caches principals.
  */
-import { outboxSweep } from '../../db/outbox-pruning.ts';
 import { accessToken } from '../../http/access-token.ts';
 import { sessionToken } from '../../http/credentials.ts';
 import type { Service, ServiceModule } from '../../http/service.ts';
 import { appRemoval } from './apps/app-removal.ts';
-import { createLogouts } from './oauth/backchannel-logout.ts';
+import { notifyOfLogouts } from './oauth/backchannel-logout.ts';
 import { ensureFirstApp } from './directory/first-app.ts';
 import { metadataPathOf } from './directory/issuer.ts';
 import { encodeErrorOf } from './oauth/oauth-errors.ts';
@@ -27,7 +26,7 @@ import { renderPage } from './views/layout.ts';
 import { plainLook } from './views/look.ts';
 import { unexpectedPage } from './views/message-pages.ts';
 import { remotePrincipals } from './oauth/access/remote-principals.ts';
-import { startRequests } from './messages/requests.ts';
+import { carryOutRequests } from './messages/requests.ts';
 import { settings } from './settings.ts';
 import { keyRotation } from './oauth/keys/signing-key-rotation.ts';
 import { remainsSweep } from './sweep.ts';
@@ -44,22 +43,18 @@ export const auth: ServiceModule<typeof settings> = {
   },
   basePath: ({ basePath }) => ({ documented: '/v1/auth', served: basePath }),
   async create(given): Promise<Service> {
-    const { db, log } = given;
+    const { db, engine, log } = given;
     await ensureFirstApp(db);
     const { parts, denylist, activity, principals } = createParts(given);
-    const { changes, passwords, limits, outbound, messages, deliveries, issuer } = parts;
-    const logouts = createLogouts(parts);
+    const { changes, passwords, limits, outbound, messages, issuer } = parts;
+    notifyOfLogouts(engine, parts);
+    carryOutRequests(engine, parts);
     const origins = createOrigins({ db, changes, log });
-    const background: { stop(): Promise<unknown> }[] = [];
     return {
       handlers: handlersOf(parts),
       encodeError: (error, _status, operation) => encodeErrorOf(error, operation),
-      sweeps: [
-        remainsSweep(db),
-        appRemoval(db),
-        keyRotation(parts),
-        outboxSweep({ db, service: 'auth', needed: isDelivered }),
-      ],
+      sweeps: [remainsSweep(db), changes.sweep, appRemoval(db), keyRotation(parts)],
+      outbox: { needed: isDelivered },
       errorPage: (error) => renderPage(unexpectedPage(error), plainLook('Plinth')),
       credentials: [sessionToken(principals.ofSession), accessToken(parts.accessTokens.resolve)],
       alsoAt: { Discovery_authorizationServer: metadataPathOf(issuer) },
@@ -77,13 +72,10 @@ export const auth: ServiceModule<typeof settings> = {
         await denylist.start();
         await origins.load();
         activity.start();
-        deliveries.start();
         messages.start();
-        logouts.start();
-        background.push(activity, deliveries, messages, logouts, startRequests(parts));
       },
       async stop() {
-        await Promise.all(background.map((work) => work.stop()));
+        await Promise.all([activity.stop(), messages.stop()]);
         limits.stop();
         await outbound.close();
         denylist.stop();

@@ -44,6 +44,7 @@ export type Parts = ReturnType<typeof createParts>['parts'];
 /** Creates what the handlers and the background work of the service share, in the order in which the parts need each other. */
 export function createParts({
   db,
+  engine,
   settings,
   sealer,
   production,
@@ -66,11 +67,12 @@ export function createParts({
     allowPrivate: allowPrivateTargets,
     allowNetworks: settings.allowNetworks,
   });
-  const deliveries = createDeliveries({ db, clock: changes.clock, outbound, sealer, log });
+  const deliveries = createDeliveries({ db, engine, clock: changes.clock, outbound, sealer });
   const issuer = issuerOf(settings, publicUrl);
   const byAddress = limitsByAddress(settings.rateLimit, production);
   const messages = createUserMessages({
     db,
+    engine,
     settings,
     production,
     byNetwork: byAddress,

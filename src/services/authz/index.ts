@@ -1,4 +1,3 @@
-import { outboxSweep } from '../../db/outbox-pruning.ts';
 import type { ServiceModule } from '../../http/service.ts';
 import { assignments } from './assignments.ts';
 import { decisions } from './decisions.ts';
@@ -52,12 +51,8 @@ export const authz = {
         Subjects: subjects(deps),
       },
       encodeError,
-      sweeps: [
-        expiredSweep(db),
-        goneRolesSweep(db),
-        changesSweep(db, settings.changesRetention),
-        outboxSweep({ db, service: 'authz' }),
-      ],
+      sweeps: [expiredSweep(db), goneRolesSweep(db), changesSweep(db, settings.changesRetention)],
+      outbox: {},
       start() {
         stopModels = models.start();
       },

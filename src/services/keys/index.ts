@@ -12,7 +12,6 @@
  * - Usage record: one validation, or one request that a caller reports.
  */
 import { createChanges } from '../../db/changes.ts';
-import { outboxSweep } from '../../db/outbox-pruning.ts';
 import type { Service, ServiceModule } from '../../http/service.ts';
 import { keyCredential, remoteKeyCredential } from './credentials.ts';
 import { encodeError } from './errors.ts';
@@ -51,12 +50,8 @@ export const keys: ServiceModule<typeof settings> = {
       },
       encodeError,
       credentials: [keyCredential(validator)],
-      sweeps: [
-        expirySweep(db),
-        remainsSweep(db),
-        ...usageSweeps(db, settings),
-        outboxSweep({ db, service: 'keys' }),
-      ],
+      sweeps: [expirySweep(db), remainsSweep(db), changes.sweep, ...usageSweeps(db, settings)],
+      outbox: {},
       queues: () => [{ queue: 'keys.usage', ...validator.recorder.load() }],
       async start() {
         await changes.start();

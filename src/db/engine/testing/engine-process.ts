@@ -74,6 +74,16 @@ const commands = {
     );
     await engine.start();
   },
+  /** Runs a sweep that notes that it has begun and goes on until it is asked to end. */
+  async sweep({ name, everyMs }: { name: string; everyMs: number }) {
+    const step = async (_: number, signal?: AbortSignal) => {
+      await db.sql`insert into swept (pid) values (${pid})`;
+      await new Promise((resolve) => signal?.addEventListener('abort', resolve));
+      return 0;
+    };
+    engine.sweep({ name, everyMs, batch: 1, steps: [step] });
+    await engine.start();
+  },
   release: () => released(),
   enqueue: ({ count, ...job }: { count: number; name: string; queue: string }) =>
     engine.enqueue(Array.from({ length: count }, () => job)),

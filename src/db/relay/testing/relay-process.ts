@@ -4,7 +4,7 @@
  */
 import { pino } from 'pino';
 import { openDatabase } from '../../index.ts';
-import { createRelay } from '../relay.ts';
+import { createRelay } from './relaying.ts';
 import { change, storing } from './taken.ts';
 
 const [dataDir = '', url] = process.argv.slice(2);

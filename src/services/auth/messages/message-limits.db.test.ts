@@ -9,6 +9,7 @@ import {
   type TestServer,
 } from '../../../testing/server.ts';
 import { readSettings } from '../../../lib/settings.ts';
+import { createEngine } from '../../../db/engine/index.ts';
 import { createUserMessages } from './messages.ts';
 import { settings } from '../settings.ts';
 import { newEmail, newPhone, newSlug, tools } from '../testing/index.ts';
@@ -116,6 +117,7 @@ describe('with the limits that hold unless they are set, outside production too'
     const { db } = server;
     const messages = createUserMessages({
       db,
+      engine: createEngine({ db, log: pino({ level: 'silent' }) }),
       settings: readSettings(settings, {}),
       production: false,
       byNetwork: true,

@@ -1,5 +1,6 @@
 import type { Message } from '../../../../generated/auth/types.ts';
 import type { Clock } from '../../../db/clock.ts';
+import type { Engine } from '../../../db/engine/index.ts';
 import type { Database } from '../../../db/index.ts';
 import type { Log } from '../../../db/log.ts';
 import type { Sealer } from '../../../lib/seal.ts';
@@ -11,10 +12,14 @@ import { TooManyAttempts } from '../errors.ts';
 import { messageTable } from './messages.store.ts';
 
 /** The messages that the service sends to users. */
-export type UserMessages = Messages<Message['kind']>;
+export interface UserMessages extends Messages<Message['kind']> {
+  /** Says what the operator should know. */
+  start(): void;
+}
 
 interface UserMessagesDeps {
   readonly db: Database;
+  readonly engine: Pick<Engine, 'dueRows'>;
   readonly settings: MessageSettings;
   readonly production: boolean;
   /** Whether callers are told apart by network: on loopback all come from the same one. */
@@ -27,6 +32,7 @@ interface UserMessagesDeps {
 /** @throws SettingError if the settings of messages contradict one another */
 export function createUserMessages({
   db,
+  engine,
   settings,
   production,
   byNetwork,
@@ -37,6 +43,7 @@ export function createUserMessages({
   const ways = waysOf(settings, { prefix: 'PLINTH_AUTH', production, clock });
   const messages = createMessages<Message['kind']>({
     db,
+    engine,
     table: messageTable,
     ways,
     sealer,
@@ -48,7 +55,6 @@ export function createUserMessages({
     ...messages,
     start() {
       if (ways.email === undefined) log.warn('PLINTH_AUTH_SMTP_URL is not set: mail waits until it is');
-      messages.start();
     },
   };
 }

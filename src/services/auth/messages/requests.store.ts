@@ -12,18 +12,29 @@ export interface AddressRequest {
   readonly network: string | null;
 }
 
+/** How long a request is claimed, in seconds: it takes a few statements. */
+const claimSeconds = 15;
+
 /** Every statement about requests for messages. */
 export const requestStore = (sql: Sql) => ({
   async insert(request: AddressRequest): Promise<void> {
     await sql`insert into auth.requests ${sql(request)}`;
   },
 
-  async oldest(count: number): Promise<AddressRequest[]> {
+  /** Claims the oldest ones. One that fails is due again when its claim ends, and does not block the others meanwhile. */
+  async claim(count: number): Promise<AddressRequest[]> {
     return await sql<AddressRequest[]>`
-      select id, tenant_id, app_id, kind, email, network
-      from auth.requests
-      order by created_at, id
-      limit ${count}`;
+      update auth.requests
+      set claimed_until = now() + ${claimSeconds} * interval '1 second'
+      from (
+        select tenant_id, id from auth.requests
+        where claimed_until is null or claimed_until <= now()
+        order by created_at, id
+        limit ${count}
+        for update skip locked
+      ) as due
+      where requests.tenant_id = due.tenant_id and requests.id = due.id
+      returning requests.id, requests.tenant_id, app_id, kind, email, network`;
   },
 
   /** Returns false if another process has taken it. */

@@ -1,6 +1,6 @@
 import { DomainError } from '../../../lib/errors.ts';
 import { newId } from '../../../lib/ids.ts';
-import { periodic } from '../../../db/periodic.ts';
+import type { Engine } from '../../../db/engine/index.ts';
 import { askedBy } from '../../../notify/message-limits.ts';
 import { sendOneTime } from './account-messages.ts';
 import { accountStore, type Account } from '../directory/accounts.store.ts';
@@ -11,10 +11,6 @@ import { requestStore, type AddressRequest } from './requests.store.ts';
 import { cleanEmail } from '../text/text-rules.ts';
 
 const channel = 'auth_requests';
-/** Maximum number of requests read at once. */
-const batch = 100;
-/** Notifications can get lost; then polling finds the requests at this interval. */
-const sweepMs = 10_000;
 
 /** Records that a message is wanted. Whether the account exists is looked up later: the response does not wait for it. */
 export const requestMessage = (
@@ -31,56 +27,14 @@ export const requestMessage = (
     await db.notices.send(sql, channel, '');
   });
 
-/** Carries out requests as soon as they are made. */
-export function startRequests(deps: Deps): { stop(): Promise<void> } {
-  const { db, log } = deps;
-  const ended = new AbortController();
-  let running: Promise<void> | undefined;
-  let again = false;
-
-  /** Runs one pass at a time; requests that arrive meanwhile get one more pass. */
-  function wake(): Promise<void> {
-    again = true;
-    return (running ??= runs().finally(() => (running = undefined)));
-  }
-  async function runs(): Promise<void> {
-    while (again && !ended.signal.aborted) {
-      again = false;
-      await carryOutAll(deps, ended.signal).catch((error: unknown) =>
-        log.warn({ err: error }, 'requests for messages were not read and will be tried again'),
-      );
-    }
-  }
-
-  const quiet = db.notices.listen(
-    channel,
-    () => void wake(),
-    () => void wake(),
-  );
-  const sweep = periodic({ db, log, name: 'auth.requests', everyMs: sweepMs, run: wake });
-  return {
-    async stop() {
-      quiet();
-      ended.abort();
-      await Promise.all([sweep.stop(), running]);
-    },
-  };
-}
-
-/** A failed request does not block the others; it is retried with the next pass. */
-async function carryOutAll(deps: Deps, signal: AbortSignal): Promise<void> {
-  for (let done = batch; done === batch && !signal.aborted;) {
-    done = 0;
-    for (const request of await requestStore(deps.db.sql).oldest(batch)) {
-      if (signal.aborted) return;
-      try {
-        await carryOut(deps, request);
-        done += 1;
-      } catch (error) {
-        deps.log.warn({ err: error, request: request.id }, 'a message was not made and will be tried again');
-      }
-    }
-  }
+/** Has the engine carry out requests as soon as they are made, in the order in which they were. */
+export function carryOutRequests(engine: Pick<Engine, 'dueRows'>, deps: Deps): void {
+  engine.dueRows<AddressRequest>({
+    name: channel,
+    width: 1,
+    claim: (count) => requestStore(deps.db.sql).claim(count),
+    run: (request) => carryOut(deps, request),
+  });
 }
 
 /** Looks the address up and sends the message if an account has it. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { importJWK, SignJWT } from 'jose';
-import type { DueWork } from '../../../db/due-work.ts';
+import type { Engine } from '../../../db/engine/index.ts';
 import { usualRules, type AttemptRequest, type StatusRules } from '../../../delivery/attempt.ts';
 import { createDeliveryQueue, type Outcome } from '../../../delivery/delivery-queue.ts';
 import { logoutStore, type DueLogout, type Logout } from './backchannel-logout.store.ts';
@@ -34,10 +34,11 @@ export function tellOfLogouts(
 /** A client confirms a logout with 200 or 204 (OpenID Connect Back-Channel Logout 1.0, section 2.8). */
 const rules: StatusRules = { ...usualRules, isDelivered: (status) => status === 200 || status === 204 };
 
-/** Notifies clients of ended sessions until they confirm, or no attempts are left. */
-export function createLogouts(
+/** Has the engine notify clients of ended sessions until they confirm, or no attempts are left. */
+export function notifyOfLogouts(
+  engine: Pick<Engine, 'dueRows'>,
   deps: Pick<Deps, 'db' | 'outbound' | 'signingKeys' | 'changes' | 'issuer' | 'log'>,
-): Pick<DueWork, 'start' | 'stop'> {
+): void {
   const { db, outbound, log } = deps;
 
   async function request(logout: DueLogout): Promise<AttemptRequest> {
@@ -56,9 +57,8 @@ export function createLogouts(
     await store.delete(logout);
   }
 
-  return createDeliveryQueue<DueLogout>({
-    db,
-    log,
+  createDeliveryQueue<DueLogout>({
+    engine,
     outbound,
     name: 'auth_logouts',
     claim: (count) => logoutStore(db.sql).claim(count),

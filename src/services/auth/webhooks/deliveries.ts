@@ -1,7 +1,6 @@
-import type { DueWork } from '../../../db/due-work.ts';
 import type { Clock } from '../../../db/clock.ts';
+import type { DueRows, Engine } from '../../../db/engine/index.ts';
 import type { Database, Sql } from '../../../db/index.ts';
-import type { Log } from '../../../db/log.ts';
 import type { Event, Written } from '../../../db/outbox.ts';
 import type { Deliver } from '../../../db/write.ts';
 import type { AttemptRequest } from '../../../delivery/attempt.ts';
@@ -16,7 +15,7 @@ import { deliveryStore, type DueDelivery, type NewDelivery } from './deliveries.
 import { webhookStore } from './webhooks.store.ts';
 
 /** Delivers events to webhooks. */
-export interface Deliveries extends DueWork {
+export interface Deliveries extends DueRows {
   /** Creates deliveries for the webhooks subscribed to these events of one app, in the transaction of the events. */
   readonly deliver: Deliver;
   /** Creates a secret with which deliveries to a webhook of the tenant are signed. */
@@ -25,20 +24,19 @@ export interface Deliveries extends DueWork {
 
 interface DeliveriesDeps {
   readonly db: Database;
+  readonly engine: Pick<Engine, 'dueRows'>;
   readonly outbound: Outbound;
   readonly clock: Clock;
   readonly sealer: Sealer;
-  readonly log: Log;
 }
 
 /** The sealing purpose of webhook secrets. */
 const webhookSecrets = 'auth/webhooks/v1';
 
-export function createDeliveries({ db, outbound, clock, sealer, log }: DeliveriesDeps): Deliveries {
+export function createDeliveries({ db, engine, outbound, clock, sealer }: DeliveriesDeps): Deliveries {
   const signer = createSigner({ sealer, clock }, webhookSecrets);
   const queue = createDeliveryQueue<DueDelivery>({
-    db,
-    log,
+    engine,
     outbound,
     name: 'auth_deliveries',
     claim: (count) => deliveryStore(db.sql).claim(count),

@@ -1,4 +1,4 @@
-/** Figures of one sweep or queue of this process, for the metrics. */
+/** Figures of one sweep, or of one kind of due rows, of this process, for the metrics. */
 export interface WorkFigures {
   readonly name: string;
   readonly runs: number;
