@@ -10,7 +10,6 @@
  * - Dead letter: a delivery that failed for good, kept for replay.
  * - Lane: all deliveries of one endpoint. Rate, concurrency and the breaker are per lane.
  */
-import { outboxSweep } from '../../db/outbox-pruning.ts';
 import type { Service, ServiceModule } from '../../http/service.ts';
 import { eventTypes } from './catalogue/event-types.ts';
 import { dlq } from './deliveries/dead-letters.ts';
@@ -23,6 +22,7 @@ import { endpoints } from './endpoints/endpoints.ts';
 import { encodeError } from './errors.ts';
 import { createAcceptance } from './events/acceptance.ts';
 import { events } from './events/events.ts';
+import { platformEvents } from './events/platform-events.ts';
 import { orderKeySweep } from './events/sweeps.ts';
 import { createSealing } from './sealing.ts';
 import { settings } from './settings.ts';
@@ -31,8 +31,6 @@ import { createWriter } from './writes.ts';
 export const webhooks: ServiceModule<typeof settings> = {
   name: 'webhooks',
   migrations: new URL('./migrations/', import.meta.url),
-  // It is served only where it is named until it is complete.
-  built: ['EventTypes', 'Endpoints', 'Events', 'Deliveries', 'Dlq', 'Stats'],
   settings,
   create({ db, settings, sealer, log, allowPrivateTargets }): Service {
     const given = { db, settings, log, allowPrivateTargets, sealing: createSealing(sealer) };
@@ -49,7 +47,9 @@ export const webhooks: ServiceModule<typeof settings> = {
         Stats: stats(deps),
       },
       encodeError,
-      sweeps: [...sweeps(deps), orderKeySweep(deps), outboxSweep({ db, service: 'webhooks' })],
+      sweeps: [...sweeps(deps), orderKeySweep(deps)],
+      outbox: {},
+      consumers: [platformEvents({ db, log, acceptance })],
       start: () => dispatcher.start(),
       async stop() {
         await acceptance.close();

@@ -34,6 +34,11 @@ const emitted = {
     ...['keys.key.rotated', 'keys.key.scopes_changed', 'keys.key.suspended', 'keys.policy.created'],
     ...['keys.policy.updated', 'keys.policy.deleted', 'keys.scope.created', 'keys.scope.deleted'],
   ],
+  jobs: [
+    ...['jobs.job.failed', 'jobs.job.cancelled', 'jobs.dlq.replayed', 'jobs.dlq.purged', 'jobs.cron.created'],
+    ...['jobs.cron.updated', 'jobs.cron.enabled', 'jobs.cron.disabled', 'jobs.cron.deleted'],
+    ...['jobs.workflow.completed', 'jobs.workflow.failed', 'jobs.queue.updated'],
+  ],
   webhooks: [
     ...['webhooks.event_type.registered', 'webhooks.event_type.deprecated', 'webhooks.endpoint.created'],
     ...['webhooks.endpoint.updated', 'webhooks.endpoint.enabled', 'webhooks.endpoint.disabled'],

@@ -65,8 +65,8 @@ describe('the rate', () => {
     await Promise.all(inject('engine') === 'postgres' ? [one.start(), one.start()] : [one.start()]);
     await one.settled({ delivered: 120 });
     const times = one.receiver.received.map(({ at }) => at).sort((a, b) => a - b);
-    // A request may take a little longer to arrive than the next one.
-    const jitter = 0.05;
+    // The bound is that of the starts: on a busy machine one request may take longer to arrive than the next.
+    const jitter = 0.3;
     for (const [first, from] of times.entries())
       for (let last = first; last < times.length; last++) {
         const seconds = (times[last]! - from) / 1_000;
@@ -80,7 +80,7 @@ describe('receivers that hang', () => {
   it('do not take the places of those that work', async () => {
     const hanging = await startReceiver(() => {});
     const bad = await Promise.all(
-      Array.from({ length: 30 }, () => one.make.endpoint({ url: hanging.url, timeout_ms: 1_000 })),
+      Array.from({ length: 30 }, () => one.make.endpoint({ url: hanging.url, timeout_ms: 2_000 })),
     );
     const good = await one.make.endpoint({ url: one.receiver.url });
     for (const endpoint of bad) await one.make.deliveries(endpoint, 5);
@@ -99,7 +99,7 @@ describe('receivers that hang', () => {
     await one.make.deliveries(good, 50);
     dispatcher.hint([good]);
     await until(() => one.receiver.received.length === 50);
-    expect(performance.now() - began).toBeLessThan(900);
+    expect(performance.now() - began).toBeLessThan(1_900);
     const [row] = await one.db.sql`
       select count(*)::integer as count from webhooks.delivery where state = 'delivering' and endpoint_id <> ${good}`;
     expect(row!['count']).toBeLessThanOrEqual(4);

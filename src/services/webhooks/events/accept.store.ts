@@ -50,17 +50,18 @@ export const acceptStore = (sql: Sql) => ({
       ${matches(sql, events)},
       ${numbers(sql)},
       made as (${deliveries(sql)}),
+      counted as materialized (
+        select event_id, count(*) as deliveries, array_agg(endpoint_id) as endpoint_ids from matched group by event_id
+      ),
       stored as (
         insert into webhooks.event
           (tenant_id, id, app_id, type, data, idempotency_key, order_key, channels, delivery_count, created_at)
-        select tenant_id, id, app_id, type, data::json, idempotency_key, order_key, channels,
-          (select count(*) from matched where matched.event_id = fresh.id), created_at
-        from fresh
+        select tenant_id, id, app_id, type, data::json, idempotency_key, order_key, channels, coalesce(deliveries, 0), created_at
+        from fresh left join counted on counted.event_id = fresh.id
         returning id, delivery_count
       )
-      select stored.id, stored.delivery_count,
-        array(select endpoint_id from matched where matched.event_id = stored.id) as endpoint_ids
-      from stored`;
+      select stored.id, stored.delivery_count, coalesce(counted.endpoint_ids, '{}') as endpoint_ids
+      from stored left join counted on counted.event_id = stored.id`;
   },
 
   /**

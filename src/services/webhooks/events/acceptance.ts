@@ -14,6 +14,8 @@ export interface Sender {
   readonly tenant: string;
   readonly app: string;
   readonly operator: boolean;
+  /** Whether it is the relay, which sends whatever the services of the platform emit. */
+  readonly isRelay?: boolean;
 }
 
 /** An event as it was sent. */
@@ -57,12 +59,12 @@ export function createAcceptance(deps: Pick<Deps, 'db' | 'settings' | 'dispatche
 
   /** The event in the form in which it is stored. Throws its refusal. */
   async function judged(
-    { tenant, app, operator }: Sender,
+    { tenant, app, operator, isRelay = false }: Sender,
     { input, text, ...draft }: Draft,
   ): Promise<NewEvent> {
     const { type, data, tenant_id = tenant, idempotency_key, order_key, channels } = input;
     const checked = eventData(data, text);
-    const is_platform = operator && isPlatformType(type);
+    const is_platform = isRelay || (operator && isPlatformType(type));
     const schema_hash = is_platform ? null : await catalogue.judge({ app, type, data });
     return {
       ...{ id: draft.id, created_at: draft.created_at, tenant_id, app_id: app, type, data: checked },

@@ -25,6 +25,8 @@ const mostWaiting = 5_000;
 const mostBytesWaiting = 64 * 1024 * 1024;
 /** The bytes that an event's columns take besides its data, roughly. */
 const overhead = 512;
+/** The bytes that a delivery counts for, so that events with many deliveries go in smaller statements. */
+const deliveryBytes = 400;
 /** The milliseconds for which an event outlives an absence of the database. */
 const patienceMs = 2_000;
 
@@ -35,6 +37,8 @@ export function createIntake({
   dispatcher,
 }: Pick<Deps, 'db' | 'settings' | 'dispatcher'>): Intake {
   let bytesWaiting = 0;
+  /** The deliveries that an event had lately: how many the next ones have is known only when they are stored. */
+  let fanOut = 0;
   const group = groupCommit<Stored>({
     async write(items) {
       await writeAll(items);
@@ -43,7 +47,7 @@ export function createIntake({
     },
     maxBatch: mostEvents,
     maxBacklog: mostWaiting,
-    weight: { of: weightOf, most: mostBytes },
+    weight: { of: (item) => weightOf(item) + fanOut * deliveryBytes, most: mostBytes },
     overloaded,
   });
 
@@ -52,6 +56,8 @@ export function createIntake({
     const rows = await acceptStore(db.sql).insert(events, settings.idempotencyMs, again);
     const byId = new Map(rows.map((row) => [row.id, row]));
     for (const item of items) item.stored = byId.get(item.event.id);
+    const latest = rows.reduce((sum, { delivery_count }) => sum + delivery_count, 0) / items.length;
+    fanOut = Math.max(latest, fanOut * 0.9);
   }
 
   /** Stores events together. If that fails for a reason of one of them, each stands for itself. */
