@@ -50,6 +50,8 @@ export default defineConfig({
           include: ['src/**/*.test.ts', 'spec/**/*.test.ts'],
           exclude: ['**/node_modules/**', 'src/**/*.db.test.ts', '**/*.isolated.test.ts'],
           isolate: false,
+          // Some start processes, which takes long while other tests keep the cores busy.
+          testTimeout: 30_000,
         },
       },
       { extends: true, test: { name: 'unit-isolated', include: ['src/**/*.isolated.test.ts'] } },

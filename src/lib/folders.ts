@@ -12,9 +12,18 @@ export async function makeFolder(path: string): Promise<void> {
     if (await isFolder(path)) return;
     const above = dirname(path);
     const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
-    if (!isMissing || (await isFolder(above))) throw error;
-    await makeFolder(above);
-    await makeFolder(path);
+    if (!isMissing) throw error;
+    if (!(await isFolder(above))) await makeFolder(above);
+    // The folder above is there by now, perhaps because somebody else has just made it. A second failure is the file system's.
+    await makeIn(path);
+  }
+}
+
+async function makeIn(path: string): Promise<void> {
+  try {
+    await mkdir(path, { mode: 0o700 });
+  } catch (error) {
+    if (!(await isFolder(path))) throw error;
   }
 }
 
