@@ -95,6 +95,43 @@ async function bundled(script: string): Promise<string> {
   return outputFiles[0]?.text.replaceAll('</script', '<\\/script') ?? '';
 }
 
+const placeOf = (language: string) => blocks.findIndex((block) => block.language === language);
+const textOf = (language: string): string => blocks[placeOf(language)]?.text ?? '';
+/** The block after the one of this language. */
+const textAfter = (language: string): string => blocks[placeOf(language) + 1]?.text ?? '';
+
+/** A shell of somebody who follows the README on a server. */
+async function sessionOf(url: string, data: string, replacements: Record<string, string> = {}) {
+  const token = (await readFile(join(data, 'root-token'), 'utf8')).trim();
+  const env = { ...process.env, PLINTH_URL: url, PLINTH_ROOT_TOKEN: token };
+  return {
+    env,
+    /** Runs a block, and what may follow it in the same shell. */
+    run: (language: string, then = ''): Promise<string> =>
+      shell([`export PLINTH_ROOT_TOKEN=${token}\n${textOf(language)}\n${then}`], {
+        'http://127.0.0.1:4000': url,
+        ...replacements,
+      }).then(([printed = '']) => printed),
+  };
+}
+
+/** Starts a program of examples/. */
+function example(file: string, env: NodeJS.ProcessEnv) {
+  const child = spawn(process.execPath, [`examples/${file}`], { cwd: root, env });
+  let text = '';
+  child.stdout.on('data', (chunk: Buffer) => (text += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (text += chunk.toString()));
+  const ended = once(child, 'exit');
+  return {
+    printed: () => text,
+    prints: (what: string) => expect.poll(() => text, { timeout: 20_000 }).toContain(what),
+    async stop(signal: NodeJS.Signals) {
+      child.kill(signal);
+      await ended;
+    },
+  };
+}
+
 const chromium = findChromium();
 // Said aloud, because reporters do not say why a test is skipped.
 if (!chromium)
@@ -178,6 +215,50 @@ describe('the README', () => {
       await browser.close();
       party.kill();
     }
+  });
+
+  it('shows a first job, which a worker in a second terminal completes', async () => {
+    expect(textOf('ts worker')).toBe(await readFile(join(root, 'examples/worker.ts'), 'utf8'));
+    const session = await sessionOf(server.url, data);
+    expect(JSON.parse(await session.run('sh job'))).toMatchObject({ state: 'pending', queue: 'emails' });
+    const worker = example('worker.ts', session.env);
+    await worker.prints('welcome to ada@example.com, attempt 1');
+    await worker.stop('SIGTERM');
+    expect(JSON.parse(await session.run('sh job-done'))).toEqual(JSON.parse(textAfter('sh job-done')));
+    const shown = textAfter('ts worker').replaceAll(/http\S+|job_\w+/g, '…');
+    expect(worker.printed().replaceAll(/http\S+|job_\w+/g, '…')).toBe(`${shown}stopping\nstopped\n`);
+  });
+
+  it('shows a first webhook: verified, retried, dead and replayed', async () => {
+    expect(textOf('ts webhook-receiver')).toBe(
+      await readFile(join(root, 'examples/webhook-receiver.ts'), 'utf8'),
+    );
+    const port = String(await freePort());
+    const session = await sessionOf(server.url, data, { ':4400': `:${port}` });
+    const printed = await session.run('sh webhook', 'echo "$WEBHOOK_SECRET"');
+    const env = {
+      ...session.env,
+      RECEIVER_PORT: port,
+      WEBHOOK_SECRET: /whsec_\S+/.exec(printed)?.[0] ?? '',
+    };
+    const verified = 'verified: invoice.paid {"invoice_id":"inv_1","amount":4900}';
+    const receiver = example('webhook-receiver.ts', env);
+    await receiver.prints('Waiting for webhooks');
+    await session.run('sh webhook-event');
+    await receiver.prints(verified);
+    await receiver.stop('SIGTERM');
+    await session.run('sh webhook-event');
+    await expect
+      .poll(async () => JSON.parse(await session.run('sh webhook-dead')) as unknown, {
+        timeout: 30_000,
+        interval: 500,
+      })
+      .toMatchObject(JSON.parse(textAfter('sh webhook-dead')) as object);
+    const again = example('webhook-receiver.ts', env);
+    await again.prints('Waiting for webhooks');
+    expect(JSON.parse(await session.run('sh webhook-replay'))).toMatchObject({ replayed: 1, remaining: 0 });
+    await again.prints(verified);
+    await again.stop('SIGTERM');
   });
 
   it('shows the SDK example of examples/, which runs', async () => {
