@@ -15,8 +15,16 @@ describe('the command line', () => {
   test.each<[string[], Record<string, string>, string]>([
     [['frob'], {}, 'There is no command frob. See --help.\n'],
     [['serve', '--prot', '1'], {}, "Unknown option '--prot'. See --help.\n"],
-    [['serve', 'mail'], {}, 'serve names the service mail, the services are auth, authz, keys, jobs, webhooks.\n'],
-    [['serve', 'billing'], {}, 'serve names the service billing, the services are auth, authz, keys, jobs, webhooks.\n'],
+    [
+      ['serve', 'mail'],
+      {},
+      'serve names the service mail, the services are auth, authz, keys, jobs, webhooks.\n',
+    ],
+    [
+      ['serve', 'billing'],
+      {},
+      'serve names the service billing, the services are auth, authz, keys, jobs, webhooks.\n',
+    ],
     [['serve', '--stateful'], {}, 'Only the mock can be --stateful.\n'],
     [['serve'], { PORT: 'x' }, 'PORT must be a whole number from 0 to 65535.\n'],
     [

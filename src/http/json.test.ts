@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { bestTimeOf, onThisMachine } from '../testing/processor-time.ts';
-import { parseJson } from './json.ts';
+import { jsonTextOf, parseJson } from './json.ts';
 
 const most = 20_000;
 const parse = (text: string) => parseJson(Buffer.from(text), most);
@@ -160,4 +160,11 @@ describe('a number that would become another is refused by the name of its field
       }),
     );
   });
+});
+
+test('the text of a body is known as long as the body is', () => {
+  const text = ' {"b": 1.0, "1": 1e2} ';
+  const body = parse(text) as { b: number };
+  expect(jsonTextOf(body)).toBe(text);
+  expect(jsonTextOf({ ...body })).toBeUndefined();
 });

@@ -4,6 +4,12 @@ import { jsonObjection } from './json-objection.ts';
 import { scanJson } from './json-scan.ts';
 import { checkJsonText } from './text.ts';
 
+/** The texts of the bodies in use. */
+const texts = new WeakMap<object, string>();
+
+/** The text from which a body was parsed, for operations that keep a part of it as it was sent. Undefined for anything but a whole body. */
+export const jsonTextOf = (body: object): string | undefined => texts.get(body);
+
 /** Reads a JSON body. Throws `Invalid`, which names the problem but repeats no value of the body. */
 export function parseJson(bytes: Buffer, most: number): unknown {
   if (!isUtf8(bytes)) throw Invalid('body: must be UTF-8');
@@ -14,6 +20,7 @@ export function parseJson(bytes: Buffer, most: number): unknown {
   // Only a suspicious text is examined closely, because that costs much more than parsing.
   const objection = riskyNumbers || countMembers(value) < members ? jsonObjection(text) : undefined;
   if (objection !== undefined) throw Invalid(objection);
+  if (typeof value === 'object' && value !== null) texts.set(value, text);
   return value;
 }
 

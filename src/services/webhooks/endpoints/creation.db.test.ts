@@ -8,6 +8,8 @@ let api: ReturnType<typeof tools>;
 beforeAll(async () => {
   server = await testServer({ services: ['webhooks'] });
   api = tools(server);
+  // Keeps the events in the outbox, as a consumer that has not had them would.
+  await server.db.sql`insert into plinth.relay_positions (service, consumer) values ('webhooks', 'test')`;
 });
 afterAll(() => server.close());
 

@@ -9,7 +9,7 @@ const world = delivering();
 let tenants = 0;
 /** An endpoint of a tenant of its own: every other endpoint of the tenant would get its events, too. */
 const alone = (body: object = {}): Promise<IssuedEndpoint> =>
-  world.endpoint({ tenant_id: `tenant-${tenants++}`, ...body });
+  world.endpoint({ tenant_id: `tenant-${tenants++}`, event_types: ['invoice.*'], ...body });
 
 /** Sends an event and returns the request that brings it to the endpoint. */
 async function request(endpoint: IssuedEndpoint): Promise<Received> {

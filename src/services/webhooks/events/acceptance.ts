@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Event, EventInput } from '../../../../generated/webhooks/types.ts';
+import { isPassing } from '../../../db/engine/repetition.ts';
 import { DomainError, Unavailable } from '../../../lib/errors.ts';
 import { createCatalogue } from '../catalogue/catalogue.ts';
 import { isPlatformType } from '../catalogue/platform-types.ts';
@@ -97,6 +98,7 @@ export function createAcceptance(deps: Pick<Deps, 'db' | 'settings' | 'dispatche
     for (const draft of drafts) {
       const event = ready.get(draft.id);
       const result = results.get(draft.id);
+      if (result?.error !== undefined && isPassing(result.error)) throw result.error;
       if (result?.error !== undefined) draft.outcome = { refusal: result.error };
       else if (event && result?.stored)
         draft.outcome = { event: answered(event, draft.input, result.stored.delivery_count), isNew: true };

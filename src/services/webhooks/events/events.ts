@@ -1,13 +1,15 @@
 import type { Events } from '../../../../generated/webhooks/server.ts';
 import type { EventBatchItem, EventInput } from '../../../../generated/webhooks/types.ts';
 import type { Context } from '../../../http/context.ts';
+import { jsonTextOf } from '../../../http/json.ts';
 import { answerPage, windowOf } from '../../../http/lists.ts';
 import { viewOf } from '../../../http/view.ts';
 import { DomainError, type ErrorKind, Forbidden } from '../../../lib/errors.ts';
 import { deliveryStore } from '../deliveries/deliveries.store.ts';
 import type { Deps } from '../deps.ts';
 import { newestById } from '../newest-by-id.ts';
-import type { Acceptance, Outcome } from './acceptance.ts';
+import type { Acceptance, Outcome, SentEvent } from './acceptance.ts';
+import { dataTexts } from './data-texts.ts';
 import { eventStore } from './events.store.ts';
 
 /** Events: accepted together with their deliveries, and never changed. */
@@ -18,7 +20,7 @@ export const events = ({
 }: Pick<Deps, 'db' | 'log'> & { readonly acceptance: Acceptance }) =>
   ({
     async create({ body }, context) {
-      const [outcome] = (await acceptance.accept(context, [{ input: body }])) as [Outcome];
+      const [outcome] = (await acceptance.accept(context, sent(body, [body]))) as [Outcome];
       if (outcome.refusal !== undefined) throw outcome.refusal;
       context.reply.status(outcome.isNew ? 201 : 200);
       return outcome.event;
@@ -26,10 +28,7 @@ export const events = ({
 
     async createBatch({ body }, context) {
       checkTenants(body.events, context);
-      const outcomes = await acceptance.accept(
-        context,
-        body.events.map((input) => ({ input })),
-      );
+      const outcomes = await acceptance.accept(context, sent(body, body.events));
       for (const { refusal } of outcomes)
         if (refusal !== undefined && statusOf(refusal) === undefined)
           log.error({ err: refusal }, 'an event was not stored');
@@ -55,6 +54,13 @@ export const events = ({
       );
     },
   }) satisfies Events<Context>;
+
+/** Events with the texts of their data, because what was sent is what will be signed. */
+function sent(body: object, inputs: readonly EventInput[]): SentEvent[] {
+  const text = jsonTextOf(body);
+  const texts = text === undefined ? [] : dataTexts(text.trim());
+  return inputs.map((input, at) => ({ input, text: texts[at] }));
+}
 
 /** The frame looks only at the tenant of the whole request. */
 function checkTenants(inputs: readonly EventInput[], { operator, tenant }: Context): void {

@@ -1,5 +1,5 @@
 import { repeated } from '../../../db/engine/repetition.ts';
-import { toDomainError } from '../../../db/errors.ts';
+import { isContention, toDomainError } from '../../../db/errors.ts';
 import { groupCommit } from '../../../db/group-commit.ts';
 import { DomainError, Unavailable } from '../../../lib/errors.ts';
 import type { Deps } from '../deps.ts';
@@ -60,16 +60,18 @@ export function createIntake({
     fanOut = Math.max(latest, fanOut * 0.9);
   }
 
-  /** Stores events together. If that fails for a reason of one of them, each stands for itself. */
+  /** Stores events together. If that fails for a reason of one of them, each stands for itself; if it takes too long, half of them do. */
   async function writeAll(items: readonly Stored[]): Promise<void> {
     const began = performance.now();
     const ended = () => performance.now() - began > patienceMs;
     try {
       await repeated((failures) => insert(items, failures > 0), ended);
     } catch (error) {
-      const judged = toDomainError(error);
-      if (judged instanceof DomainError) throw judged;
-      for (const item of items) await insert([item], true).catch((own: Error) => (item.error = own));
+      const middle = Math.ceil(items.length / 2);
+      if (isContention(error) && items.length > 1)
+        for (const half of [items.slice(0, middle), items.slice(middle)]) await writeAll(half);
+      else if (toDomainError(error) instanceof DomainError) throw error;
+      else for (const item of items) await insert([item], true).catch((own: Error) => (item.error = own));
     }
   }
 

@@ -41,7 +41,9 @@ test('whatever was answered is stored with its deliveries', { timeout: 120_000 }
   server = await start();
   let api = tools(server);
   await api.type('order.sent');
-  const endpoints = await Promise.all([true, false].map((ordered) => api.endpoint({ ordered })));
+  const endpoints = await Promise.all(
+    [true, false].map((ordered) => api.endpoint({ ordered, event_types: ['order.*'] })),
+  );
   const accepted = new Map<string, string>();
   for (let round = 0; round < 3; round++) {
     const [running, before] = [server, accepted.size];
@@ -65,14 +67,13 @@ test('whatever was answered is stored with its deliveries', { timeout: 120_000 }
   }
   const listed = await listedEvents(api);
   expect([...accepted.values()].filter((id) => !listed.has(id))).toEqual([]);
-  const { events, deliveries } = await api.send('GET', '/stats');
-  expect([events, deliveries]).toEqual([listed.size, 2 * listed.size]);
+  expect(await api.send('GET', '/stats')).toMatchObject({ deliveries: 2 * listed.size });
 });
 
 async function listedEvents(api: ReturnType<typeof tools>): Promise<Set<string>> {
   const found = new Set<string>();
   for (let offset = 0; ; offset += 100) {
-    const page = (await api.send('GET', `/events?limit=100&offset=${offset}`)) as Event[];
+    const page = (await api.send('GET', `/events?type=order.sent&limit=100&offset=${offset}`)) as Event[];
     for (const { id } of page) found.add(id);
     if (page.length < 100) return found;
   }
