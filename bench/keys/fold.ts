@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import type { Readable, Writable } from 'node:stream';
 import type { Database } from '../../src/db/index.ts';
 import { createFold } from '../../src/services/keys/validation/fold.ts';
-import { log, withPlace } from '../place.ts';
+import { withPlace } from '../place.ts';
 import { atLeast, figureAtLeast, notMeasured, round, type Row } from '../row.ts';
 import { sized } from '../scale.ts';
 import { timed } from '../statistics.ts';
@@ -21,7 +21,7 @@ export function fold(): AsyncIterable<Row> {
       await seedKeys(db, { free: sized(10_000, 1_000), limited: 0 });
       const insertAndFold = async () => {
         await seedJournal(db, records);
-        return records / (await timed(() => createFold(db, log).now()));
+        return records / (await timed(() => createFold(db).now()));
       };
       const folded = await insertAndFold();
       const copied = records / (await copyAgain(db, records));

@@ -1,3 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
 /**
  * Periodic work that the engine of the background jobs runs in one of the processes: it ends what has expired and deletes what is no
  * longer needed.
@@ -25,3 +27,23 @@ export async function runSweep(
 ): Promise<void> {
   for (const step of steps) while (!signal?.aborted && (await step(batch, signal)) >= batch);
 }
+
+/** Milliseconds after which a run of a sweep that stays ends, and any process may begin the next one. */
+const stayMs = 60_000;
+
+/**
+ * A step for work that is due every second or so: it does the work again and again for a minute, so that a look that finds nothing costs
+ * only itself, and not also the beginning and the end of a run.
+ */
+export const staying =
+  (everyMs: number, work: (signal: AbortSignal) => Promise<void>): Sweep['steps'][number] =>
+  async (_, signal = never) => {
+    const until = performance.now() + stayMs;
+    do {
+      await work(signal);
+      await delay(everyMs, undefined, { signal, ref: false }).catch(() => {});
+    } while (!signal.aborted && performance.now() < until);
+    return 0;
+  };
+
+const never = new AbortController().signal;

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '../index.ts';
 import type { Log } from '../log.ts';
 import { forgottenDays } from '../outbox-readers.ts';
-import type { Sweep } from '../sweeps.ts';
+import { staying, type Sweep } from '../sweeps.ts';
 import { callsOf, type Consumer } from './consumer.ts';
 import { passage, retryAfter, type Passage } from './passage.ts';
 import { type Outbox, passageStore, register, withNews } from './relay.store.ts';
@@ -20,9 +20,6 @@ export interface RelayOptions {
   /** Milliseconds that a call of a consumer may take. */
   readonly limitMs?: number;
 }
-
-/** Milliseconds after which a run ends, and any process may begin the next one. */
-const stayMs = 60_000;
 
 /**
  * Hands every event to every consumer at least once, also when processes are killed, and the events of a subject in the order in
@@ -59,22 +56,15 @@ export function relaySweeps(options: RelayOptions): Sweep[] {
       everyMs,
       batch: 1,
       steps: [
-        async (_, signal = never) => {
+        async () => {
           await note();
-          // A run stays for a while, so that the usual look, which finds nothing, is all that it costs.
-          const until = performance.now() + stayMs;
-          do {
-            await forward(signal);
-            await delay(everyMs, undefined, { signal, ref: false }).catch(() => {});
-          } while (!signal.aborted && performance.now() < until);
           return 0;
         },
+        staying(everyMs, forward),
       ],
     };
   });
 }
-
-const never = new AbortController().signal;
 
 /** Returns a function that hands on all events that a consumer has not had. */
 function forwarding({ db, log, outboxes, limitMs = 30_000 }: RelayOptions, consumer: Consumer) {

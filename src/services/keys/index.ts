@@ -50,13 +50,16 @@ export const keys: ServiceModule<typeof settings> = {
       },
       encodeError,
       credentials: [keyCredential(validator)],
-      sweeps: [expirySweep(db), remainsSweep(db), changes.sweep, ...usageSweeps(db, settings)],
+      sweeps: [
+        expirySweep(db),
+        remainsSweep(db),
+        changes.sweep,
+        validator.fold.sweep,
+        ...usageSweeps(db, settings),
+      ],
       outbox: {},
       queues: () => [{ queue: 'keys.usage', ...validator.recorder.load() }],
-      async start() {
-        await changes.start();
-        validator.start();
-      },
+      start: () => changes.start(),
       async stop() {
         await validator.stop();
         await changes.stop();

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { Granularity, Outcome, UsageRecord } from '../../../../generated/keys/types.ts';
+import { startSweeps } from '../../../db/engine/testing/sweeping.ts';
 import { runSweep } from '../../../db/sweeps.ts';
 import { newId } from '../../../lib/ids.ts';
 import { testDatabase, type TestDatabase } from '../../../testing/database.ts';
@@ -25,6 +26,17 @@ afterAll(async () => {
 const acme = contextOf('acme');
 const day = 86_400_000;
 const listed = (keyId: string) => service.usage.forKey({ keyId, limit: 1000 }, acme);
+
+it('usage is folded in the background where the engine runs, again and again', async () => {
+  const { raw_key } = await service.issue();
+  const left = () => db.sql`select from keys.usage_journal`;
+  const sweeping = startSweeps(db, [service.validator.fold.sweep]);
+  for (let count = 0; count < 2; count++) {
+    await service.validate(raw_key, { record: 'durable' });
+    await expect.poll(left).toEqual([]);
+  }
+  await sweeping.stop();
+});
 
 describe('aggregates', () => {
   const outcomes: Outcome[] = ['VALID', 'RATE_LIMITED', 'EXPIRED'];

@@ -1,26 +1,24 @@
 import { withPartitions } from '../../../db/day-partitions.ts';
-import type { Database, Log } from '../../../db/index.ts';
+import type { Database } from '../../../db/index.ts';
 import { emit, type Event } from '../../../db/outbox.ts';
+import { staying, type Sweep } from '../../../db/sweeps.ts';
 import { journalStore, usagePartitions } from './journal.store.ts';
 
 export interface Fold {
   /** Resolves when everything answered before the call can be read. */
   now(): Promise<void>;
-  start(): void;
-  stop(): Promise<void>;
+  /** Folds in the background. */
+  readonly sweep: Sweep;
 }
 
 /** Milliseconds between two folds in the background. */
 const everyMs = 1_000;
 
 /**
- * Moves usage from the journal to the tables that reads use, every second in each process and before every read. When another
+ * Moves usage from the journal to the tables that reads use, every second and before every read. When another
  * fold is running, a background fold leaves the work to it, and a fold before a read waits for it.
  */
-export function createFold(db: Database, log: Log): Fold {
-  let timer: NodeJS.Timeout | undefined;
-  let running: Promise<void> = Promise.resolve();
-
+export function createFold(db: Database): Fold {
   /** Returns false when no rows up to `upTo` are left or, if `wait` is false, when another fold is running. */
   async function step(upTo: number, wait: boolean): Promise<boolean> {
     return db.transaction(async (sql) => {
@@ -48,18 +46,7 @@ export function createFold(db: Database, log: Log): Fold {
 
   return {
     now: () => run(true),
-    start() {
-      timer = setInterval(() => {
-        running = running
-          .then(() => run(false))
-          .catch((error: unknown) => log.warn({ err: error }, 'usage could not be folded and will be later'));
-      }, everyMs);
-      timer.unref();
-    },
-    async stop() {
-      clearInterval(timer);
-      await running;
-    },
+    sweep: { name: 'keys.fold', everyMs, batch: 1, steps: [staying(everyMs, () => run(false))] },
   };
 }
 

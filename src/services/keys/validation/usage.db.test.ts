@@ -1,4 +1,3 @@
-import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { UsageRecord } from '../../../../generated/keys/types.ts';
 import { idTime, newId } from '../../../lib/ids.ts';
@@ -57,7 +56,7 @@ describe('a validation', () => {
   it('is in the list at once, also while the background folds as fast as it can', async () => {
     const { raw_key, key } = await service.issue();
     let folding = true;
-    const background = createFold(db, pino({ level: 'silent' }));
+    const background = createFold(db);
     const folds = (async () => {
       while (folding) await background.now();
     })();

@@ -26,8 +26,6 @@ export interface Validator {
   rateLimit(key: Pick<Key, 'id' | 'tenant_id' | 'policy_id'>): Promise<RateLimit | null>;
   readonly recorder: Recorder;
   readonly fold: Fold;
-  /** Starts folding usage. */
-  start(): void;
   /** Writes waiting records and returns leased units. */
   stop(): Promise<void>;
 }
@@ -68,7 +66,7 @@ export function createValidator({ db, changes, settings, redisUrl, log }: Valida
     backlog: settings.usageBacklog,
     log,
   });
-  const fold = createFold(db, log);
+  const fold = createFold(db);
   const validate = createValidate({
     cache,
     tenantOf: tenantsByTag(store),
@@ -91,11 +89,8 @@ export function createValidator({ db, changes, settings, redisUrl, log }: Valida
     },
     recorder,
     fold,
-    start() {
-      fold.start();
-    },
     async stop() {
-      await Promise.all([fold.stop(), leases.stop(), recorder.stop()]);
+      await Promise.all([leases.stop(), recorder.stop()]);
       await redis?.quit();
     },
   };

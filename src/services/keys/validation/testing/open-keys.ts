@@ -32,7 +32,10 @@ const defaults: ValidatorDeps['settings'] = {
   commit: 'on',
 };
 
-/** The service without HTTP, as one process runs it: handlers, validator and changes on a database, already started. */
+/**
+ * The service without HTTP, as one process runs it: handlers, validator and changes on a database, already started. Its sweeps do not
+ * run.
+ */
 export async function openKeys(db: Database, { settings, redisUrl }: OpenKeysOptions = {}) {
   const log = pino({ level: 'silent' });
   const changes = createChanges({ db, schema: 'keys', log });
@@ -48,7 +51,6 @@ export async function openKeys(db: Database, { settings, redisUrl }: OpenKeysOpt
   const policies = policyHandlers({ db, write });
   const usage = usageHandlers({ db, clock: changes.clock, validator });
   await changes.start();
-  validator.start();
 
   return {
     changes,
