@@ -67,6 +67,19 @@ test('an integer that a number cannot hold is an error, not another integer', as
   expect(await db.sql`select 1 as one`).toEqual([{ one: 1 }]);
 });
 
+test('a statement that fails after some of its rows leaves nothing behind for the next one', async () => {
+  const failing = () => db.sql`select 1 / (3 - n) as part from generate_series(1, 5) as n`;
+  const rows = () => db.sql`select n from generate_series(1, 2) as n`;
+  const all = await Promise.allSettled(
+    Array.from({ length: 40 }, (_, at) => (at % 2 === 0 ? failing() : rows())),
+  );
+  for (const [at, result] of all.entries())
+    if (at % 2 === 0) expect(result).toMatchObject({ status: 'rejected', reason: { code: '22012' } });
+    else expect(result).toEqual({ status: 'fulfilled', value: [{ n: 1 }, { n: 2 }] });
+  const [first] = await rows();
+  expect(first).toEqual({ n: 1 });
+});
+
 test('objects, arrays and times are parameters', async () => {
   const document = { text: 'it\'s "quoted" \\ 😀', nested: [{ a: null }] };
   const [row] = await db.sql`

@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { handedTo, handlerOf, type Statement } from './statement.ts';
+import { handedTo, handlerOf, repairResult, type Statement } from './statement.ts';
 import type { Pool, Sql } from './sql.ts';
 
 export type Connect<Target> = (target: Target) => Duplex;
@@ -46,6 +46,7 @@ export function openLane<Target>(create: (connect: Connect<Target>) => Pool, con
       inFlight++;
       const done = () => void inFlight--;
       statement.then(done, done);
+      repairResult(statement);
     }
     handle(statement);
   }

@@ -3,6 +3,8 @@ import type { Pool, Sql } from './sql.ts';
 /** A statement of postgres.js: a promise that passes itself to its handler when it is awaited. */
 export interface Statement extends Promise<unknown> {
   handler: (statement: Statement) => void;
+  /** Called by postgres.js with the result. */
+  resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
   readonly cursorFn?: unknown;
 }
@@ -22,3 +24,20 @@ export function handedTo(pool: Pool, enter: (statement: Statement) => void): Sql
 
 /** The handler that executes the statements of the pool. */
 export const handlerOf = (pool: Pool) => (pool.unsafe('') as unknown as Statement).handler;
+
+/**
+ * Repairs the result of a statement before anybody sees it. postgres.js 3.4.9 does not forget how many rows of a failed statement had
+ * arrived: the first row of the connection's next result then stands behind as many holes, and reads as if there were none.
+ */
+export function repairResult(statement: Statement): void {
+  const { resolve } = statement;
+  statement.resolve = (result) => resolve.call(statement, withoutHoles(result));
+}
+
+function withoutHoles(result: unknown): unknown {
+  if (!Array.isArray(result) || result.length === 0 || 0 in result) return result;
+  let first = 0;
+  while (first < result.length && !(first in result)) first++;
+  result.splice(0, first);
+  return result;
+}

@@ -59,20 +59,29 @@ export const enqueueStore = (sql: Sql) => ({
       where held.expires_at is null or held.expires_at > statement_timestamp()`;
   },
 
-  /** Gives waiting jobs, by their ids, the payload and the due time of newer ones with the same key. */
-  async replace(newer: readonly { readonly job: NewJob; readonly id: string }[]): Promise<void> {
-    await sql`
-      update jobs.job set payload = given.payload, run_at = given.run_at
-      from (
+  /**
+   * Gives waiting jobs, by their ids, the payload and the due time of newer ones with the same key. Returns the ids of those that are
+   * live: a running one stays as it is. Jobs are locked in the order of their ids, so that no two statements wait for each other.
+   */
+  async replace(newer: ReadonlyMap<string, NewJob>): Promise<Set<string>> {
+    const rows = await sql<{ id: string }[]>`
+      with given as materialized (
         select existing.id as existing, given.*
-        from (${given(
-          sql,
-          newer.map(({ job }) => job),
-        )}) as given
-        join unnest(${newer.map(({ id }) => id)}::text[], ${newer.map(({ job }) => job.id)}::text[]) as existing(id, of_id)
+        from (${given(sql, [...newer.values()])}) as given
+        join unnest(${[...newer.keys()]}::text[], ${[...newer.values()].map(({ id }) => id)}::text[]) as existing(id, of_id)
           on existing.of_id = given.id
-      ) as given
-      where job.tenant_id = given.tenant_id and job.id = given.existing and job.state in ('pending', 'retrying')`;
+      ),
+      live as materialized (
+        select job.tenant_id, job.id from jobs.job join given on job.tenant_id = given.tenant_id and job.id = given.existing
+        order by job.tenant_id, job.id for update of job
+      ),
+      replaced as (
+        update jobs.job set payload = given.payload, run_at = given.run_at
+        from live join given on live.tenant_id = given.tenant_id and live.id = given.existing
+        where job.tenant_id = live.tenant_id and job.id = live.id and job.state in ('pending', 'retrying')
+      )
+      select id from live`;
+    return new Set(rows.map(({ id }) => id));
   },
 
   /** Which of these jobs are stored, live or ended. */

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DomainError, Invalid, TooLarge, Unavailable } from '../../lib/errors.ts';
 import { toDomainError } from '../errors.ts';
 import { groupCommit } from '../group-commit.ts';
@@ -8,6 +9,7 @@ import { jobIds } from './job-ids.ts';
 import { type JobInput, newJob, type NewJob } from './job.ts';
 import { limits } from './limits.ts';
 import { repeated } from './repetition.ts';
+import { createTurns } from './turns.ts';
 
 /** What became of an enqueued job. */
 export interface Enqueued {
@@ -41,6 +43,12 @@ interface Call {
   error?: unknown;
 }
 
+/** A call with more jobs or bytes does not share a statement: the calls of others would wait for it. */
+const mostShared = { jobs: 50, bytes: 256 * 1_024 };
+/** The most of these calls that wait. */
+const mostLarge = 200;
+/** Milliseconds of checks after which other work has its turn. */
+const sliceMs = 8;
 /** The most calls that wait while the database is busy. */
 const mostWaiting = 5_000;
 /** The milliseconds for which a call outlives an absence of the database. */
@@ -59,13 +67,20 @@ export function createEnqueue({ db, maxPayload, hint }: EnqueueDeps): Enqueue {
     overloaded: () => Unavailable('too many jobs are waiting to be stored'),
   });
 
-  function checked(inputs: readonly JobInput[], isBatch: boolean): NewJob[] {
+  const large = createTurns(mostLarge, 'too many jobs are waiting to be stored');
+
+  async function checked(inputs: readonly JobInput[], isBatch: boolean): Promise<NewJob[]> {
     if (inputs.length > limits.batch) throw Invalid(`jobs: must be at most ${limits.batch}`);
     const now = Date.now();
     const check = (input: JobInput) => newJob(input, nextId(), { maxPayload, now });
-    const jobs = inputs.map((input, at) =>
-      isBatch ? within(`jobs[${at}].`, () => check(input)) : check(input),
-    );
+    const jobs: NewJob[] = [];
+    let began = performance.now();
+    for (const [at, input] of inputs.entries()) {
+      jobs.push(isBatch ? within(`jobs[${at}].`, () => check(input)) : check(input));
+      if (performance.now() - began < sliceMs) continue;
+      await nextTurn();
+      began = performance.now();
+    }
     if (weightOf(jobs) > limits.statementBytes + limits.batch * overhead)
       throw TooLarge(`jobs: must have at most ${limits.statementBytes} bytes`);
     return jobs;
@@ -75,20 +90,25 @@ export function createEnqueue({ db, maxPayload, hint }: EnqueueDeps): Enqueue {
 
   return {
     async enqueue(inputs, tx, isBatch = false) {
-      const jobs = checked(inputs, isBatch);
+      const jobs = await checked(inputs, isBatch);
       if (jobs.length === 0) return [];
       if (tx !== undefined) {
-        const enqueued = await store(tx, jobs);
+        const { enqueued, replaced } = await store(tx, jobs);
+        if (replaced.size > 0) await enqueueStore(tx).replace(replaced);
         db.afterCommit(tx, () => wake(jobs));
         return enqueued;
       }
       const call: Call = { jobs };
-      await group.add(call);
+      if (jobs.length > mostShared.jobs || weightOf(jobs) > mostShared.bytes + jobs.length * overhead)
+        await large.run(`${jobs[0]!.app}\n${jobs[0]!.tenant}`, () => writeAll(db, [call]));
+      else await group.add(call);
       if (call.error !== undefined) throw toDomainError(call.error);
       wake(jobs);
       return call.enqueued!;
     },
-    close: () => group.close(),
+    async close() {
+      await Promise.all([group.close(), large.idle()]);
+    },
   };
 }
 
@@ -150,17 +170,44 @@ async function write(db: Database, jobs: readonly NewJob[], again: boolean): Pro
     return jobs.map(({ id }) => (existing.has(id) ? { id, created: true } : missing.shift()!));
   }
   if (jobs.length === 0) return [];
-  // A single statement needs no transaction around it.
-  if (jobs.every(({ uniqueKey }) => uniqueKey === null)) return store(db.background, jobs);
-  return db.transaction((sql) => store(sql, jobs));
+  // A single statement needs no transaction around it. A long one is kept off the connections of the heartbeats.
+  const isPlain = jobs.every(({ uniqueKey }) => uniqueKey === null);
+  if (isPlain && jobs.length <= mostShared.jobs) return (await store(db.background, jobs)).enqueued;
+  if (isPlain) return (await store(db.sql, jobs)).enqueued;
+  return writeUnique(db, jobs);
 }
 
-/** Stores jobs with the given connection and returns what became of each, in order. */
-async function store(sql: Sql, jobs: readonly NewJob[]): Promise<Enqueued[]> {
+/**
+ * Stores jobs with keys. Waiting jobs are replaced after the commit: their ends lock the job before its key, so a transaction that holds
+ * keys must not wait for jobs. A job that ended meanwhile has left its key to the new one.
+ */
+async function writeUnique(db: Database, jobs: readonly NewJob[]): Promise<Enqueued[]> {
+  const became = new Map<string, Enqueued>();
+  let rest = jobs;
+  for (let round = 0; rest.length > 0; round++) {
+    if (round > mostRounds) throw Unavailable('store busy');
+    const { enqueued, replaced } = await db.transaction((sql) => store(sql, rest));
+    for (const [at, { id }] of rest.entries()) became.set(id, enqueued[at]!);
+    const live = replaced.size === 0 ? new Set() : await enqueueStore(db.sql).replace(replaced);
+    rest = [...replaced].flatMap(([existing, job]) => (live.has(existing) ? [] : [job]));
+  }
+  return jobs.map(({ id }) => became.get(id)!);
+}
+
+interface StoredJobs {
+  /** What became of each job, in order. */
+  readonly enqueued: Enqueued[];
+  /** The jobs that replace an existing one, by its id. */
+  readonly replaced: ReadonlyMap<string, NewJob>;
+}
+
+/** Stores jobs with the given connection. */
+async function store(sql: Sql, jobs: readonly NewJob[]): Promise<StoredJobs> {
   const statements = enqueueStore(sql);
   const plain = jobs.filter(({ uniqueKey }) => uniqueKey === null);
   if (plain.length > 0) await statements.insert(plain);
   const became = new Map(plain.map(({ id }) => [id, id]));
+  const replaced = new Map<string, NewJob>();
   let rest = jobs.filter(({ uniqueKey }) => uniqueKey !== null);
   for (let round = 0; rest.length > 0; round++) {
     if (round > mostRounds) throw Unavailable('store busy');
@@ -168,22 +215,23 @@ async function store(sql: Sql, jobs: readonly NewJob[]): Promise<Enqueued[]> {
     const losers = rest.filter(({ id }) => !became.has(id));
     const taken = losers.length === 0 ? [] : await statements.holders(losers);
     for (const { id, job_id } of taken) became.set(id, job_id);
-    await replaceWaiting(statements, losers, became);
+    noteReplaced(replaced, losers, became);
     rest = losers.filter(({ id }) => !became.has(id));
   }
-  return jobs.map(({ id }) => ({ id: became.get(id)!, created: became.get(id) === id }));
+  return {
+    enqueued: jobs.map(({ id }) => ({ id: became.get(id)!, created: became.get(id) === id })),
+    replaced,
+  };
 }
 
 /** Of several jobs of one call that replace the same one, the last counts. */
-async function replaceWaiting(
-  statements: ReturnType<typeof enqueueStore>,
+function noteReplaced(
+  replaced: Map<string, NewJob>,
   losers: readonly NewJob[],
   became: ReadonlyMap<string, string>,
-): Promise<void> {
-  const newest = new Map<string, NewJob>();
+): void {
   for (const job of losers) {
     const existing = became.get(job.id);
-    if (job.replaces && existing !== undefined) newest.set(existing, job);
+    if (job.replaces && existing !== undefined) replaced.set(existing, job);
   }
-  if (newest.size > 0) await statements.replace([...newest].map(([id, job]) => ({ id, job })));
 }

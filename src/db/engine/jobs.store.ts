@@ -26,11 +26,16 @@ export const jobStore = (sql: Sql) => ({
     jobs: readonly Pick<Named, 'tenant_id' | 'id'>[],
   ): Promise<(Named & { name: string; queue: string })[]> {
     return await sql<(Named & { name: string; queue: string })[]>`
-      with ended as (
-        delete from jobs.job using unnest(
+      with waiting as materialized (
+        select job.tenant_id, job.id from jobs.job join unnest(
           ${jobs.map(({ tenant_id }) => tenant_id)}::text[], ${jobs.map(({ id }) => id)}::text[]
-        ) as given(tenant_id, id)
-        where job.tenant_id = given.tenant_id and job.id = given.id and state in ('pending', 'retrying')
+        ) as given(tenant_id, id) on job.tenant_id = given.tenant_id and job.id = given.id
+        where state in ('pending', 'retrying')
+        order by job.tenant_id, job.id for update of job
+      ),
+      ended as (
+        delete from jobs.job using waiting
+        where job.tenant_id = waiting.tenant_id and job.id = waiting.id and state in ('pending', 'retrying')
         returning job.*
       ),
       ${freed(sql)}

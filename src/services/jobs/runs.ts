@@ -115,10 +115,12 @@ type Enqueue = Parameters<typeof startRun>[3]['enqueue'];
 /** Gives a failed run a new job. The dead letter of the last one goes, so that nobody replays it. */
 async function retryRun({ sql, context }: Write, runId: string, enqueue: Enqueue) {
   const { app } = context;
-  const run = await lockedRun(sql, context, runId);
+  const seen = await runReads(sql).get(viewOf(context), runId);
+  // Dead letters are locked before runs. Unless the run has failed, this is rolled back.
+  await deadLetterStore(sql).deleteOfJob(seen.tenant_id, seen.job_id);
+  const run = await lockRun(sql, seen.tenant_id, runId);
   if (run.state !== 'failed') throw Invalid(`run is ${run.state}`);
   const { tenant_id: tenant, name, version, job_id } = run;
-  await deadLetterStore(sql).deleteOfJob(tenant, job_id);
   const workflow = await workflowStore(sql).find([tenant, 'system'], app, name, version);
   if (workflow === undefined) throw Invalid('run cannot be retried: its workflow is not registered');
   const job = await enqueue(jobOf(workflow, { tenant, app, id: runId, run: {} }), sql);

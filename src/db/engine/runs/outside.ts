@@ -18,12 +18,14 @@ export async function lockRun(
 ): Promise<RunHead & { readonly lease_id: string | null; readonly isLive: boolean }> {
   const store = runStore(sql);
   for (let round = 0; round < mostRounds; round++) {
-    const seen = await store.find(tenant, id);
+    const [, seen] = await Promise.all([sql`savepoint lock_run`, store.find(tenant, id)]);
     if (seen === undefined) break;
     const job = await store.lockJob(tenant, seen.job_id);
     const run = await store.lock(tenant, id);
     if (run?.job_id === seen.job_id)
       return { ...run, lease_id: job?.lease_id ?? null, isLive: job !== undefined };
+    // The run has got another job meanwhile. Its lock is given back, because jobs are locked before runs.
+    await sql`rollback to savepoint lock_run`;
   }
   throw NotFound('run');
 }
