@@ -4,8 +4,10 @@ import type { Operation } from '../generated/operations.ts';
 import { nameOf } from './contract.ts';
 import type { Credential, SignedUp, Tenant } from './harness.ts';
 import { idPlaces, idsIn, requestWith, type Pool } from './ids.ts';
+import { leaveWork } from './jobs/work.ts';
 import type { WireRequest } from './requests.ts';
 import { servedBy } from './targets.ts';
+import { leaveHooks } from './webhooks/hooks.ts';
 
 /** The things of a tenant, and the callers that belong to it. */
 export interface Furnished {
@@ -18,6 +20,8 @@ export interface Furnished {
 
 const operations = servedBy('server');
 const hasUsers = operations.some(({ service }) => service === 'auth');
+const hasJobs = operations.some(({ service }) => service === 'jobs');
+const hasWebhooks = operations.some(({ service }) => service === 'webhooks');
 
 /** Creates one thing of every kind. An operation that needs another thing first succeeds in a later round. */
 export async function furnish(tenant: Tenant, appId?: string): Promise<Furnished> {
@@ -32,6 +36,8 @@ export async function furnish(tenant: Tenant, appId?: string): Promise<Furnished
       keep(await (await user.fetch(`/auth/v1/auth/${path}`)).text());
   }
   const root = user === undefined ? tenant : tenant.inApp(user.appId);
+  if (hasJobs) keep((await leaveWork(root)).join(' '));
+  if (hasWebhooks) for (const [kind, id] of Object.entries(await leaveHooks(root))) pool.set(kind, id);
   const makers = operations.filter(makes).sort((a, b) => idPlaces(a).length - idPlaces(b).length);
   const left = new Set([...makers, ...operations.filter(listsMessages)]);
   for (let round = 0; round < 3; round++) {
@@ -48,10 +54,14 @@ export async function furnish(tenant: Tenant, appId?: string): Promise<Furnished
 }
 
 /** Whether an operation creates something in the caller's tenant and deletes nothing. */
-const makes = ({ access, method, verb, responses }: Operation): boolean =>
+const makes = ({ service, access, method, verb, responses }: Operation): boolean =>
   access !== 'public' &&
   access !== 'user' &&
   verb === 'POST' &&
+  // A test of an endpoint changes its health, a moment later.
+  !(service === 'webhooks' && method === 'test') &&
+  // A replay removes the dead letter.
+  method !== 'replay' &&
   (responses.some(({ status }) => status === 201) || method === 'rotate' || method === 'test');
 
 /** Whether an operation lists messages, which are created by the events that they report. */

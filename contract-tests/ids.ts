@@ -4,20 +4,21 @@ import type { Operation } from '../generated/operations.ts';
 import { parametersOf, resolve, type Schema } from './contract.ts';
 import { bodySchema, exampleBody, exampleRequest, type WireRequest } from './requests.ts';
 
-/** Ids of existing things in a tenant, by prefix. */
+/** Ids of existing things in a tenant, by prefix; `webhooks:dlq` where two services have things with one prefix. */
 export type Pool = ReadonlyMap<string, string>;
 
 /** A place for the id of a stored thing in the requests of an operation. */
 export interface IdPlace {
   readonly in: 'path' | 'query' | 'body';
   readonly name: string;
+  /** What the id names, as in the pool. */
   readonly prefix: string;
 }
 
 const typeId = /^([a-z]+)_[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 
 /** Returns the id of a thing that does not exist and never did. */
-export const absentId = (prefix: string): string => typeidUnboxed(prefix);
+export const absentId = (prefix: string): string => typeidUnboxed(prefix.replace(/^.*:/, ''));
 
 export function idPlaces(operation: Operation): IdPlace[] {
   const { service } = operation;
@@ -59,9 +60,17 @@ function memberPlaces(
 function prefixOf(service: Operation['service'], schema: Schema): string | undefined {
   const found = resolve(service, schema);
   const forms = (found['anyOf'] ?? []) as Schema[];
-  const own = /^\^([a-z]+)_\[0-7\]/.exec(String(found['pattern']))?.[1];
-  return own ?? forms.map((form) => prefixOf(service, form)).find((prefix) => prefix !== undefined);
+  // A tenant's own name may stand in place of an id.
+  const own = /^\^\(?([a-z]+)_\[0-7\]/.exec(String(found['pattern']))?.[1];
+  return (
+    kindOf(service, own) ??
+    forms.map((form) => prefixOf(service, form)).find((prefix) => prefix !== undefined)
+  );
 }
+
+/** Jobs and webhooks both have dead letters. */
+const kindOf = <Prefix extends string | undefined>(service: Operation['service'], prefix: Prefix) =>
+  service === 'webhooks' && prefix === 'dlq' ? 'webhooks:dlq' : prefix;
 
 /**
  * Builds the example request of an operation with only existing ids from the pool. Members whose kind is not in the pool are
@@ -78,7 +87,9 @@ export function requestWith(
   }
   if (placed && placed.place.in !== 'body') parameters[placed.place.name] = placed.id;
   const example = exampleBody(operation);
-  const known = inPool(operation.ownApps ? inApp(example, pool) : example, pool);
+  const { service, ownApps } = operation;
+  const existing = (prefix: string) => pool.get(kindOf(service, prefix));
+  const known = inPool(ownApps ? inApp(example, pool) : example, existing);
   const body =
     placed?.place.in === 'body' ? withMember(known, placed.place.name.split('.'), placed.id) : known;
   return exampleRequest(operation, example === undefined ? { parameters } : { parameters, body });
@@ -88,14 +99,21 @@ export function requestWith(
 const inApp = (example: unknown, pool: Pool): unknown =>
   isObject(example) && 'app_id' in example ? { ...example, app_id: pool.get('app') } : example;
 
-function inPool(value: unknown, pool: Pool): unknown {
-  if (Array.isArray(value)) return value.map((item) => inPool(item, pool));
+/** Replaces the ids of the examples. The pool has one thing of a kind: a second one that a body names remains one that does not exist. */
+function inPool(
+  value: unknown,
+  existing: (prefix: string) => string | undefined,
+  named = new Map<string, string>(),
+): unknown {
+  if (Array.isArray(value)) return value.map((item) => inPool(item, existing, named));
   if (isObject(value)) {
-    const members = Object.entries(value).map(([name, member]) => [name, inPool(member, pool)]);
+    const members = Object.entries(value).map(([name, member]) => [name, inPool(member, existing, named)]);
     return Object.fromEntries(members.filter(([, member]) => member !== undefined));
   }
   const prefix = typeof value === 'string' ? typeId.exec(value)?.[1] : undefined;
-  return prefix === undefined || madeByClients.has(prefix) ? value : pool.get(prefix);
+  if (prefix === undefined || madeByClients.has(prefix)) return value;
+  if (!named.has(prefix)) named.set(prefix, value as string);
+  return named.get(prefix) === value ? existing(prefix) : value;
 }
 
 /** The reporters of usage records choose their ids; nothing is looked up by these ids. */
@@ -104,8 +122,9 @@ const madeByClients = new Set(['kuse']);
 /** Returns the value with one member set, and the containers on its path created. */
 function withMember(value: unknown, [step, ...rest]: readonly string[], member: unknown): unknown {
   if (step === undefined) return member;
-  if (Array.isArray(value))
-    return value.map((item, at) =>
+  const items = value === undefined && step === '0' ? [undefined] : value;
+  if (Array.isArray(items))
+    return items.map((item, at) =>
       String(at) === step ? withMember(item, rest, member) : (item as unknown),
     );
   return { ...(value as object), [step]: withMember((value as Record<string, unknown>)[step], rest, member) };

@@ -3,6 +3,7 @@ import { followsPrevious, onePage, type Window } from '../../db/lists.ts';
 import { isInView, type View } from '../../db/view.ts';
 import { NotFound } from '../../lib/errors.ts';
 import type { byId } from './lists.ts';
+import { ofBoundedSize, type Sized } from './pages.store.ts';
 import type { DeadLetterRow } from './views.ts';
 
 export interface LetterFilter {
@@ -30,11 +31,17 @@ export const deadLetterReads = (sql: Sql) => ({
     return row;
   },
 
-  async list(view: View, filter: LetterFilter, window: Window<typeof byId>): Promise<DeadLetterRow[]> {
-    return await sql<DeadLetterRow[]>`
+  async list(
+    view: View,
+    filter: LetterFilter,
+    window: Window<typeof byId>,
+  ): Promise<(DeadLetterRow & Sized)[]> {
+    const page = sql`
       select ${columns(sql)} from jobs.dlq
       where ${isInView(sql, view)} ${matching(sql, filter)} ${followsPrevious(sql, window)}
       ${onePage(sql, window)}`;
+    return await sql<(DeadLetterRow & Sized)[]>`
+      ${ofBoundedSize(sql, page, sql`octet_length(payload::text)`)} order by id desc`;
   },
 
   async count(view: View, filter: LetterFilter): Promise<number> {

@@ -14,6 +14,7 @@ import type { Deps } from './deps.ts';
 import { jobReads } from './jobs.store.ts';
 import { limits } from './limits.ts';
 import { byId } from './lists.ts';
+import { cutAt } from './pages.store.ts';
 import { deadLetterView, jobView } from './views.ts';
 import type { Write } from './writes.ts';
 
@@ -27,7 +28,7 @@ export const dlq = ({ db, write, counts }: Deps & { readonly counts: Counts }) =
     async list({ queue, job_name, tag, scope_org_id, ...request }, context) {
       const window = windowOf(request, byId);
       const found = await read.list(viewOf(context, scope_org_id), { queue, job_name, tags: tag }, window);
-      return answerPage(context.reply, window, found).map(deadLetterView);
+      return answerPage(context.reply, window, found, cutAt(found)).map(deadLetterView);
     },
 
     count({ queue, tag, scope_org_id }, context) {

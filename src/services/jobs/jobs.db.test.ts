@@ -191,6 +191,25 @@ describe('lists', () => {
     expect(await list('name=other')).toEqual([]);
   });
 
+  it('have shorter pages when the payloads are large, and so have leases', async () => {
+    const queue = newQueue();
+    const payload = { text: 'x'.repeat(65_000) };
+    for (let part = 0; part < 4; part++)
+      await api.post('/jobs/batch', {
+        jobs: Array.from({ length: 50 }, () => ({ name: 'n', queue, payload })),
+      });
+    const page = await server.request('GET', `/jobs/v1/jobs?queue=${queue}&limit=1000`);
+    expect(page.body.length).toBeGreaterThan(100);
+    expect(page.body.length).toBeLessThan(140);
+    const cursor = page.headers.get('X-Next-Cursor');
+    const rest = await server.request('GET', `/jobs/v1/jobs?queue=${queue}&limit=1000&cursor=${cursor}`);
+    expect(new Set([...page.body, ...rest.body].map(({ id }: Job) => id)).size).toBe(200);
+    expect(rest.headers.get('X-Next-Cursor')).toBeNull();
+    const { jobs } = await api.lease(queue, { max_jobs: 1_000 });
+    expect(jobs.length).toBeGreaterThanOrEqual(64);
+    expect(jobs.length).toBeLessThan(100);
+  });
+
   it.each(['state=done', 'limit=1001', 'limit=0', 'offset=100001', 'queue=%00', 'tag='])(
     'refuse %s',
     async (query) => {

@@ -4,6 +4,7 @@ import { followsPrevious, onePage, type Window } from '../../db/lists.ts';
 import { isInView, type View } from '../../db/view.ts';
 import { NotFound } from '../../lib/errors.ts';
 import type { byId } from './lists.ts';
+import { ofBoundedSize, type Sized } from './pages.store.ts';
 import type { JobRow } from './views.ts';
 
 export interface JobFilter {
@@ -40,7 +41,7 @@ export const jobReads = (sql: Sql) => ({
     view: View,
     { state, ...filter }: JobFilter & { readonly state?: JobState | undefined },
     window: Window<typeof byId>,
-  ): Promise<JobRow[]> {
+  ): Promise<(JobRow & Sized)[]> {
     const most = { ...window, limit: window.limit + window.offset, offset: 0 };
     const part = (columns: Fragment, table: Fragment) => sql`(
       select ${columns} from ${table}
@@ -53,8 +54,8 @@ export const jobReads = (sql: Sql) => ({
       ...(state === undefined || !liveStates.includes(state) ? [part(ended(sql), sql`jobs.job_done`)] : []),
     ];
     const both = parts.reduce((one, other) => sql`${one} union all ${other}`);
-    return await sql<JobRow[]>`
-      ${withLease(sql, sql`select * from (${both}) as both_tables ${onePage(sql, window)}`)}
+    return await sql<(JobRow & Sized)[]>`
+      ${withLease(sql, ofBoundedSize(sql, sql`select * from (${both}) as both_tables ${onePage(sql, window)}`, jobSize(sql)))}
       order by id desc`;
   },
 
@@ -90,6 +91,8 @@ export const jobReads = (sql: Sql) => ({
     return row.count;
   },
 });
+
+const jobSize = (sql: Sql) => sql`octet_length(payload::text) + coalesce(octet_length(output::text), 0)`;
 
 const isWaiting = (
   sql: Sql,

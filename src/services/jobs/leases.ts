@@ -22,7 +22,7 @@ const none = { id: null, worker: null, expires_at: null, jobs: [] };
 
 /** Leases: how workers outside of the platform take jobs. */
 export const leases = (deps: LeasesDeps) => {
-  const { db, write, waiting, settings } = deps;
+  const { db, write, settings } = deps;
   return {
     async create({ body }, context) {
       checkLeasable(body.queues);
@@ -73,7 +73,6 @@ export const leases = (deps: LeasesDeps) => {
       write(context, async (tx) => {
         await leaseHolderStore(tx.sql).check(viewOf(context), leaseId);
         tx.wake(await leaseStore(tx.sql).release(leaseId));
-        waiting.look();
       }),
   } satisfies Leases<Context>;
 };
@@ -94,7 +93,7 @@ async function takeWithin(
     const left = waitMs - (performance.now() - began);
     if (lease !== undefined) {
       // Of all who wait for such jobs only this worker was woken.
-      waiting.look();
+      waiting.look(queues);
       return lease;
     }
     if (left <= 0 || signal.aborted || ending.aborted) return undefined;

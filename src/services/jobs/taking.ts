@@ -26,6 +26,11 @@ export interface Taken {
   readonly waitMs: number | null;
 }
 
+/** The most jobs of the first claim: only those that were taken tell how large the others may be. */
+const firstClaim = 64;
+/** A lease gets no further jobs when its payloads have so many bytes. */
+const mostBytes = 4 * 1_024 * 1_024;
+
 /** Takes due jobs, from one queue after the other, under a new lease. Without jobs there is no lease. */
 export function take(db: Database, { view, queues, count, ttlMs, worker }: Order): Promise<Taken> {
   return db.transaction(async (sql) => {
@@ -37,12 +42,18 @@ export function take(db: Database, { view, queues, count, ttlMs, worker }: Order
     ]);
     const jobs: ClaimedJob[] = [];
     let waitMs: number | null = null;
-    for (const queue of queues) {
-      if (jobs.length >= count) break;
-      const claimed = await takeFrom(sql, { queue, leaseId: id, count: count - jobs.length, view });
-      jobs.push(...claimed.jobs);
-      if (claimed.waitMs !== null) waitMs = Math.min(waitMs ?? Infinity, claimed.waitMs);
-    }
+    let bytes = 0;
+    for (const queue of queues)
+      for (let more = true; more && jobs.length < count && bytes < mostBytes;) {
+        const most =
+          jobs.length === 0 ? firstClaim : Math.floor((mostBytes - bytes) / (bytes / jobs.length)) + 1;
+        const size = Math.min(count - jobs.length, most);
+        const claimed = await takeFrom(sql, { queue, leaseId: id, count: size, view });
+        jobs.push(...claimed.jobs);
+        for (const { payload } of claimed.jobs) bytes += JSON.stringify(payload).length;
+        if (claimed.waitMs !== null) waitMs = Math.min(waitMs ?? Infinity, claimed.waitMs);
+        more = claimed.jobs.length === size;
+      }
     if (jobs.length === 0) {
       await store.deleteLease(id);
       return { lease: undefined, waitMs };

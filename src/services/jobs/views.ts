@@ -88,10 +88,19 @@ export const backoffView = ({ backoff_type, backoff_delay_ms, backoff_max_ms }: 
 export type DeadLetterRow = Omit<DeadLetter, 'scope_app_id' | 'scope_org_id'> &
   Pick<WorkRow, 'tenant_id' | 'app_id'>;
 
-export const deadLetterView = ({ tenant_id, app_id, ...letter }: DeadLetterRow): DeadLetter => ({
-  ...letter,
-  scope_app_id: app_id,
-  scope_org_id: tenant_id,
+export const deadLetterView = (row: DeadLetterRow): DeadLetter => ({
+  id: row.id,
+  job_id: row.job_id,
+  job_name: row.job_name,
+  queue: row.queue,
+  error: row.error,
+  payload: row.payload,
+  failed_at: row.failed_at,
+  attempt: row.attempt,
+  max_attempts: row.max_attempts,
+  tags: row.tags,
+  scope_app_id: row.app_id,
+  scope_org_id: row.tenant_id,
 });
 
 export type CronRow = WorkRow &

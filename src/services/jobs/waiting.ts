@@ -32,8 +32,8 @@ export interface Waiting {
    * @throws Unavailable when too many wait
    */
   wait(view: View, queues: readonly string[], ms: number, signal: AbortSignal): Promise<void>;
-  /** Looks again: there may be more jobs than the worker took that was woken. */
-  look(): void;
+  /** Looks again at these queues: there may be more jobs than the worker took that was woken. */
+  look(queues: readonly string[]): void;
   start(): void;
   stop(): void;
 }
@@ -63,34 +63,48 @@ export function createWaiting({ db, log, ending, listen }: WaitingDeps): Waiting
   const vain = new Map<string, number>();
   /** When the last hint for a queue came. */
   const hints = new LRUCache<string, number>({ max: mostHints });
+  /** The queues in which there may be jobs that somebody waits for. */
+  let asked = new Set<string>();
+  /** When all queues are looked at again. */
+  let wholeAt = 0;
   let unlisten = () => {};
   let timer: NodeJS.Timeout | undefined;
 
   const looks = oneAtATime(async () => {
     clearTimeout(timer);
     if (waiters.size === 0 || ending.aborted) return;
-    let pauseMs = lookMs;
+    const now = performance.now();
+    const isWhole = now >= wholeAt;
+    if (isWhole) wholeAt = now + lookMs;
+    const queues = isWhole ? undefined : asked;
+    asked = new Set();
+    let pauseMs: number = lookMs;
     try {
-      pauseMs = Math.min(lookMs, await wakeThoseWithJobs());
+      pauseMs = Math.min(Math.max(leastMs, wholeAt - now), await wakeThoseWithJobs(queues));
     } catch (error) {
       if (!isPassing(error)) log.error({ err: error }, 'jobs could not be looked for');
     }
-    timer = setTimeout(look, Math.ceil(pauseMs) + 1).unref();
+    timer = setTimeout(() => look(), Math.ceil(pauseMs) + 1).unref();
   });
-  const look = () => void looks.run();
 
-  /** Returns the milliseconds until a job is due that somebody waits for. */
-  async function wakeThoseWithJobs(): Promise<number> {
+  function look(queues: Iterable<string> = []): void {
+    for (const queue of queues) asked.add(queue);
+    void looks.run();
+  }
+
+  /** Returns the milliseconds until a job is due that somebody waits for. @param queues those to look at; all when absent */
+  async function wakeThoseWithJobs(queues: ReadonlySet<string> | undefined): Promise<number> {
     const wished = new Map<string, { waiter: Waiter; queue: string }>();
     for (const waiter of waiters)
       for (const queue of waiter.queues) {
+        if (queues?.has(queue) === false) continue;
         const key = wishOf(waiter.view, queue);
         if (!wished.has(key)) wished.set(key, { waiter, queue });
       }
     const now = performance.now();
     let soonest = Infinity;
     for (const [key, until] of vain)
-      if (until <= now || !wished.has(key)) vain.delete(key);
+      if (until <= now) vain.delete(key);
       else if (wished.delete(key)) soonest = Math.min(soonest, until - now);
     const list = [...wished.values()];
     if (list.length === 0) return soonest;
@@ -117,7 +131,7 @@ export function createWaiting({ db, log, ending, listen }: WaitingDeps): Waiting
       const onAbort = () => resolve();
       signal.addEventListener('abort', onAbort, { once: true });
       // The first one looks at once: a job may have come since it looked itself.
-      look();
+      look(queues);
       await promise;
       waiters.delete(waiter);
       clearTimeout(late);
@@ -131,14 +145,14 @@ export function createWaiting({ db, log, ending, listen }: WaitingDeps): Waiting
         const hinted = new Set(queues ?? [...waiters].flatMap((waiter) => waiter.queues));
         const now = performance.now();
         for (const queue of hinted) hints.set(queue, now);
-        let isWished = false;
+        const wished = new Set<string>();
         for (const waiter of waiters)
           for (const queue of waiter.queues)
             if (hinted.has(queue)) {
               vain.delete(wishOf(waiter.view, queue));
-              isWished = true;
+              wished.add(queue);
             }
-        if (isWished) look();
+        if (wished.size > 0) look(wished);
       });
     },
     stop() {
