@@ -171,10 +171,11 @@ export function createEngine({ db, log, settings, onLease = () => {} }: EngineDe
       started = true;
       await workflows.register(() => stopped);
       await leases.start();
-      worker.start();
       await crons.start();
-      await sweeps.start();
+      sweeps.start();
       for (const work of works) work.start();
+      // Last, because a handler may block the process at once.
+      worker.start();
     },
     async stop(graceMs = shutdownMs) {
       stopped = true;

@@ -46,7 +46,7 @@ async function process(lease: string, all: readonly Sweep[], log: Log = silent):
   const sweeps = createSweeps({ db, log, leases: { id: () => lease, isSafe: () => true } });
   open.push(sweeps);
   for (const one of all) sweeps.declare(one);
-  await sweeps.start();
+  sweeps.start();
   return sweeps;
 }
 

@@ -11,7 +11,7 @@ import { sweepStore } from './sweeps.store.ts';
 export interface Sweeps {
   /** Declares a sweep; one that is declared after the start runs as well. */
   declare(sweep: Sweep): void;
-  start(): Promise<void>;
+  start(): void;
   /** Forgets what ran under a lease that has ended. */
   drop(leaseId: string): void;
   /** Asks the runs in progress to end between two steps, and waits for them. */
@@ -138,11 +138,11 @@ export function createSweeps({ db, log, leases }: SweepsDeps): Sweeps {
       declared.set(sweep.name, sweep);
       if (started) lookIn(0);
     },
-    async start() {
+    start() {
       started = true;
       for (const { name, notice } of declared.values())
         if (notice !== undefined) log.info({ sweep: name }, notice);
-      await looks.run();
+      void looks.run();
     },
     drop(leaseId) {
       for (const run of running.values()) if (run.leaseId === leaseId) run.end.abort();
