@@ -1,5 +1,6 @@
 import { Invalid, TooLarge } from '../../lib/errors.ts';
 import { parseDuration } from '../../lib/durations.ts';
+import { isDeeper } from '../../lib/json-levels.ts';
 import { parseMoment } from '../../lib/moments.ts';
 import { limits } from './limits.ts';
 import type { Backoff } from './outcomes.ts';
@@ -117,7 +118,7 @@ export function checkedName(name: string, field: string): string {
   return name;
 }
 
-/** The JSON text of a value. @throws Invalid when it has none, TooLarge over the limit */
+/** The JSON text of a value. @throws Invalid when it has none or is nested too deep, TooLarge over the limit */
 export function jsonText(value: unknown, field: string, most: number): string {
   let text: string | undefined;
   try {
@@ -129,6 +130,9 @@ export function jsonText(value: unknown, field: string, most: number): string {
   // A text of n UTF-16 units has n to 3n bytes, so most texts need not be counted.
   if (text.length > most || (text.length * 3 > most && Buffer.byteLength(text) > most))
     throw TooLarge(`${field}: must have at most ${most} bytes`);
+  // Each level takes at least two characters.
+  if (text.length > 2 * limits.jsonLevels && isDeeper(value, limits.jsonLevels))
+    throw Invalid(`${field}: must have at most ${limits.jsonLevels} levels`);
   return text;
 }
 

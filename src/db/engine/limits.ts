@@ -2,6 +2,7 @@
 export const limits = {
   name: /^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$/,
   payloadBytes: 65_536,
+  jsonLevels: 60,
   maxAttempts: 100,
   priority: 100,
   tags: 16,

@@ -97,6 +97,15 @@ describe('create', () => {
     expect([status, error.startsWith(field)], error).toEqual([400, true]);
   });
 
+  it('bounds the payload by levels', async () => {
+    const nested = (levels: number): object => (levels === 1 ? {} : { a: nested(levels - 1) });
+    expect(await api.create({ payload: nested(60) })).toMatchObject({ state: 'pending' });
+    expect(await api.refusal('POST', '/jobs', { body: { name: 'n', payload: nested(61) } })).toEqual([
+      400,
+      'payload: must have at most 60 levels',
+    ]);
+  });
+
   it('bounds the payload by bytes', async () => {
     const body = (length: number) => ({ name: 'n', payload: { text: 'x'.repeat(length) } });
     expect(await api.create(body(65_536 - 11))).toMatchObject({ state: 'pending' });

@@ -8,6 +8,8 @@ export const limits = {
   workflowNames: 10_000,
   /** The most workers that wait for jobs in one process. */
   waiting: 1_000,
+  /** The most of them that belong to one tenant. */
+  waitingOfTenant: 250,
   leaseMs: [5_000, 15 * 60_000],
   waitMs: [0, 20_000],
   olderThanMs: [0, 87_600 * 3_600_000],

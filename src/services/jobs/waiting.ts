@@ -59,6 +59,8 @@ const lookMs = 500;
  */
 export function createWaiting({ db, log, ending, listen }: WaitingDeps): Waiting {
   const waiters = new Set<Waiter>();
+  /** The numbers of waiters by tenant. */
+  const counts = new Map<string, number>();
   /** Until when looks are in vain, by what is wished. */
   const vain = new Map<string, number>();
   /** When the last hint for a queue came. */
@@ -123,7 +125,11 @@ export function createWaiting({ db, log, ending, listen }: WaitingDeps): Waiting
     },
     async wait(view, queues, ms, signal) {
       if (ending.aborted || signal.aborted) return;
-      if (waiters.size >= limits.waiting) throw Unavailable('too many workers are waiting');
+      const tenant = wishOf(view, '');
+      const ofTenant = counts.get(tenant) ?? 0;
+      if (waiters.size >= limits.waiting || ofTenant >= limits.waitingOfTenant)
+        throw Unavailable('too many workers are waiting');
+      counts.set(tenant, ofTenant + 1);
       const { promise, resolve } = Promise.withResolvers<void>();
       const waiter = { view, queues, resolve };
       waiters.add(waiter);
@@ -134,6 +140,9 @@ export function createWaiting({ db, log, ending, listen }: WaitingDeps): Waiting
       look(queues);
       await promise;
       waiters.delete(waiter);
+      const left = counts.get(tenant)! - 1;
+      if (left === 0) counts.delete(tenant);
+      else counts.set(tenant, left);
       clearTimeout(late);
       signal.removeEventListener('abort', onAbort);
     },

@@ -1,5 +1,5 @@
 import { Invalid } from '../../../lib/errors.ts';
-import { isDeeper } from '../json-levels.ts';
+import { isDeeper } from '../../../lib/json-levels.ts';
 import { type Cost, costOf } from './schema-work.ts';
 
 /** The dialects of JSON Schema that are understood. */

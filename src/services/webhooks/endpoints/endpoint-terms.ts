@@ -1,7 +1,7 @@
 import type { EndpointUpdate } from '../../../../generated/webhooks/types.ts';
 import { parseDuration } from '../../../lib/durations.ts';
 import { Invalid } from '../../../lib/errors.ts';
-import { isDeeper } from '../json-levels.ts';
+import { isDeeper } from '../../../lib/json-levels.ts';
 
 /** What an endpoint stores of a request, besides its headers and whether it is enabled. */
 export interface EndpointTerms {

@@ -1,6 +1,6 @@
 import { Invalid } from '../../../lib/errors.ts';
 import { DataTooLarge } from '../errors.ts';
-import { isDeeper } from '../json-levels.ts';
+import { isDeeper } from '../../../lib/json-levels.ts';
 
 const mostBytes = 256 * 1024;
 const mostLevels = 60;
