@@ -13,4 +13,5 @@ export {
   type WebhookHeaders,
   type WebhookProblem,
 } from './runtime/webhooks.ts';
+export * from './runtime/worker/index.ts';
 export * from './services/index.ts';

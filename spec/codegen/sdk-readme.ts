@@ -155,6 +155,57 @@ five minutes), a wrong \`signature\`, a \`body\` that is not raw or not JSON, or
 are signed as the Standard Webhooks specification says, so its libraries verify them as well, and this function verifies those of
 other senders.
 
+## Workers
+
+A worker executes the jobs of queues in your process. It takes only as many jobs as it has free slots, keeps them by heartbeats,
+and reports their results together.
+
+\`\`\`ts
+import { JobFailure, type WorkerJob } from '@plinth/sdk';
+
+const send = async ({ payload }: WorkerJob<{ to: string }>, { signal }: { signal: AbortSignal }) => {
+  const sent = await fetch('https://mail.example/send', { method: 'POST', body: JSON.stringify(payload), signal });
+  if (sent.status === 400) throw new JobFailure('no such address', { retryable: false });
+  if (!sent.ok) throw new Error(\`mail: \${sent.status}\`);
+  return { message_id: await sent.text() };
+};
+
+const worker = plinth.jobs.worker({ queues: { emails: { 'email.send': send } }, concurrency: 8 });
+await worker.start();
+// For example at SIGTERM: no more jobs, and those that run may end within ten seconds.
+await worker.stop(10_000);
+\`\`\`
+
+What a handler returns is the output of the job. What it throws fails the attempt, and another one follows after the back-off of the
+job, unless a \`JobFailure\` says that none helps (\`retryable\`) or when (\`retryIn\`). \`throw new Postponed('10m')\` goes on later without
+counting the attempt. The \`signal\` aborts at the timeout of the job, when another worker has got the job because the connection to the
+server was lost, and when the worker stops before the job has ended; the job is then given back. A job can be executed twice, so a
+handler should do no harm the second time. \`onError\` hears what goes wrong, which is otherwise written to the console.
+
+The runs of workflows are executed likewise. The code is executed from the top whenever a run goes on; what it did through its context
+is recorded by the server and never done again:
+
+\`\`\`ts
+import { StepFailed, type WorkflowContext } from '@plinth/sdk';
+
+const fulfil = async (input: { order_id: string }, run: WorkflowContext) => {
+  const charge = await run.step('charge', () => ({ payment_id: \`pay-\${input.order_id}\` }));
+  await run.sleep('cool-off', '30m');
+  const parcel = await run.signal<{ tracking_id: string }>('parcel.handed-over', { timeout: '72h' });
+  try {
+    await run.step('notify', ({ signal }) => console.log(parcel?.tracking_id, signal.aborted), { maxAttempts: 3 });
+  } catch (error) {
+    if (!(error instanceof StepFailed)) throw error;
+    await run.step('refund', () => console.log(charge.payment_id));
+  }
+  return charge;
+};
+
+const workflows = plinth.jobs.worker({ workflows: { 'order.fulfil': { version: 1, code: fulfil } } });
+await workflows.start();
+await plinth.jobs.runs.start({ body: { name: 'order.fulfil', input: { order_id: 'o-4711' }, key: 'o-4711' } });
+\`\`\`
+
 ## One service only
 
 What is not imported is not bundled. The types of a service are exported beside it.

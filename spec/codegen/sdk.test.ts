@@ -122,6 +122,15 @@ describe('the generated client', () => {
     expect(things).not.toContain('Idempotency-Key');
   });
 
+  it('has members that are written by hand beside the generated ones', async () => {
+    const jobs = await sdkFiles([parseService('Jobs', JSON.stringify(document))]);
+    const index = jobs.get('sdk/src/services/jobs/index.ts');
+    expect(index).toContain("import { workerOf, type CreateWorker } from '../../runtime/worker/lazy.ts';");
+    expect(index).toContain('  readonly worker: CreateWorker;\n}');
+    expect(index).toContain('  worker: workerOf(client),\n});');
+    expect(all.get('sdk/src/services/things/index.ts')).not.toContain('worker');
+  });
+
   it('has no method for a WebSocket, which the README names instead', () => {
     expect(all.has('sdk/src/services/things/sockets.ts')).toBe(false);
     expect(all.get('sdk/README.md')).toContain('`GET /things/socket`');

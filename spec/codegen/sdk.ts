@@ -5,6 +5,7 @@
 import { format } from 'prettier';
 import { byResource, type ServiceContract } from './contract.ts';
 import { withEnvelope } from './sdk-envelope.ts';
+import { handWrittenMembers } from './sdk-members.ts';
 import { isCall } from './sdk-operations.ts';
 import { readme, servicePage } from './sdk-readme.ts';
 import { resourceFile } from './sdk-resource.ts';
@@ -61,21 +62,24 @@ function serviceIndex(service: ServiceContract): string {
   if (hidden) throw new Error(`${service.name}: ${hidden} hides a type that its file uses`);
   const lines = (line: (resource: string, name: string) => string) =>
     resources.map((resource) => line(resource, lowerFirst(resource))).join('\n');
+  const byHand = handWrittenMembers(service.name);
+  const handWritten = (line: (member: (typeof byHand)[number]) => string) =>
+    byHand.map((member) => `${line(member)}\n`).join('');
   return `${header}
 import type { Client } from '../../runtime/client.ts';
-${lines((resource, name) => `import { ${name}Of, type ${resource} } from './${kebab(resource)}.ts';`)}
+${handWritten(({ maker, type, from }) => `import { ${maker}, type ${type} } from '../../${from}';`)}${lines((resource, name) => `import { ${name}Of, type ${resource} } from './${kebab(resource)}.ts';`)}
 
 export type * from './types.ts';
 export type { ${resources.join(', ')} };
-
+${handWritten(({ exports }) => `export * from '../../${exports}';`)}
 ${docComment(service.description)}export interface ${serviceType(service)} {
 ${lines((resource, name) => `readonly ${name}: ${resource};`)}
-}
+${handWritten(({ name, type, description }) => `${docComment(description)}readonly ${name}: ${type};`)}}
 
 /** The service over a client of one's own. */
 export const ${service.name} = (client: Client): ${serviceType(service)} => ({
 ${lines((_, name) => `${name}: ${name}Of(client),`)}
-});
+${handWritten(({ name, maker }) => `${name}: ${maker}(client),`)}});
 `;
 }
 

@@ -1,0 +1,28 @@
+/** What Node, Bun and Deno know of the process, as far as a name needs it. */
+interface Surroundings {
+  readonly Deno?: unknown;
+  readonly process?: {
+    readonly pid?: number;
+    readonly env?: Readonly<Record<string, string | undefined>>;
+    readonly getBuiltinModule?: (name: string) => { hostname?: () => string } | undefined;
+  };
+}
+
+/** The name of this worker: host and process id where there are such, else a random id. */
+export function workerName(): string {
+  const { Deno, process } = globalThis as Surroundings;
+  // Deno would ask its user for permission.
+  if (Deno === undefined && process?.pid !== undefined) {
+    const host = hostOf(process);
+    if (host) return `${host}:${process.pid}`.slice(-128);
+  }
+  return `worker-${Math.random().toString(36).slice(2, 10)}`;
+}
+
+function hostOf({ getBuiltinModule, env }: NonNullable<Surroundings['process']>): string | undefined {
+  try {
+    return getBuiltinModule?.('node:os')?.hostname?.() ?? env?.['HOSTNAME'];
+  } catch {
+    return undefined;
+  }
+}

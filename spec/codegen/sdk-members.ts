@@ -1,0 +1,35 @@
+/** Members of services in the client that are written by hand, over the generated ones. */
+
+export interface HandWrittenMember {
+  readonly name: string;
+  readonly description: string;
+  /** The module that exports its type and its maker, which takes a client; relative to the folder of services. */
+  readonly from: string;
+  readonly type: string;
+  readonly maker: string;
+  /** The module whose exports the service has too. */
+  readonly exports: string;
+}
+
+const worker: HandWrittenMember = {
+  name: 'worker',
+  description: `
+A worker that executes the jobs of queues and the runs of workflows in this process.
+
+@example
+\`\`\`ts
+const worker = plinth.jobs.worker({
+  queues: { emails: { 'email.send': ({ payload }) => console.log(payload) } },
+});
+await worker.start();
+\`\`\``,
+  from: 'runtime/worker/lazy.ts',
+  type: 'CreateWorker',
+  maker: 'workerOf',
+  exports: 'runtime/worker/index.ts',
+};
+
+const members: Readonly<Record<string, readonly HandWrittenMember[]>> = { jobs: [worker] };
+
+/** The hand-written members of a service. */
+export const handWrittenMembers = (service: string): readonly HandWrittenMember[] => members[service] ?? [];
