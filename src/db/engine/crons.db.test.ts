@@ -4,7 +4,7 @@ import { testDatabase, type TestDatabase } from '../../testing/database.ts';
 import { type Database, openDatabase } from '../index.ts';
 import { createCrons } from './crons.ts';
 import { cronStore } from './crons.store.ts';
-import { createHints } from './hints.ts';
+import { createHints } from '../hints.ts';
 import { schedule } from './schedule.ts';
 import { engines, log, queries, settledAs } from './testing/queries.ts';
 
@@ -33,7 +33,7 @@ afterAll(async () => {
 });
 
 const cronsOn = (own: Database) =>
-  createCrons({ db: own, log, hints: createHints({ db: own, log }), maxPayload: 65_536 });
+  createCrons({ db: own, log, hints: createHints({ db: own, log, channel: 'jobs' }), maxPayload: 65_536 });
 
 /** Starts the crons of processes and stops them when the condition holds. */
 async function whileFiring(count: number, work: () => Promise<unknown>): Promise<void> {

@@ -3,7 +3,7 @@ import { oneAtATime } from '../../lib/one-at-a-time.ts';
 import type { Database } from '../index.ts';
 import type { Log } from '../log.ts';
 import { type CronColumns, cronStore, type DueCron, type Firing } from './crons.store.ts';
-import type { Hints } from './hints.ts';
+import type { Hints } from '../hints.ts';
 import { checkedName, type JobInput, newJob } from './job.ts';
 import { isPassing, repeated } from './repetition.ts';
 import { newestTick, schedule } from './schedule.ts';

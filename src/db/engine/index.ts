@@ -14,7 +14,7 @@ import { type CronJob, type CronOptions, createCrons } from './crons.ts';
 import { type DueRows, dueRows, type DueRowsOptions, type Work } from './due-rows.ts';
 import { createEnqueue, type Enqueued } from './enqueue.ts';
 import type { EngineTally } from './figures.ts';
-import { createHints } from './hints.ts';
+import { createHints } from '../hints.ts';
 import { type JobInput, platform } from './job.ts';
 import { createLeases, endLease as endLeaseOf, type Leases } from './leases.ts';
 import { retentionSweep } from './retention.ts';
@@ -97,7 +97,7 @@ export function createEngine({ db, log, settings, onLease = () => {} }: EngineDe
     ...settings,
   };
   let leasesLost = 0;
-  const hints = createHints({ db, log });
+  const hints = createHints({ db, log, channel: 'jobs' });
   const enqueuing = createEnqueue({ db, maxPayload, hint: hints.give });
   const leases: Leases = createLeases({
     ...own,
@@ -193,7 +193,7 @@ export async function endLease(
   { db, log, settings }: Pick<EngineDeps, 'db' | 'log' | 'settings'>,
   leaseId: string,
 ): Promise<void> {
-  const hints = createHints({ db, log });
+  const hints = createHints({ db, log, channel: 'jobs' });
   await endLeaseOf({ ...defaultSettings, ...settings, db, log, hint: hints.give }, leaseId);
   await hints.stop();
 }

@@ -4,7 +4,7 @@ import type { Log } from '../log.ts';
 import type { Handler } from './attempt.ts';
 import { waitingQueues } from './claim.store.ts';
 import type { QueueTally } from './figures.ts';
-import type { Hints } from './hints.ts';
+import type { Hints } from '../hints.ts';
 import type { Leases } from './leases.ts';
 import { QueueWorker } from './queue-worker.ts';
 import { isPassing } from './repetition.ts';

@@ -1,7 +1,7 @@
+import { createHints } from '../../../db/hints.ts';
 import { createOutbound, type Outbound } from '../../../lib/outbound.ts';
 import type { Deps } from '../deps.ts';
 import { createClaims } from './claims.ts';
-import { createHints } from './hints.ts';
 import { createLease } from './lease.ts';
 import { createPolls } from './polls.ts';
 import { createWork } from './work.ts';
@@ -27,9 +27,9 @@ export interface Dispatcher {
 
 export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const { db, log, settings, leaseMs = 5_000, pollMs = 500 } = deps;
-  const hints = createHints(deps);
-  if (settings.dispatch === 'off')
-    return { hint: (ids) => hints.give(ids), start: () => Promise.resolve(), stop: () => hints.stop() };
+  const hints = createHints({ db, log, channel: 'webhooks' });
+  const hint = (ids: readonly string[]) => hints.give(new Set(ids));
+  if (settings.dispatch === 'off') return { hint, start: () => Promise.resolve(), stop: () => hints.stop() };
   const outbound =
     deps.outbound ??
     createOutbound({ allowPrivate: deps.allowPrivateTargets, allowNetworks: [], connectMs: 5_000 });
@@ -39,7 +39,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     log,
     ttlMs: leaseMs,
     held: () => work.held(),
-    onReturned: (ids) => hints.give(ids),
+    onReturned: hint,
   });
   const claims = createClaims({ db, log, lease, work });
   // What an attempt in flight will tell need not be looked for.
@@ -47,14 +47,14 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const polls = createPolls({ db, log, pollMs, onDue });
   let unlisten = () => {};
 
-  function onHint(endpointIds: readonly string[] | undefined): void {
+  function onHint(endpointIds: Iterable<string> | undefined): void {
     polls.stir();
     if (endpointIds === undefined) polls.run();
-    else claims.look(endpointIds);
+    else claims.look([...endpointIds]);
   }
 
   return {
-    hint: (ids) => hints.give(ids),
+    hint,
     async start() {
       await lease.start();
       claims.start();

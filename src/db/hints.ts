@@ -1,0 +1,73 @@
+import { randomUUID } from 'node:crypto';
+import type { Database } from './index.ts';
+import type { Log } from './log.ts';
+
+/**
+ * Tells all processes where there is new work, such as the queues that have new jobs. A hint may get lost: then the next look finds the
+ * work.
+ */
+export interface Hints {
+  /** Tells this process at once and the others within milliseconds. Call it after the commit. Names have no spaces. */
+  readonly give: (names: ReadonlySet<string>) => void;
+  /** Calls `onHint` with names; without them when hints may have been missed. Returns a function that stops it. */
+  listen(onHint: (names: Iterable<string> | undefined) => void): () => void;
+  /** Sends what is collected. */
+  stop(): Promise<void>;
+}
+
+/** Milliseconds for which hints to other processes are collected. */
+const collectMs = 10;
+/** The most bytes of a notice, with room for the sender. */
+const longestNotice = 7_900;
+
+interface HintsDeps {
+  readonly db: Database;
+  readonly log: Log;
+  /** The channel of the notices to other processes. */
+  readonly channel: string;
+}
+
+export function createHints({ db, log, channel }: HintsDeps): Hints {
+  const self = randomUUID();
+  const listeners = new Set<(names: Iterable<string> | undefined) => void>();
+  const waiting = new Set<string>();
+  let timer: NodeJS.Timeout | undefined;
+
+  async function send(): Promise<void> {
+    clearTimeout(timer);
+    timer = undefined;
+    const text = [...waiting].join(' ');
+    waiting.clear();
+    // Without names the notice means every one.
+    const payload = text.length > longestNotice ? self : `${self} ${text}`;
+    await db.notices
+      .send(db.background, channel, payload)
+      .catch((error: unknown) => log.debug({ err: error }, 'other processes could not be told of new work'));
+  }
+
+  return {
+    give(names) {
+      if (names.size === 0) return;
+      for (const listener of listeners) listener(names);
+      // An embedded database has no other processes.
+      if (db.engine === 'pglite') return;
+      for (const name of names) waiting.add(name);
+      timer ??= setTimeout(() => void send(), collectMs);
+    },
+    listen(onHint) {
+      listeners.add(onHint);
+      const onNotice = (payload: string) => {
+        const [sender, ...names] = payload.split(' ');
+        if (sender !== self) onHint(names.length > 0 ? names : undefined);
+      };
+      const unlisten = db.notices.listen(channel, onNotice, () => onHint(undefined));
+      return () => {
+        listeners.delete(onHint);
+        unlisten();
+      };
+    },
+    async stop() {
+      if (timer !== undefined) await send();
+    },
+  };
+}
