@@ -9,7 +9,7 @@ const demand = { free: 4, waiting: 0, perSecond: 0, limited: false };
 test.each([
   ['slow jobs are not claimed ahead', {}, 4],
   ['fast jobs are claimed a tenth of a second ahead', { perSecond: 1_000 }, 104],
-  ['never more than 500 wait', { perSecond: 1e6 }, 500],
+  ['never more than 1000 wait', { perSecond: 1e6 }, 1_000],
   ['nothing more while more than half waits', { free: 0, perSecond: 1_000, waiting: 51 }, 0],
   ['the other half is claimed', { free: 0, perSecond: 1_000, waiting: 50 }, 50],
   ['a queue with limits gets what starts at once', { perSecond: 1e6, limited: true }, 4],

@@ -11,7 +11,7 @@ export interface Demand {
 }
 
 /** The most jobs that wait in a process for a slot. */
-export const mostWaiting = 500;
+export const mostWaiting = 1_000;
 
 /** How far ahead jobs are claimed, in seconds: longer than a round trip, so that fast jobs never wait for one. */
 const ahead = 0.1;

@@ -31,7 +31,9 @@ interface Item {
 }
 
 /** The most ends that are still to be recorded before nothing more begins. */
-const mostUnsettled = 1_000;
+const mostUnsettled = 3_000;
+/** The most ends of one statement. */
+const mostTogether = 1_000;
 /** More ends than slots and waiting jobs can ever have. */
 const backlog = 100_000;
 
@@ -51,7 +53,7 @@ export function createSettler({
   const ended = () => performance.now() > deadline;
   const group = groupCommit<Item>({
     write: (items) => record(items),
-    maxBatch: mostUnsettled,
+    maxBatch: mostTogether,
     maxBacklog: backlog,
     weight: {
       of: ({ end }) => ('output' in end ? (end.output?.length ?? 0) : 0),
