@@ -80,7 +80,9 @@ const lastSeen = /"last_(seen|active)_at":"[^"]*"/g;
 export async function readAll({ pool, root, user }: Furnished): Promise<Map<string, string>> {
   const seen = new Map<string, string>();
   const reads = operations.filter(
-    ({ verb, method, access }) => verb === 'GET' && method === 'get' && access !== 'public',
+    ({ verb, method, access, resource }) =>
+      // The catalogue of event types is the operator's.
+      verb === 'GET' && method === 'get' && access !== 'public' && resource !== 'EventTypes',
   );
   for (const operation of reads) {
     if (!pathKinds(operation).every((prefix) => pool.has(prefix))) continue;

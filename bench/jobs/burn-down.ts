@@ -1,77 +1,84 @@
-/** Jobs that do nothing, from a full queue to an empty one, against graphile-worker with its batching. */
-import { createEngine } from '../../src/db/engine/index.ts';
+/** Jobs that do nothing, from a full queue to an empty one, against the other queues. */
 import type { Database } from '../../src/db/index.ts';
-import { log, withPlace } from '../place.ts';
-import { atLeast, notMeasured, round, type Row } from '../row.ts';
-import { sized } from '../scale.ts';
+import { atLeast, forOrientation, round, type Row } from '../row.ts';
+import { scale, sized } from '../scale.ts';
 import { paired } from '../statistics.ts';
-import { analyze, peer, slots } from './peer.ts';
+import { bullmq, bullmqOnRedis } from './peers/bullmq.ts';
+import { graphileWorker } from './peers/graphile-worker.ts';
+import { own } from './peers/own.ts';
+import { fill, type Peer } from './peers/peer.ts';
+import { pgBoss } from './peers/pg-boss.ts';
+import { analyze, onServer } from './place.ts';
 
 export function burnDown(): AsyncIterable<Row> {
-  return withPlace(async function* (place) {
-    const count = sized(20_000, 2_000);
-    const path = `burn-down of ${round(count)} jobs`;
-    if (place.url === undefined) {
-      yield notMeasured(path, '≥ 1.2 ×', 'graphile-worker needs a server');
-      return;
-    }
-    const { url } = place;
-    yield* await place.use(async (db) => {
-      const other = await peer(url);
-      const { ratio, a, b } = await paired(
-        () => ours(db, count),
-        async () => {
-          await other.add(count);
-          await analyze(db);
-          return perSecond(count, async (done) => {
-            const runner = await other.start(() => done());
-            return { work: async () => {}, stop: () => runner.stop() };
-          });
-        },
-      );
-      await other.utils.release();
-      return [
-        atLeast(ratio, 1.2, {
-          path,
-          baseline: 'graphile-worker 0.18, batched',
-          measured: `${round(a)}/s against ${round(b)}/s`,
-        }),
-      ];
-    });
+  const count = sized(20_000, 2_000);
+  return onServer(`burn-down of ${round(count)} jobs`, '≥ 1.2 ×', async function* ({ db, url }) {
+    yield await compared(db, await graphileWorker(url), count, { least: 1.2, rounds: 5 });
+    yield await compared(db, await pgBoss(url), count, { least: 5, rounds: 2 });
+    yield await compared(db, await bullmq(url), count, { least: 5, rounds: 1 });
+    const redis = await bullmqOnRedis();
+    if (redis !== undefined) yield await compared(db, redis, count, { rounds: 2 });
+    // At a smaller scale it would be the first row again.
+    if (scale === 1) yield await compared(db, await graphileWorker(url), 200_000, { least: 1.2, rounds: 1 });
   });
 }
 
-async function ours(db: Database, count: number): Promise<number> {
-  const engine = createEngine({ db, log });
-  for (let left = count; left > 0; left -= 1_000)
-    await engine.enqueue(
-      Array.from({ length: Math.min(left, 1_000) }, () => ({ name: 'nothing', queue: 'bench' })),
+/** Jobs whose end is on disk before their slot takes the next one. */
+export function settleEach(): AsyncIterable<Row> {
+  const path = 'burn-down, each end recorded before the next start';
+  return onServer(path, '≥ 2 ×', async function* ({ db, url }) {
+    const peer = await graphileWorker(url, { isBatched: false });
+    yield await compared(db, peer, sized(4_000, 500), { least: 2, rounds: 3, settle: 'each', path });
+  });
+}
+
+interface Comparison {
+  /** The ratio to reach; without it the row is for orientation. */
+  readonly least?: number;
+  readonly rounds: number;
+  readonly settle?: 'each' | 'batched';
+  readonly path?: string;
+}
+
+async function compared(
+  db: Database,
+  peer: Peer,
+  count: number,
+  { least, rounds, settle = 'batched', path }: Comparison,
+): Promise<Row> {
+  const engine = own(db, { settle });
+  const burn = async (one: Peer) => {
+    await fill(one, count);
+    await analyze(db);
+    return perSecond(one, count);
+  };
+  try {
+    const { ratio, a, b } = await paired(
+      () => burn(engine),
+      () => burn(peer),
+      rounds,
     );
-  await analyze(db);
-  return perSecond(count, async (done) => {
-    engine.handle('bench', 'nothing', () => done(), { concurrency: slots });
-    return { work: () => engine.start(), stop: () => engine.stop(5_000) };
-  });
-}
-
-interface Work {
-  readonly work: () => Promise<void>;
-  /** Resolves when the ends of all jobs are recorded. */
-  readonly stop: () => Promise<unknown>;
+    const row = {
+      path: path ?? `burn-down of ${round(count)} jobs`,
+      baseline: peer.name,
+      measured: `${round(a)}/s against ${round(b)}/s`,
+    };
+    return least === undefined ? forOrientation(ratio, row) : atLeast(ratio, least, row);
+  } finally {
+    await Promise.all([engine.close(), peer.close()]);
+  }
 }
 
 /** The jobs done in a second, from the start of the worker until the end of the last one is recorded. */
-async function perSecond(count: number, start: (done: () => void) => Promise<Work>): Promise<number> {
+async function perSecond(peer: Peer, count: number): Promise<number> {
   let left = count;
   let finish = () => {};
   const all = new Promise<void>((resolve) => (finish = resolve));
-  const done = () => {
+  const began = performance.now();
+  const stop = await peer.start(() => {
     left -= 1;
     if (left === 0) finish();
-  };
-  const began = performance.now();
-  const { work, stop } = await start(done);
-  await work();
+  });
   await all;
   await stop();
   return (count * 1_000) / (performance.now() - began);

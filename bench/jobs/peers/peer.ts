@@ -1,0 +1,30 @@
+/** A job queue as the measurements use it: the engine, and each library that it is compared with. */
+export interface Peer {
+  readonly name: string;
+  /** Adds a job and resolves when it is stored. */
+  readonly add: (payload: Payload) => Promise<unknown>;
+  /** Adds jobs with one call and resolves when they are stored. */
+  readonly addAll: (payloads: readonly Payload[]) => Promise<unknown>;
+  /** Executes jobs until the returned function is called, which resolves when the ends of all jobs are recorded. */
+  readonly start: (handler: Handler) => Promise<() => Promise<unknown>>;
+  readonly close: () => Promise<unknown>;
+}
+
+export interface Payload {
+  /** What tells the jobs of one measurement apart. */
+  readonly nth: number;
+}
+
+export type Handler = (payload: Payload) => unknown;
+
+/** The most jobs that run at once, in each queue. */
+export const slots = 10;
+
+/** The most jobs of one call. */
+export const batch = 1_000;
+
+/** Adds many jobs in calls of a thousand. */
+export async function fill(peer: Pick<Peer, 'addAll'>, count: number): Promise<void> {
+  for (let from = 0; from < count; from += batch)
+    await peer.addAll(Array.from({ length: Math.min(batch, count - from) }, (_, at) => ({ nth: from + at })));
+}
