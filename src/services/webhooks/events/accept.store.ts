@@ -116,9 +116,16 @@ function matches(sql: Sql, events: readonly NewEvent[]) {
         endpoint.id as endpoint_id, endpoint.max_attempts, case when endpoint.ordered then fresh.order_key end as order_key
       from fresh
       join candidate on candidate.type = fresh.type
-      join webhooks.subscription as found
-        on found.tenant_id = fresh.tenant_id and found.app_id = fresh.app_id and found.pattern = candidate.pattern
-      join webhooks.endpoint on endpoint.tenant_id = found.tenant_id and endpoint.id = found.endpoint_id
+      -- Each is planned for itself: after many new subscriptions the planner does not know yet how many there are, and a join of the
+      -- tables would compare all endpoints with all patterns of the tenant.
+      cross join lateral (
+        select endpoint_id from webhooks.subscription as held
+        where held.tenant_id = fresh.tenant_id and held.app_id = fresh.app_id and held.pattern = candidate.pattern
+        offset 0
+      ) as found
+      cross join lateral (
+        select * from webhooks.endpoint where endpoint.tenant_id = fresh.tenant_id and endpoint.id = found.endpoint_id limit 1
+      ) as endpoint
       where endpoint.enabled and endpoint.deleted_at is null
         and (endpoint.channels = '{}' or endpoint.channels && fresh.channels)
     )`;
