@@ -2,9 +2,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { serviceNames } from './app.ts';
 import { testServer, type TestServer } from './testing/server.ts';
 
+/** `webhooks` takes all events as soon as they are there, and what everybody has taken is deleted. */
+const served = serviceNames.filter((name) => name !== 'webhooks');
+
 let server: TestServer;
 beforeAll(async () => {
-  server = await testServer({ services: serviceNames, strict: false });
+  server = await testServer({ services: served, strict: false });
 });
 afterAll(() => server.close());
 
@@ -34,7 +37,7 @@ async function rested(): Promise<string[]> {
 
 test('a server prunes the outbox of every service that has one', async () => {
   const services = await withOutbox();
-  expect(services).toEqual([...serviceNames].sort());
+  expect(services).toEqual([...served].sort());
   await expect.poll(rested).toEqual(services.map((service) => `${service}.outbox`));
   for (const service of services) {
     await write(service, 'old', 8);

@@ -31,8 +31,9 @@ export function delivering(env: Readonly<Record<string, string>> = {}) {
     get tools() {
       return tools(server);
     },
+    /** Creates an endpoint that gets the events of the test, and not those of the platform about the endpoint itself. */
     endpoint: (body: object = {}, options: TestRequest = {}): Promise<IssuedEndpoint> =>
-      tools(server).endpoint({ url: receiver.url, ...body }, options),
+      tools(server).endpoint({ url: receiver.url, event_types: ['invoice.*'], ...body }, options),
     /** Sends an event, and waits until its delivery to this endpoint is in one of the states. */
     async delivered(endpoint: IssuedEndpoint, event: object, ...states: string[]): Promise<Delivery> {
       const tenant = endpoint.tenant_id;
