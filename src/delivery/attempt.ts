@@ -1,5 +1,6 @@
-import { TargetRefused, type Outbound, type OutboundAnswer } from '../lib/outbound.ts';
-import { retryAfterOf } from './schedule.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Outbound, OutboundStream } from '../lib/outbound.ts';
+import { problemOf } from './problems.ts';
 
 /** The request of an attempt, which is always a POST. */
 export interface AttemptRequest {
@@ -8,77 +9,87 @@ export interface AttemptRequest {
   readonly body: string;
 }
 
-/** What an attempt came to. */
-export interface Verdict {
-  /** `final`: no further attempt could succeed. */
-  readonly result: 'delivered' | 'failed' | 'final';
-  /** The status of the answer; null when there was none. */
-  readonly statusCode: number | null;
-  /** The reason of a failure, in words for the receiver's owner; null when the delivery succeeded. */
-  readonly error: string | null;
-  /** The seconds that the receiver asks to wait before the next attempt. */
-  readonly retryAfter?: number | undefined;
+/** How a request ended: with the head of an answer, or without one, for a reason in words. */
+export type Ending =
+  | { readonly status: number; readonly retryAfter: string | readonly string[] | undefined }
+  | { readonly problem: string };
+
+/** What came of a request: how it ended, and the beginning of the answer's body as text. */
+export interface Attempt {
+  readonly ending: Ending;
+  readonly response: string | null;
+  readonly latencyMs: number;
+  /** Milliseconds since 1970 by the clock of this process. */
+  readonly startedAt: number;
 }
 
-/** How the status of an answer is judged. */
-export interface StatusRules {
-  readonly isDelivered: (status: number) => boolean;
-  /** Whether no further attempt is made after a failure with this status. */
-  readonly isFinal: (status: number) => boolean;
-}
+/** The bytes of an answer's body that are kept. */
+const mostKept = 1_024;
+/** The most bytes and milliseconds of a body that are read, so that its connection can be used again. */
+const mostRead = 64 * 1_024;
+const longestReadMs = 1_000;
 
-/** Every 2xx is a success, and a receiver that answers 410 wants nothing any more. */
-export const usualRules: StatusRules = {
-  isDelivered: (status) => status >= 200 && status < 300,
-  isFinal: (status) => status === 410,
-};
-
-/** The time limit of an attempt, in milliseconds, from the lookup of the name to the end of the answer. */
-const timeoutMs = 15_000;
-
-/** The most bytes of an answer that are read. */
-const mostAnswer = 16 * 1024;
-
-/** How long a delivery is claimed, in seconds: longer than an attempt can take. */
-export const claimSeconds = 60;
-
-/** Makes one attempt. It does not throw: a receiver that does not answer is a failed attempt. */
+/**
+ * Makes one request. The status line decides: whatever happens to the body after it changes nothing. It does not throw, because a
+ * receiver that does not answer is a failed attempt.
+ * @param timeoutMs from the start to the status line
+ */
 export async function attempt(
-  outbound: Pick<Outbound, 'send'>,
-  request: AttemptRequest,
-  rules: StatusRules,
-): Promise<Verdict> {
+  outbound: Pick<Outbound, 'stream'>,
+  { url, headers, body }: AttemptRequest,
+  timeoutMs: number,
+): Promise<Attempt> {
+  const [startedAt, began] = [Date.now(), performance.now()];
+  const ended = (ending: Ending, response: string | null): Attempt => ({
+    ending,
+    response,
+    latencyMs: Math.round(performance.now() - began),
+    startedAt,
+  });
+  const late = new AbortController();
+  const timer = setTimeout(
+    () => late.abort(new DOMException('no answer in time', 'TimeoutError')),
+    timeoutMs,
+  );
   try {
-    const answer = await outbound.send({ ...request, method: 'POST', timeoutMs, maxBytes: mostAnswer });
-    return judge(answer, rules, Date.now());
+    const answer = await outbound.stream({
+      url,
+      method: 'POST',
+      headers,
+      body,
+      // The limit until the status line is the signal's; this one ends what reads the body.
+      timeoutMs: timeoutMs + longestReadMs,
+      maxBytes: mostRead,
+      signal: late.signal,
+    });
+    clearTimeout(timer);
+    const seen = ended({ status: answer.status, retryAfter: answer.headers['retry-after'] }, null);
+    return { ...seen, response: await beginningOf(answer) };
   } catch (error) {
-    const result = error instanceof TargetRefused ? 'final' : 'failed';
-    return { result, statusCode: null, error: wordsFor(error) };
+    return ended({ problem: problemOf(error) }, null);
+  } finally {
+    clearTimeout(timer);
   }
 }
 
-/** @param now milliseconds since 1970 */
-export function judge(
-  { status, headers }: Pick<OutboundAnswer, 'status' | 'headers'>,
-  { isDelivered, isFinal }: StatusRules,
-  now: number,
-): Verdict {
-  if (isDelivered(status)) return { result: 'delivered', statusCode: status, error: null };
-  return {
-    result: isFinal(status) ? 'final' : 'failed',
-    statusCode: status,
-    error: `the receiver answered ${status}`,
-    retryAfter: retryAfterOf(headers['retry-after'], now),
+/** Reads a body to its end if it is short, and drops it otherwise, together with its connection. */
+async function beginningOf(answer: OutboundStream): Promise<string> {
+  const pieces: Uint8Array[] = [];
+  const read = async () => {
+    let kept = 0;
+    for await (const piece of answer.body) {
+      if (kept < mostKept) pieces.push(piece.subarray(0, mostKept - kept));
+      kept += piece.length;
+    }
   };
+  const over = new AbortController();
+  const late = delay(longestReadMs, undefined, { signal: over.signal }).then(() => answer.discard());
+  await Promise.race([read(), late]).catch(() => {});
+  over.abort();
+  late.catch(() => {});
+  return textOf(Buffer.concat(pieces));
 }
 
-/** Describes why there was no answer, without internal details. */
-export function wordsFor(error: unknown): string {
-  if (error instanceof TargetRefused) return error.message;
-  if (!(error instanceof Error)) return 'no answer';
-  if (error.name === 'TimeoutError') return 'no answer in time';
-  // The guard's refusal arrives as the cause of a failed connection.
-  if (error.cause instanceof TargetRefused) return error.cause.message;
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : 'no answer';
-  return code.slice(0, 500);
-}
+/** Bytes that are no UTF-8 become replacement characters; the database takes no NUL. */
+export const textOf = (bytes: Uint8Array): string =>
+  new TextDecoder().decode(bytes).replaceAll('\0', '').slice(0, mostKept);

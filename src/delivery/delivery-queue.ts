@@ -1,7 +1,9 @@
 import type { DueRows, Engine } from '../db/engine/index.ts';
 import type { Outbound } from '../lib/outbound.ts';
-import { attempt, usualRules, type AttemptRequest, type StatusRules, type Verdict } from './attempt.ts';
+import { attempt, type AttemptRequest } from './attempt.ts';
+import type { LaneEffect } from './lane-effects.ts';
 import { delayAfter, usualSchedule, type Schedule } from './schedule.ts';
+import { usualRules, verdictOf, type StatusRules, type Verdict } from './verdict.ts';
 
 /** A delivery that this process has claimed for a while. */
 export interface DueDelivery {
@@ -16,11 +18,13 @@ export interface Outcome {
   readonly error: string | null;
   /** Seconds until the next attempt; null if there is none. */
   readonly delay: number | null;
+  /** What the attempt says about the receiver. */
+  readonly lane: LaneEffect;
 }
 
 export interface DeliveryQueueOptions<Due extends DueDelivery> {
   readonly engine: Pick<Engine, 'dueRows'>;
-  readonly outbound: Pick<Outbound, 'send'>;
+  readonly outbound: Pick<Outbound, 'stream'>;
   /** Unique among all queues: `<service>_<what>`. */
   readonly name: string;
   /** Claims up to `count` due deliveries for `claimSeconds`. */
@@ -34,7 +38,13 @@ export interface DeliveryQueueOptions<Due extends DueDelivery> {
 }
 
 /** The most deliveries that each process attempts at once. */
-const width = 16;
+const width = 64;
+
+/** The most milliseconds from the start of an attempt to the head of the answer. */
+const timeoutMs = 15_000;
+
+/** How long a delivery is claimed, in seconds: longer than an attempt can take. */
+export const claimSeconds = 60;
 
 /**
  * Posts what the rows of a service's table have to deliver, at least once each, by any of the processes. The receivers were chosen by
@@ -55,7 +65,8 @@ export const createDeliveryQueue = <Due extends DueDelivery>({
     width,
     claim,
     async run(due) {
-      const verdict = await attempt(outbound, await request(due), rules);
+      const { ending } = await attempt(outbound, await request(due), timeoutMs);
+      const verdict = verdictOf(ending, rules, Date.now());
       const outcome = outcomeOf(verdict, due, schedule, Math.random());
       await settle(due, outcome);
       return outcome.delay === null ? undefined : outcome.delay * 1_000;
@@ -64,14 +75,14 @@ export const createDeliveryQueue = <Due extends DueDelivery>({
 
 /** @param chance from 0 to 1, varies the delay */
 export function outcomeOf(
-  { result, statusCode, error, retryAfter }: Verdict,
+  { result, retryAfter, ...seen }: Verdict,
   { attempts }: DueDelivery,
   schedule: Schedule,
   chance: number,
 ): Outcome {
-  if (result === 'delivered') return { state: 'delivered', statusCode, error, delay: null };
+  if (result === 'delivered') return { ...seen, state: 'delivered', delay: null };
   const delay = result === 'final' ? undefined : delayAfter(schedule, attempts + 1, retryAfter, chance);
   return delay === undefined
-    ? { state: 'failed', statusCode, error, delay: null }
-    : { state: 'pending', statusCode, error, delay };
+    ? { ...seen, state: 'failed', delay: null }
+    : { ...seen, state: 'pending', delay };
 }

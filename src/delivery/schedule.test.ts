@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { delayAfter, retryAfterOf, usualSchedule } from './schedule.ts';
+import { delayAfter, usualSchedule } from './schedule.ts';
 
 const delay = (failures: number, retryAfter: number | undefined, chance: number) =>
   delayAfter(usualSchedule, failures, retryAfter, chance);
@@ -33,24 +33,5 @@ describe('the next attempt', () => {
     const schedule = { delays: [10], longestRetryAfter: 20 };
     expect(delayAfter(schedule, 1, 86_400, 0.5)).toBe(20);
     expect(delayAfter(schedule, 2, undefined, 0.5)).toBeUndefined();
-  });
-});
-
-describe('Retry-After', () => {
-  const now = Date.parse('2026-11-20T09:30:00Z');
-
-  it.each([
-    ['120', 120],
-    ['0', 0],
-    ['Fri, 20 Nov 2026 09:32:00 GMT', 120],
-    ['Fri, 20 Nov 2026 09:00:00 GMT', 0],
-    [undefined, undefined],
-    ['', undefined],
-    ['soon', undefined],
-    ['-1', undefined],
-    ['12345678901234567890', undefined],
-    [['1', '2'], undefined],
-  ])('%j asks for %j seconds', (header, seconds) => {
-    expect(retryAfterOf(header, now)).toBe(seconds);
   });
 });

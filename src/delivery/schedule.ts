@@ -31,15 +31,3 @@ export function delayAfter(
   const delay = nextDelay(delays, failures, chance);
   return delay === undefined ? undefined : Math.max(delay, Math.min(retryAfter ?? 0, longestRetryAfter));
 }
-
-/**
- * The seconds that a `Retry-After` header asks to wait, given in seconds or as an HTTP date; undefined when it asks for nothing
- * understandable.
- * @param now milliseconds since 1970
- */
-export function retryAfterOf(header: string | string[] | undefined, now: number): number | undefined {
-  if (typeof header !== 'string') return undefined;
-  if (/^\d{1,9}$/.test(header)) return Number(header);
-  const date = header.endsWith(' GMT') ? Date.parse(header) : NaN;
-  return Number.isNaN(date) ? undefined : Math.max(0, (date - now) / 1_000);
-}

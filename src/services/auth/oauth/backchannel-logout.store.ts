@@ -1,5 +1,5 @@
 import type { Sql } from '../../../db/index.ts';
-import { claimSeconds } from '../../../delivery/attempt.ts';
+import { claimSeconds } from '../../../delivery/delivery-queue.ts';
 
 /** A logout notification: the client, the user and the session, as the client knows them. */
 export interface Logout {

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { importJWK, SignJWT } from 'jose';
 import type { Engine } from '../../../db/engine/index.ts';
-import { usualRules, type AttemptRequest, type StatusRules } from '../../../delivery/attempt.ts';
+import type { AttemptRequest } from '../../../delivery/attempt.ts';
 import { createDeliveryQueue, type Outcome } from '../../../delivery/delivery-queue.ts';
+import { usualRules, type StatusRules } from '../../../delivery/verdict.ts';
 import { logoutStore, type DueLogout, type Logout } from './backchannel-logout.store.ts';
 import type { Deps } from './access/deps.ts';
 import { Provider } from './oidc-library.ts';

@@ -30,6 +30,19 @@ export async function receiver(...statuses: number[]) {
   return { url: `http://127.0.0.1:${(listening.address() as AddressInfo).port}/hooks`, received };
 }
 
+/** A receiver that never answers, and the number of requests that it has. */
+export async function hangingReceiver() {
+  let requests = 0;
+  const listening = createServer((request) => {
+    requests += 1;
+    request.resume();
+  }).listen(0, '127.0.0.1');
+  await once(listening, 'listening');
+  receivers.push(listening);
+  const { port } = listening.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}/hooks`, requests: () => requests };
+}
+
 /** Closes all receivers of the test file. */
 export function closeReceivers(): void {
   for (const listening of receivers.splice(0)) {

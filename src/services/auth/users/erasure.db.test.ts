@@ -119,7 +119,7 @@ it('leaves nothing of the user in any column, and keeps that they were there', a
     await sql`select type, data from auth.outbox where subject = ${id} order by seq desc limit 1`;
   expect(last).toEqual({ type: 'user.deleted', data: { app_id: 'default', user_id: id } });
   const [told] =
-    await sql`select body::jsonb -> 'data' as data from auth.deliveries where webhook_id = ${webhook}`;
+    await sql`select body::jsonb -> 'data' as data from auth.deliveries where webhook_id = ${webhook} and event = 'user.created'`;
   expect(told!.data).toEqual({ app_id: 'default', user_id: id });
   expect(await membersOf(org)).toEqual({ [other.id]: 'owner' });
 });

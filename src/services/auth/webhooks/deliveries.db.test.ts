@@ -3,7 +3,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import type { Delivery, IssuedWebhook } from '../../../../generated/auth/types.ts';
 import { testServer, type TestServer } from '../../../testing/server.ts';
 import { tools } from '../testing/index.ts';
-import { closeReceivers, receiver, webhookTools, type Received } from '../testing/webhooks.ts';
+import {
+  closeReceivers,
+  hangingReceiver,
+  receiver,
+  webhookTools,
+  type Received,
+} from '../testing/webhooks.ts';
 
 let server: TestServer;
 let api: ReturnType<typeof tools>;
@@ -142,6 +148,64 @@ describe('a delivery', () => {
       update auth.deliveries set state = 'pending', next_attempt_at = now(), claimed_until = now() - interval '1 second'
       where id = ${id}`;
     await vi.waitFor(() => expect(received).toHaveLength(2), { timeout: 20_000 });
+  });
+});
+
+describe('a receiver that fails', () => {
+  const due = (webhookId: string) =>
+    server.db.sql`
+      update auth.deliveries set next_attempt_at = now() - interval '1 second' where webhook_id = ${webhookId} and state = 'pending'`;
+
+  it('has at most four requests at once, and others are not kept waiting', async () => {
+    const hanging = await hangingReceiver();
+    const slow = await create({ url: hanging.url });
+    for (let count = 0; count < 12; count++) await test(slow);
+    await vi.waitFor(() => expect(hanging.requests()).toBe(4), { timeout: 20_000 });
+    const { url } = await receiver(200);
+    const healthy = await create({ url });
+    await test(healthy);
+    await delivery(healthy, ({ state }) => state === 'delivered');
+    expect(hanging.requests()).toBe(4);
+  });
+
+  it('is left in peace after ten failures, and gets a single request afterwards', async () => {
+    const { url, received } = await receiver(500);
+    const webhook = await create({ url });
+    for (let count = 0; count < 12; count++) await test(webhook);
+    const lane = async () =>
+      (
+        await server.db.sql<{ breaker: string; openings: number; isPaused: boolean }[]>`
+          select breaker, openings, retry_at > now() as "isPaused" from auth.webhooks where id = ${webhook.id}`
+      )[0];
+    await vi.waitFor(async () => expect(await lane()).toMatchObject({ breaker: 'open', openings: 1 }), {
+      timeout: 20_000,
+    });
+    expect(await lane()).toMatchObject({ isPaused: true });
+    const inFlight = () =>
+      server.db
+        .sql`select from auth.deliveries where webhook_id = ${webhook.id} and claimed_until is not null`;
+    await vi.waitFor(async () => expect(await inFlight()).toEqual([]), { timeout: 20_000 });
+    await due(webhook.id);
+    const seen = received.length;
+    const { url: other } = await receiver(200);
+    const healthy = await create({ url: other });
+    await test(healthy);
+    await delivery(healthy, ({ state }) => state === 'delivered');
+    expect(received).toHaveLength(seen);
+    await server.db.sql`update auth.webhooks set retry_at = now() where id = ${webhook.id}`;
+    await vi.waitFor(async () => expect(await lane()).toMatchObject({ openings: 2 }), { timeout: 20_000 });
+    expect(received).toHaveLength(seen + 1);
+  });
+
+  it('begins anew when its webhook gets another address', async () => {
+    const { url } = await receiver(500);
+    const webhook = await create({ url });
+    await server.db
+      .sql`update auth.webhooks set breaker = 'open', openings = 3, retry_at = now() + interval '1 hour' where id = ${webhook.id}`;
+    const { url: other } = await receiver(200);
+    await api.send('PATCH', `/webhooks/${webhook.id}`, { body: { url: other } });
+    await test(webhook);
+    await delivery(webhook, ({ state }) => state === 'delivered');
   });
 });
 

@@ -1,7 +1,6 @@
 import type { Delivery } from '../../../../generated/auth/types.ts';
 import type { Sql } from '../../../db/index.ts';
-import { claimSeconds } from '../../../delivery/attempt.ts';
-import type { Outcome } from '../../../delivery/delivery-queue.ts';
+import { claimSeconds, type Outcome } from '../../../delivery/delivery-queue.ts';
 import { NotFound } from '../../../lib/errors.ts';
 import { followsPrevious, onePage, type Window } from '../../../db/lists.ts';
 
@@ -26,6 +25,11 @@ export interface DueDelivery {
 
 /** The name of the event that is sent only on request. */
 export const testEvent = 'auth.webhook.test';
+
+/** The most deliveries to a webhook that are in flight. */
+const mostInFlight = 4;
+/** The most webhooks of one look for due deliveries. */
+const mostWebhooks = 20_000;
 
 /** Every statement about deliveries. */
 export const deliveryStore = (sql: Sql) => ({
@@ -60,21 +64,45 @@ export const deliveryStore = (sql: Sql) => ({
       where tenant_id = ${tenant} and webhook_id = ${webhookId} and id = ${id} and state = 'failed'`;
   },
 
-  /** Claims due deliveries of active webhooks. A test is sent in any case. */
+  /**
+   * Claims due deliveries of active webhooks; a test is sent in any case. Of each webhook only its first due deliveries are looked at, so
+   * that no more than those are in flight: one while its receiver fails. The cost is that of the webhooks that have deliveries pending.
+   */
   async claim(count: number): Promise<DueDelivery[]> {
     return await sql<DueDelivery[]>`
+      with recursive waiting as (
+        (select tenant_id, webhook_id, 1 as seen from auth.deliveries
+         where state = 'pending' order by tenant_id, webhook_id limit 1)
+        union all
+        select next.*, waiting.seen + 1 from waiting cross join lateral (
+          select tenant_id, webhook_id from auth.deliveries
+          where state = 'pending' and (tenant_id, webhook_id) > (waiting.tenant_id, waiting.webhook_id)
+          order by tenant_id, webhook_id limit 1
+        ) as next
+        where waiting.seen < ${mostWebhooks}
+      ),
+      first as materialized (
+        select due.tenant_id, due.id, webhooks.url, webhooks.secret_box,
+          case when webhooks.previous_until > now() then webhooks.previous_secret_box end as previous_secret_box
+        from waiting
+        join auth.webhooks on webhooks.tenant_id = waiting.tenant_id and webhooks.id = waiting.webhook_id
+        cross join lateral (
+          select tenant_id, id, next_attempt_at, claimed_until from auth.deliveries
+          where deliveries.tenant_id = webhooks.tenant_id and deliveries.webhook_id = webhooks.id
+            and state = 'pending' and next_attempt_at <= now() and (webhooks.active or event = ${testEvent})
+          order by next_attempt_at, id
+          limit case when webhooks.breaker = 'closed' then ${mostInFlight} else 1 end
+        ) as due
+        where (webhooks.retry_at is null or webhooks.retry_at <= now()) and (claimed_until is null or claimed_until <= now())
+        order by due.next_attempt_at
+        limit ${count}
+      )
       update auth.deliveries
       set claimed_until = now() + ${claimSeconds} * interval '1 second'
       from (
-        select deliveries.tenant_id, deliveries.id, webhooks.url, webhooks.secret_box,
-          case when webhooks.previous_until > now() then webhooks.previous_secret_box end as previous_secret_box
-        from auth.deliveries
-        join auth.webhooks on webhooks.tenant_id = deliveries.tenant_id and webhooks.id = deliveries.webhook_id
+        select first.* from first join auth.deliveries using (tenant_id, id)
         where deliveries.state = 'pending' and deliveries.next_attempt_at <= now()
           and (deliveries.claimed_until is null or deliveries.claimed_until <= now())
-          and (webhooks.active or deliveries.event = ${testEvent})
-        order by deliveries.next_attempt_at
-        limit ${count}
         for update of deliveries skip locked
       ) as due
       where deliveries.tenant_id = due.tenant_id and deliveries.id = due.id

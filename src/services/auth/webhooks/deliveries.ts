@@ -4,6 +4,7 @@ import type { Database, Sql } from '../../../db/index.ts';
 import type { Event, Written } from '../../../db/outbox.ts';
 import type { Deliver } from '../../../db/write.ts';
 import type { AttemptRequest } from '../../../delivery/attempt.ts';
+import { afterEffect, type Breaker } from '../../../delivery/breaker.ts';
 import { cloudEvent } from '../../../delivery/cloud-events.ts';
 import { createDeliveryQueue, type Outcome } from '../../../delivery/delivery-queue.ts';
 import { subscribersTo } from '../../../delivery/event-patterns.ts';
@@ -12,7 +13,7 @@ import { newId } from '../../../lib/ids.ts';
 import type { Outbound } from '../../../lib/outbound.ts';
 import type { Sealer } from '../../../lib/seal.ts';
 import { deliveryStore, type DueDelivery, type NewDelivery } from './deliveries.store.ts';
-import { webhookStore } from './webhooks.store.ts';
+import { webhookStore, type Receiver } from './webhooks.store.ts';
 
 /** Delivers events to webhooks. */
 export interface Deliveries extends DueRows {
@@ -97,10 +98,19 @@ function requestOf(
 /** Stores the outcome of an attempt. A webhook that wants no more deliveries, or has accepted none for days, is switched off. */
 async function settle(sql: Sql, delivery: DueDelivery, outcome: Outcome): Promise<void> {
   const { tenant_id, webhook_id } = delivery;
-  await deliveryStore(sql).settle(delivery, outcome);
+  const hasSucceeded = outcome.state === 'delivered';
   const webhooks = webhookStore(sql);
-  if (outcome.state === 'delivered') await webhooks.noteSuccess(tenant_id, webhook_id);
-  else if (outcome.statusCode === 410)
-    await webhooks.switchOff(tenant_id, webhook_id, 'the receiver answered 410 Gone');
-  else await webhooks.switchOffDead(tenant_id, webhook_id);
+  const receiver = await webhooks.lockReceiver(tenant_id, webhook_id, hasSucceeded);
+  await deliveryStore(sql).settle(delivery, outcome);
+  if (receiver === undefined) return;
+  await webhooks.noteReceiver(tenant_id, webhook_id, receiverAfter(receiver, outcome), hasSucceeded);
+  if (outcome.lane.isGone) await webhooks.switchOff(tenant_id, webhook_id, 'the receiver answered 410 Gone');
+  else if (!hasSucceeded) await webhooks.switchOffDead(tenant_id, webhook_id);
+}
+
+/** A second success after a failure makes the receiver healthy. */
+function receiverAfter(receiver: Receiver, { lane }: Outcome): Breaker {
+  const after = afterEffect(receiver, lane, receiver.now, Math.random());
+  const isHealthy = lane.sign === 'success' && receiver.breaker === 'closed';
+  return isHealthy ? { ...after, openings: 0 } : after;
 }

@@ -1,10 +1,16 @@
 import type { Webhook } from '../../../../generated/auth/types.ts';
 import type { Sql } from '../../../db/index.ts';
+import type { Breaker } from '../../../delivery/breaker.ts';
 import { NotFound } from '../../../lib/errors.ts';
 
 export interface NewWebhook extends Pick<Webhook, 'id' | 'app_id' | 'url' | 'events' | 'active'> {
   readonly tenant_id: string;
   readonly secret_box: Buffer;
+}
+
+/** What is known of the receiver of a webhook, with the time of the database in milliseconds since 1970. */
+export interface Receiver extends Breaker {
+  readonly now: number;
 }
 
 /** Every statement about webhooks. */
@@ -53,13 +59,17 @@ export const webhookStore = (sql: Sql) => ({
       limit 20`;
   },
 
-  /** Absent members keep their value. Activating a webhook clears its disabled reason and allows five days for a success. */
+  /**
+   * Absent members keep their value. Activating a webhook clears its disabled reason and allows five days for a success; its receiver, as
+   * one at another address, begins without a past.
+   */
   async update(
     tenant: string,
     app: string,
     id: string,
     { url, events, active }: Partial<Pick<Webhook, 'url' | 'events' | 'active'>>,
   ): Promise<Webhook> {
+    const isNew = active === true || url !== undefined;
     const [webhook] = await sql<Webhook[]>`
       update auth.webhooks
       set url = coalesce(${url ?? null}, url),
@@ -67,6 +77,10 @@ export const webhookStore = (sql: Sql) => ({
         active = coalesce(${active ?? null}, active),
         disabled_reason = case when ${active ?? false} then null else disabled_reason end,
         last_success_at = case when ${active ?? false} and not webhooks.active then now() else last_success_at end,
+        breaker = case when ${isNew} then 'closed' else breaker end,
+        consecutive_failures = case when ${isNew} then 0 else consecutive_failures end,
+        openings = case when ${isNew} then 0 else openings end,
+        retry_at = case when ${isNew} then null else retry_at end,
         updated_at = now()
       where tenant_id = ${tenant} and app_id = ${app} and id = ${id}
       returning ${columns(sql)}`;
@@ -92,11 +106,26 @@ export const webhookStore = (sql: Sql) => ({
     return webhook;
   },
 
-  async noteSuccess(tenant: string, id: string): Promise<void> {
-    await sql`
-      update auth.webhooks set last_success_at = now()
+  /** Locks what is known of the receiver; undefined when the webhook is gone, or when a success would tell nothing new. */
+  async lockReceiver(tenant: string, id: string, hasSucceeded: boolean): Promise<Receiver | undefined> {
+    const [receiver] = await sql<Receiver[]>`
+      select breaker, consecutive_failures, openings, extract(epoch from retry_at)::float8 * 1000 as retry_at,
+        extract(epoch from now())::float8 * 1000 as now
+      from auth.webhooks
       where tenant_id = ${tenant} and id = ${id}
-        and (last_success_at is null or last_success_at < now() - interval '1 minute')`;
+        and (not ${hasSucceeded} or breaker <> 'closed' or consecutive_failures > 0 or openings > 0
+          or last_success_at is null or last_success_at < now() - interval '1 minute')
+      for no key update`;
+    return receiver;
+  },
+
+  async noteReceiver(tenant: string, id: string, breaker: Breaker, hasSucceeded: boolean): Promise<void> {
+    await sql`
+      update auth.webhooks
+      set breaker = ${breaker.breaker}, consecutive_failures = ${breaker.consecutive_failures}, openings = ${breaker.openings},
+        retry_at = to_timestamp(${breaker.retry_at === null ? null : breaker.retry_at / 1_000}::float8),
+        last_success_at = case when ${hasSucceeded} then now() else last_success_at end
+      where tenant_id = ${tenant} and id = ${id}`;
   },
 
   async switchOff(tenant: string, id: string, reason: string): Promise<void> {

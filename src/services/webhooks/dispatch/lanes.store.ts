@@ -1,5 +1,5 @@
 import type { Sql } from '../../../db/index.ts';
-import type { Breaker } from './breaker.ts';
+import type { Breaker } from '../../../delivery/breaker.ts';
 import type { Lane } from './lanes.ts';
 
 /** A lane with what its endpoint says, locked. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { LaneEffect } from '../../../delivery/lane-effects.ts';
 import { afterAttempt, disablingOf, type Lane } from './lanes.ts';
-import type { LaneEffect } from './outcomes.ts';
 
 const now = 10_000_000;
 const fresh: Lane = {

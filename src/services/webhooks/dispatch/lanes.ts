@@ -1,5 +1,5 @@
-import { afterAnswer, afterFailure, afterSuccess, mostFailures, type Breaker } from './breaker.ts';
-import type { LaneEffect } from './outcomes.ts';
+import { afterEffect, mostFailures, type Breaker } from '../../../delivery/breaker.ts';
+import type { LaneEffect } from '../../../delivery/lane-effects.ts';
 import { firstWindow, grown, halved } from './window.ts';
 
 /** What an endpoint's lane remembers between attempts. Times are milliseconds since 1970. */
@@ -27,25 +27,22 @@ export function afterAttempt(
   now: number,
   chance: number,
 ): Lane {
-  const paused = withPause(signed(lane, effect, maxConcurrency, now, chance), effect.pauseMs, now);
-  return effect.isOverloaded ? { ...paused, window_size: halved(paused.window_size) } : paused;
+  const next = withSign(lane, effect, maxConcurrency, now, chance);
+  return effect.isOverloaded ? { ...next, window_size: halved(next.window_size) } : next;
 }
 
-function signed(lane: Lane, { sign }: LaneEffect, maxConcurrency: number, now: number, chance: number): Lane {
-  if (sign === 'none') return { ...lane, ...afterAnswer(lane) };
-  if (sign === 'failure') {
-    const failed = afterFailure(lane, now, chance);
-    const window_size = failed.breaker === 'open' ? firstWindow : lane.window_size;
-    return { ...lane, ...failed, window_size, failing_since: lane.failing_since ?? now };
+function withSign(lane: Lane, effect: LaneEffect, maxConcurrency: number, now: number, chance: number): Lane {
+  const next = { ...lane, ...afterEffect(lane, effect, now, chance) };
+  if (effect.sign === 'none') return next;
+  if (effect.sign === 'failure') {
+    const window_size = next.breaker === 'open' ? firstWindow : lane.window_size;
+    return { ...next, window_size, failing_since: lane.failing_since ?? now };
   }
   const window_size = grown(lane.window_size, maxConcurrency);
-  const works = { ...lane, ...afterSuccess(lane), window_size, failing_since: null, last_success_at: now };
+  const works = { ...next, window_size, failing_since: null, last_success_at: now };
   // The window began anew when the breaker opened, so its size tells how many successes there were since.
   return window_size > Math.min(mostFailures, maxConcurrency - 1) ? { ...works, openings: 0 } : works;
 }
-
-const withPause = (lane: Lane, pauseMs: number, now: number): Lane =>
-  pauseMs === 0 ? lane : { ...lane, retry_at: Math.max(lane.retry_at ?? 0, now + pauseMs) };
 
 /** Whether the endpoint of this lane is disabled after an attempt. */
 export function disablingOf(

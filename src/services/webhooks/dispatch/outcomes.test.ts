@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { outcomeOf, type Ending } from './outcomes.ts';
+import type { Ending } from '../../../delivery/attempt.ts';
+import { outcomeOf } from './outcomes.ts';
 
 const now = Date.parse('2026-11-20T09:30:00Z');
 const outcome = (ending: Ending, attempt = 1, maxAttempts = 10, chance = 0.5) =>

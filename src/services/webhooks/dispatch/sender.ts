@@ -1,7 +1,7 @@
 import type { Outbound } from '../../../lib/outbound.ts';
 import { Unreadable } from '../sealing.ts';
 import type { Deps } from '../deps.ts';
-import { attempt, type Attempt } from './attempt.ts';
+import { attempt, type Attempt } from '../../../delivery/attempt.ts';
 import type { Claimed, Target } from './claim.store.ts';
 import { outcomeOf } from './outcomes.ts';
 import { requestOf, type SignedRequest } from './request.ts';

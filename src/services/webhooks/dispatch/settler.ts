@@ -3,7 +3,7 @@ import { groupCommit } from '../../../db/group-commit.ts';
 import type { Database, Log } from '../../../db/index.ts';
 import { Unavailable } from '../../../lib/errors.ts';
 import { newId } from '../../../lib/ids.ts';
-import type { Attempt } from './attempt.ts';
+import type { Attempt } from '../../../delivery/attempt.ts';
 import type { Claimed, Target } from './claim.store.ts';
 import type { Outcome } from './outcomes.ts';
 import { recordEnds } from './endings.ts';

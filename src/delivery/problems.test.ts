@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { TargetRefused } from '../../../lib/outbound.ts';
+import { TargetRefused } from '../lib/outbound.ts';
 import { problemOf } from './problems.ts';
 
 const coded = (code: string, more: object = {}) =>

@@ -1,3 +1,5 @@
+import type { LaneEffect } from './lane-effects.ts';
+
 /** The part of a lane that keeps a receiver that does not work from getting more than a probe now and then. */
 export interface Breaker {
   readonly breaker: 'closed' | 'open' | 'half_open';
@@ -40,3 +42,15 @@ export const afterSuccess = (lane: Breaker): Breaker => ({
 /** The receiver answered, which is all that a probe asks. */
 export const afterAnswer = (lane: Breaker): Breaker =>
   lane.breaker === 'half_open' ? { ...lane, breaker: 'closed', retry_at: null } : lane;
+
+/** The breaker after an attempt with this effect. It also keeps the pause for which the receiver asks. */
+export function afterEffect(lane: Breaker, effect: LaneEffect, now: number, chance: number): Breaker {
+  const after = signed(lane, effect, now, chance);
+  if (effect.pauseMs === 0) return after;
+  return { ...after, retry_at: Math.max(after.retry_at ?? 0, now + effect.pauseMs) };
+}
+
+function signed(lane: Breaker, { sign }: LaneEffect, now: number, chance: number): Breaker {
+  if (sign === 'none') return afterAnswer(lane);
+  return sign === 'failure' ? afterFailure(lane, now, chance) : afterSuccess(lane);
+}

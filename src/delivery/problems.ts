@@ -1,4 +1,4 @@
-import { TargetRefused } from '../../../lib/outbound.ts';
+import { TargetRefused } from '../lib/outbound.ts';
 
 /** The most characters of a reason. */
 const longest = 512;
