@@ -17,3 +17,7 @@ export const DataTooLarge = (bytes: number) => TooLarge(`data: larger than ${byt
 export const UidTaken = (uid: string) => Conflict(`endpoint uid already exists: ${uid}`);
 
 export const TooManyEndpoints = (most: number) => Conflict(`tenant has ${most} endpoints`);
+
+/** A secret that was sealed with a master key that this server does not have. */
+export const SecretUnreadable = (cause: unknown) =>
+  Invalid('secret: cannot be read with the master keys of this server; rotate it', { cause });

@@ -19,6 +19,7 @@ import type { Deps } from './deps.ts';
 import { createDispatcher } from './dispatch/dispatcher.ts';
 import { sweeps } from './dispatch/sweeps.ts';
 import { endpoints } from './endpoints/endpoints.ts';
+import { sealSweeps } from './endpoints/seals.ts';
 import { encodeError } from './errors.ts';
 import { createAcceptance } from './events/acceptance.ts';
 import { events } from './events/events.ts';
@@ -47,7 +48,7 @@ export const webhooks: ServiceModule<typeof settings> = {
         Stats: stats(deps),
       },
       encodeError,
-      sweeps: [...sweeps(deps), orderKeySweep(deps)],
+      sweeps: [...sweeps(deps), orderKeySweep(deps), ...sealSweeps(deps)],
       outbox: {},
       consumers: [platformEvents({ db, log, acceptance })],
       start: () => dispatcher.start(),

@@ -14,6 +14,8 @@ export interface Sealing {
   sealHeaders(endpoint: SealedFor, headers: Readonly<Record<string, string>>): Buffer;
   /** @throws Unreadable when they were sealed with another master key */
   openHeaders(endpoint: SealedFor, box: Uint8Array): Record<string, string>;
+  /** The bytes 1 to 4 of what the previous master key sealed; undefined when there is none. */
+  readonly previousId: Buffer | undefined;
 }
 
 /** A sealed value that the master keys of this server do not open. */
@@ -38,6 +40,7 @@ export function createSealing(sealer: Sealer): Sealing {
     sealHeaders: (endpoint, headers) => seal('webhooks.headers', endpoint, JSON.stringify(headers)),
     openHeaders: (endpoint, box) =>
       JSON.parse(open('webhooks.headers', endpoint, box)) as Record<string, string>,
+    previousId: sealer.previousId,
   };
 }
 

@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runSweep } from '../../../db/sweeps.ts';
+import { createSealer } from '../../../lib/seal.ts';
 import { testSealer, testServer, type TestServer } from '../../../testing/server.ts';
 import { createSealing } from '../sealing.ts';
 import { tools } from '../testing.ts';
+import { sealSweeps } from './seals.ts';
 
 let server: TestServer;
 let api: ReturnType<typeof tools>;
@@ -55,6 +58,45 @@ describe('secret headers', () => {
       body: { headers: { authorization: '********' } },
     });
     expect(refusal).toEqual([400, 'headers: authorization has no stored value to keep']);
+  });
+});
+
+describe('with another master key', () => {
+  const [master, other] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)] as const;
+  const [sealedBefore, sealing] = [
+    createSealing(createSealer(other)),
+    createSealing(createSealer(master, other)),
+  ];
+  const headers = { Authorization: 'Bearer s3cr3t-value' };
+  const seal = async (id: string, secret: string) => {
+    const owner = { tenant_id: 'default', id };
+    const { sql } = server.db;
+    await sql`update webhooks.endpoint_secret set box = ${sealedBefore.sealSecret(owner, secret)} where endpoint_id = ${id}`;
+    await sql`update webhooks.endpoint set sealed_headers = ${sealedBefore.sealHeaders(owner, headers)} where id = ${id}`;
+  };
+
+  it('a secret cannot be shown, which says what to do, and a rotation makes a new one', async () => {
+    const { id, secret } = await api.endpoint({ headers });
+    await seal(id, secret);
+    expect(await api.refusal('GET', `/endpoints/${id}/secret`)).toEqual([
+      400,
+      'secret: cannot be read with the master keys of this server; rotate it',
+    ]);
+    const rotated = await api.send('POST', `/endpoints/${id}/rotate-secret`, { body: { overlap: '0s' } });
+    expect(await api.send('GET', `/endpoints/${id}/secret`)).toEqual({ secret: rotated.secret });
+    await api.send('DELETE', `/endpoints/${id}`);
+  });
+
+  it('which was the one before, what it sealed is sealed anew', async () => {
+    const { id, secret } = await api.endpoint({ headers });
+    await seal(id, secret);
+    const [sweep] = sealSweeps({ db: server.db, sealing });
+    await runSweep({ ...sweep!, batch: 1 });
+    const [row] = await server.db.sql<{ box: Buffer; sealed_headers: Buffer }[]>`
+      select box, sealed_headers from webhooks.endpoint_secret join webhooks.endpoint on endpoint.id = endpoint_id where endpoint_id = ${id}`;
+    const [owner, now] = [{ tenant_id: 'default', id }, createSealing(createSealer(master))];
+    expect(now.openSecret(owner, row!.box)).toBe(secret);
+    expect(now.openHeaders(owner, row!.sealed_headers)).toEqual(headers);
   });
 });
 

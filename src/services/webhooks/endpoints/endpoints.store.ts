@@ -82,8 +82,11 @@ export const endpointStore = (sql: Sql) => ({
     return owner;
   },
 
-  /** Locks the endpoint for the rest of the transaction. */
+  /** Locks the endpoint for the rest of the transaction, and its lane before it, as those do who end attempts and disable endpoints. */
   async lock(reach: Reach, ref: string): Promise<LockedEndpoint> {
+    await sql`
+      select from webhooks.lane
+      where endpoint_id in (select id from webhooks.endpoint where ${isNamed(sql, reach, ref)}) for update`;
     const [endpoint] = await sql<LockedEndpoint[]>`
       select tenant_id, id, app_id, uid, url, description, event_types, channels, ordered, headers, sealed_headers, rate_limit, metadata,
         enabled, disabled_reason, payload_format, max_concurrency, timeout_ms, max_attempts

@@ -8,6 +8,7 @@ import { newestById } from '../newest-by-id.ts';
 import { createEndpoint, deleteEndpoint, switchEndpoint, updateEndpoint } from './endpoint-writes.ts';
 import { endpointStore, type Reach } from './endpoints.store.ts';
 import { secretStore } from './secrets.store.ts';
+import { openedSecret } from './secrets.ts';
 import { rotateSecret } from './rotation.ts';
 import { sendTest } from './test-events.ts';
 
@@ -47,7 +48,7 @@ export const endpoints = (deps: Deps) => {
 
     async secret({ id }, context) {
       const owner = await endpointStore(db.sql).owner(reachOf(context), id);
-      const secret = sealing.openSecret(owner, await secretStore(db.sql).current(owner));
+      const secret = openedSecret(sealing, owner, await secretStore(db.sql).current(owner));
       context.reply.header('Cache-Control', 'no-store');
       return { secret };
     },

@@ -29,15 +29,26 @@ export interface StoredEvent {
   readonly endpoint_ids: readonly string[];
 }
 
+/** What a statement made of events. */
+export interface Accepted {
+  readonly stored: readonly StoredEvent[];
+  /** How many deliveries each event would have, at most, that did not fit into the statement, by its id. */
+  readonly deferred: ReadonlyMap<string, number>;
+}
+
+/** The most deliveries of one statement, unless a single event has more. */
+export const mostDeliveries = 2_000;
+
 /** Every statement that accepts events. */
 export const acceptStore = (sql: Sql) => ({
   /**
-   * Stores events with their deliveries. An event is missing in the result when its idempotency key is taken, when its type changed
-   * since it was judged, or, with `again`, when it had been stored before. Keys are taken in their order, and then the numbers of order
+   * Stores events with their deliveries, as many as fit into one statement: of each tenant the first ones, and those of tenants with
+   * few endpoints before the others. An event is missing in the result when its idempotency key is taken, when its type changed since
+   * it was judged, or, with `again`, when it had been stored before. Keys are taken in their order, and then the numbers of order
    * keys in theirs, so that two statements do not wait for each other.
    */
-  async insert(events: readonly NewEvent[], keyMs: number, again: boolean): Promise<StoredEvent[]> {
-    return await sql<StoredEvent[]>`
+  async insert(events: readonly NewEvent[], keyMs: number, again: boolean): Promise<Accepted> {
+    const rows = await sql<(StoredEvent & { readonly width: number | null })[]>`
       with given as materialized (${given(sql, events)}),
       valid as materialized (
         select given.* from given
@@ -46,8 +57,9 @@ export const acceptStore = (sql: Sql) => ({
             or (known.name is not null and known.deprecated_at is null and known.schema_hash is not distinct from given.schema_hash))
           ${again ? sql`and not exists (select from webhooks.event where event.tenant_id = given.tenant_id and event.id = given.id)` : sql``}
       ),
+      ${admission(sql, events)},
       ${keys(sql, keyMs)},
-      ${matches(sql, events)},
+      ${matches(sql)},
       ${numbers(sql)},
       made as (${deliveries(sql)}),
       counted as materialized (
@@ -60,8 +72,12 @@ export const acceptStore = (sql: Sql) => ({
         from fresh left join counted on counted.event_id = fresh.id
         returning id, delivery_count
       )
-      select stored.id, stored.delivery_count, coalesce(counted.endpoint_ids, '{}') as endpoint_ids
-      from stored left join counted on counted.event_id = stored.id`;
+      select stored.id, stored.delivery_count, coalesce(counted.endpoint_ids, '{}') as endpoint_ids, null::bigint as width
+      from stored left join counted on counted.event_id = stored.id
+      union all
+      select id, 0, '{}', width from measured where not fits`;
+    const deferred = rows.flatMap(({ id, width }) => (width === null ? [] : [[id, width] as const]));
+    return { stored: rows.filter(({ width }) => width === null), deferred: new Map(deferred) };
   },
 
   /**
@@ -89,7 +105,7 @@ const keys = (sql: Sql, keyMs: number) => sql`
     insert into webhooks.idempotency as existing (tenant_id, app_id, key, event_id, expires_at)
     select distinct on (tenant_id, app_id, idempotency_key)
       tenant_id, app_id, idempotency_key, id, statement_timestamp() + ${keyMs} * interval '1 millisecond'
-    from valid
+    from admitted
     where idempotency_key is not null
     order by tenant_id, app_id, idempotency_key, position
     on conflict on constraint idempotency_pkey do update
@@ -98,11 +114,14 @@ const keys = (sql: Sql, keyMs: number) => sql`
     returning event_id
   ),
   fresh as materialized (
-    select * from valid where idempotency_key is null or id in (select event_id from held)
+    select * from admitted where idempotency_key is null or id in (select event_id from held)
   )`;
 
-/** Finds the endpoints by the patterns that can match: each is a probe of an index, however many endpoints there are. */
-function matches(sql: Sql, events: readonly NewEvent[]) {
+/**
+ * Admits events until they have too many deliveries together, by the number of subscriptions to their types. What waits of a tenant is
+ * never overtaken by its later events.
+ */
+function admission(sql: Sql, events: readonly NewEvent[]) {
   const types = [...new Set(events.map(({ type }) => type))];
   const candidates = types.flatMap((type) => patternsOf(type).map((pattern) => [type, pattern] as const));
   return sql`
@@ -111,6 +130,30 @@ function matches(sql: Sql, events: readonly NewEvent[]) {
         ${candidates.map(([type]) => type)}::text[], ${candidates.map(([, pattern]) => pattern)}::text[]
       ) as candidate(type, pattern)
     ),
+    subscribed as materialized (
+      select asked.tenant_id, asked.app_id, asked.type, count(*) as width
+      from (select distinct tenant_id, app_id, type from valid) as asked
+      join candidate on candidate.type = asked.type
+      cross join lateral (
+        select from webhooks.subscription as held
+        where held.tenant_id = asked.tenant_id and held.app_id = asked.app_id and held.pattern = candidate.pattern
+        offset 0
+      ) as found
+      group by asked.tenant_id, asked.app_id, asked.type
+    ),
+    sized as (
+      select valid.*, coalesce(width, 0) as width, max(coalesce(width, 0)) over (partition by tenant_id, app_id) as widest
+      from valid left join subscribed using (tenant_id, app_id, type)
+    ),
+    measured as materialized (
+      select *, sum(width) over before_it <= ${mostDeliveries} or row_number() over before_it = 1 as fits
+      from sized window before_it as (order by widest, tenant_id, app_id, position)
+    ),
+    admitted as materialized (select * from measured where fits)`;
+}
+
+/** Finds the endpoints by the patterns that can match: each is a probe of an index, however many endpoints there are. */
+const matches = (sql: Sql) => sql`
     matched as materialized (
       select distinct fresh.id as event_id, fresh.tenant_id, fresh.app_id, fresh.type, fresh.position, fresh.created_at,
         endpoint.id as endpoint_id, endpoint.max_attempts, case when endpoint.ordered then fresh.order_key end as order_key
@@ -129,7 +172,6 @@ function matches(sql: Sql, events: readonly NewEvent[]) {
       where endpoint.enabled and endpoint.deleted_at is null
         and (endpoint.channels = '{}' or endpoint.channels && fresh.channels)
     )`;
-}
 
 /** Numbers the events of each order key that reach an ordered endpoint. The lock on the key's row makes the numbers follow the commits. */
 const numbers = (sql: Sql) => sql`
