@@ -34,10 +34,17 @@ export function parseArray(text: string, parse: (element: string) => unknown): u
 /** Writes an array in PostgreSQL's text format; `write` writes one element. A value that is not an array counts as such a text. */
 export function arrayText(values: unknown, write: (element: unknown) => string): string {
   if (!Array.isArray(values)) return String(values);
-  const elements = values.map((value: unknown) => {
+  let text = '{';
+  for (const value of values as readonly unknown[]) {
     if (value === undefined) throw new TypeError('an array for the database holds undefined');
-    if (value === null) return 'NULL';
-    return Array.isArray(value) ? arrayText(value, write) : `"${write(value).replace(/["\\]/g, '\\$&')}"`;
-  });
-  return `{${elements.join(',')}}`;
+    if (text.length > 1) text += ',';
+    if (value === null) text += 'NULL';
+    else if (Array.isArray(value)) text += arrayText(value, write);
+    else text += elementText(write(value));
+  }
+  return `${text}}`;
 }
+
+/** Most elements have nothing to escape, and looking for it is much faster than replacing it. */
+const elementText = (text: string): string =>
+  text.includes('"') || text.includes('\\') ? `"${text.replace(/["\\]/g, '\\$&')}"` : `"${text}"`;

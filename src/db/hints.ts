@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from './index.ts';
 import type { Log } from './log.ts';
 
@@ -15,8 +16,8 @@ export interface Hints {
   stop(): Promise<void>;
 }
 
-/** Milliseconds for which hints to other processes are collected. */
-const collectMs = 10;
+/** Milliseconds between two notices to other processes. What is hinted meanwhile is collected. */
+const gapMs = 2;
 /** The most bytes of a notice, with room for the sender. */
 const longestNotice = 7_900;
 
@@ -31,11 +32,20 @@ export function createHints({ db, log, channel }: HintsDeps): Hints {
   const self = randomUUID();
   const listeners = new Set<(names: Iterable<string> | undefined) => void>();
   const waiting = new Set<string>();
-  let timer: NodeJS.Timeout | undefined;
+  let sending: Promise<void> | undefined;
+
+  /** Sends what waits, one notice at a time, until nothing does. */
+  async function sendAll(): Promise<void> {
+    // What is hinted in the same turn of the event loop goes together.
+    await Promise.resolve();
+    while (waiting.size > 0) {
+      await send();
+      await delay(gapMs);
+    }
+    sending = undefined;
+  }
 
   async function send(): Promise<void> {
-    clearTimeout(timer);
-    timer = undefined;
     const text = [...waiting].join(' ');
     waiting.clear();
     // Without names the notice means every one.
@@ -52,7 +62,7 @@ export function createHints({ db, log, channel }: HintsDeps): Hints {
       // An embedded database has no other processes.
       if (db.engine === 'pglite') return;
       for (const name of names) waiting.add(name);
-      timer ??= setTimeout(() => void send(), collectMs);
+      sending ??= sendAll();
     },
     listen(onHint) {
       listeners.add(onHint);
@@ -67,7 +77,7 @@ export function createHints({ db, log, channel }: HintsDeps): Hints {
       };
     },
     async stop() {
-      if (timer !== undefined) await send();
+      await sending;
     },
   };
 }

@@ -1,10 +1,12 @@
 import type { Fragment } from 'postgres';
-import type { Sql } from '../sql.ts';
+import { type Sql, timestamp } from '../sql.ts';
 import type { Job } from './job.ts';
 import type { Backoff } from './outcomes.ts';
 
 /** A job that this process may execute now, with what its end needs. */
 export interface ClaimedJob extends Job {
+  /** The negative priority: the lowest comes first. */
+  readonly rank: number;
   readonly lease_id: string;
   readonly turn: number;
   readonly timeout_ms: number;
@@ -242,8 +244,29 @@ const start = (sql: Sql, leaseId: string) => sql`
   update jobs.job
   set state = 'running', lease_id = ${leaseId}, started_at = statement_timestamp(), attempt = attempt + 1, turn = turn + 1
   where ctid = any(array(select place from taken))
-  returning id, tenant_id, app_id, name, queue, payload, tags, attempt, max_attempts, lost_count, run_at, started_at, origin_id, lease_id,
-    turn, timeout_ms, backoff_type, backoff_delay_ms, backoff_max_ms, rank`;
+  returning id, json_build_array(${sql(members)}) as members`;
+
+/** The members of a claimed job that the claim does not know, in the order in which it returns them. */
+const members = [
+  'id',
+  'tenant_id',
+  'app_id',
+  'name',
+  'payload',
+  'tags',
+  'attempt',
+  'max_attempts',
+  'lost_count',
+  'run_at',
+  'started_at',
+  'origin_id',
+  'turn',
+  'timeout_ms',
+  'backoff_type',
+  'backoff_delay_ms',
+  'backoff_max_ms',
+  'rank',
+] as const;
 
 /** What was seen, in a column of its own row. */
 interface Look {
@@ -256,11 +279,17 @@ interface Look {
 }
 
 /** The first row says what was seen; it has no job when none was claimed. */
-type Row = { readonly look: Look | null } & (Started | { readonly id: null });
-type Started = ClaimedJob & { readonly rank: number; readonly ordinal: number; readonly position: number };
+type Row = { readonly look: Look | null } & (Started | { readonly members: null });
+
+interface Started {
+  /** One array of JSON: to decode a column for each member would take longer than to claim. */
+  readonly members: readonly unknown[];
+  readonly ordinal: number;
+  readonly position: number;
+}
 
 const answer = (sql: Sql, limited: Fragment, roomIn: Fragment) => sql`
-  select started.*, taken.ordinal, taken.position, case when row_number() over () = 1 then look.look end as look
+  select started.members, taken.ordinal, taken.position, case when row_number() over () = 1 then look.look end as look
   from (select json_build_object(
     'limited', ${limited},
     'due_in', (
@@ -282,15 +311,17 @@ const answer = (sql: Sql, limited: Fragment, roomIn: Fragment) => sql`
   left join (started join taken on taken.id = started.id) on true`;
 
 /** Sorts the rows of a claim into jobs and what was seen beside them. */
-function claimOf(rows: readonly Row[], { count, cursor }: ClaimRequest): Claim {
-  const jobs = rows.filter((row): row is Started & { look: Look | null } => row.id !== null);
+function claimOf(rows: readonly Row[], request: ClaimRequest): Claim {
+  const { count, cursor } = request;
+  const started = rows.filter((row): row is Started & { look: Look | null } => row.members !== null);
   const { limited, ranks, due_in, room_in } = rows.find(({ look }) => look !== null)!.look!;
-  jobs.sort((one, other) => one.ordinal - other.ordinal || one.position - other.position);
+  started.sort((one, other) => one.ordinal - other.ordinal || one.position - other.position);
+  const jobs = started.map((row) => jobOf(row.members, request));
   const full = jobs.length >= count;
   const perLane = new Map<number, number>();
-  for (const { ordinal } of jobs) perLane.set(ordinal, (perLane.get(ordinal) ?? 0) + 1);
+  for (const { ordinal } of started) perLane.set(ordinal, (perLane.get(ordinal) ?? 0) + 1);
   const quotas = new Map(ranks.map(({ rank, width }) => [rank, Math.ceil(count / Math.max(1, width))]));
-  const usedUp = jobs.some(({ ordinal, rank }) => perLane.get(ordinal)! >= quotas.get(rank)!);
+  const usedUp = jobs.some(({ rank }, at) => perLane.get(started[at]!.ordinal)! >= quotas.get(rank)!);
   const blocked = jobs.length === 0 && ranks.some(({ width }) => width > 0);
   return {
     jobs,
@@ -301,6 +332,17 @@ function claimOf(rows: readonly Row[], { count, cursor }: ClaimRequest): Claim {
     limited,
   };
 }
+
+function jobOf(values: readonly unknown[], { queue, leaseId }: ClaimRequest): ClaimedJob {
+  const job: Record<string, unknown> = { queue, lease_id: leaseId };
+  for (const [at, member] of members.entries()) job[member] = values[at];
+  job['run_at'] = moment(job['run_at'] as string);
+  job['started_at'] = moment(job['started_at'] as string);
+  return job as unknown as ClaimedJob;
+}
+
+/** A moment as JSON has it, `2026-11-20T09:30:00.123456+00:00`, as all other moments are written. */
+const moment = (text: string) => timestamp(text.replace('T', ' ').replace('+00:00', '+00'));
 
 /** Each rank goes on after the lane that had its turn last. A claim that was full may have ended within a rank, before later ones. */
 function nextCursor(cursor: Cursor, ranks: Look['ranks'], last: Lane | undefined): Cursor {

@@ -60,8 +60,7 @@ test('calls at once share statements, and each gets its own jobs in order', asyn
   const stored = new Map((await jobs()).map((job) => [job['id'], job['payload']]));
   expect(stored.size).toBe(900);
   all.forEach((made, call) => made.forEach(({ id }, at) => expect(stored.get(id)).toEqual({ call, at })));
-  const ids = all.flat().map(({ id }) => id);
-  expect(ids).toEqual([...ids].sort());
+  for (const made of all) expect(made.map(({ id }) => id)).toEqual(made.map(({ id }) => id).sort());
 });
 
 test('a call that the database refuses does not spoil those that share its statement', async () => {

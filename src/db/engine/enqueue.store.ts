@@ -100,9 +100,14 @@ const columns = (sql: Sql, of = sql``) => sql`
   ${of}tenant_id, ${of}id, ${of}app_id, ${of}name, ${of}queue, ${of}rank, ${of}payload, ${of}tags, ${of}max_attempts, ${of}run_at,
   ${of}timeout_ms, ${of}backoff_type, ${of}backoff_delay_ms, ${of}backoff_max_ms, ${of}unique_key, ${of}origin_id, ${of}created_at`;
 
-/** New jobs as rows. What is due in the past is due now, and milliseconds count from the beginning of the statement. */
+/**
+ * New jobs as rows. What is due in the past is due now, and milliseconds count from the beginning of the statement. What jobs have in
+ * common is sent once, because the jobs of a batch are mostly alike.
+ */
 function given(sql: Sql, jobs: readonly NewJob[]) {
   const of = <Value>(value: (job: NewJob) => Value) => jobs.map(value);
+  const { first, nths } = kindsOf(jobs);
+  const ofKind = <Value>(value: (job: NewJob) => Value) => first.map(value);
   return sql`
     select tenant_id, id, app_id, name, queue, rank::smallint, payload::json as payload,
       case when tags = '[]' then '{}' else array(select json_array_elements_text(tags::json)) end as tags, max_attempts::smallint,
@@ -110,16 +115,46 @@ function given(sql: Sql, jobs: readonly NewJob[]) {
       timeout_ms, backoff_type, backoff_delay_ms, backoff_max_ms, unique_key, unique_for_ms, origin_id,
       statement_timestamp() as created_at
     from unnest(
-      ${of(({ tenant }) => tenant)}::text[], ${of(({ id }) => id)}::text[], ${of(({ app }) => app)}::text[],
-      ${of(({ name }) => name)}::text[], ${of(({ queue }) => queue)}::text[], ${of(({ rank }) => rank)}::integer[],
-      ${of(({ payload }) => payload)}::text[], ${of(({ tags }) => JSON.stringify(tags))}::text[],
-      ${of(({ maxAttempts }) => maxAttempts)}::integer[], ${of(({ runAt }) => runAt)}::timestamptz[],
-      ${of(({ delayMs }) => delayMs)}::bigint[], ${of(({ timeoutMs }) => timeoutMs)}::integer[],
-      ${of(({ backoff }) => backoff.type)}::text[], ${of(({ backoff }) => backoff.delayMs)}::integer[],
-      ${of(({ backoff }) => backoff.maxMs)}::integer[], ${of(({ uniqueKey }) => uniqueKey)}::text[],
-      ${of(({ uniqueForMs }) => uniqueForMs)}::bigint[], ${of(({ originId }) => originId)}::text[]
-    ) as job(
-      tenant_id, id, app_id, name, queue, rank, payload, tags, max_attempts, run_at, delay_ms, timeout_ms, backoff_type,
-      backoff_delay_ms, backoff_max_ms, unique_key, unique_for_ms, origin_id
-    )`;
+      ${of(({ id }) => id)}::text[], ${nths}::integer[], ${of(({ payload }) => payload)}::text[],
+      ${of(({ runAt }) => runAt)}::timestamptz[], ${of(({ uniqueKey }) => uniqueKey)}::text[],
+      ${of(({ originId }) => originId)}::text[]
+    ) as job(id, kind, payload, run_at, unique_key, origin_id)
+    join unnest(
+      ${ofKind(({ tenant }) => tenant)}::text[], ${ofKind(({ app }) => app)}::text[], ${ofKind(({ name }) => name)}::text[],
+      ${ofKind(({ queue }) => queue)}::text[], ${ofKind(({ rank }) => rank)}::integer[],
+      ${ofKind(({ tags }) => JSON.stringify(tags))}::text[], ${ofKind(({ maxAttempts }) => maxAttempts)}::integer[],
+      ${ofKind(({ delayMs }) => delayMs)}::bigint[], ${ofKind(({ timeoutMs }) => timeoutMs)}::integer[],
+      ${ofKind(({ backoff }) => backoff.type)}::text[], ${ofKind(({ backoff }) => backoff.delayMs)}::integer[],
+      ${ofKind(({ backoff }) => backoff.maxMs)}::integer[], ${ofKind(({ uniqueForMs }) => uniqueForMs)}::bigint[]
+    ) with ordinality as kind(
+      tenant_id, app_id, name, queue, rank, tags, max_attempts, delay_ms, timeout_ms, backoff_type, backoff_delay_ms, backoff_max_ms,
+      unique_for_ms, nth
+    ) on kind.nth = job.kind`;
 }
+
+/** The first job of each kind, and for each job the number of its kind, from 1. Only neighbours are compared. */
+function kindsOf(jobs: readonly NewJob[]): { first: NewJob[]; nths: number[] } {
+  const first: NewJob[] = [];
+  const nths = jobs.map((job) => {
+    const last = first.at(-1);
+    if (last === undefined || !isAlike(job, last)) first.push(job);
+    return first.length;
+  });
+  return { first, nths };
+}
+
+const isAlike = (one: NewJob, other: NewJob): boolean =>
+  one.name === other.name &&
+  one.tenant === other.tenant &&
+  one.app === other.app &&
+  one.queue === other.queue &&
+  one.rank === other.rank &&
+  one.maxAttempts === other.maxAttempts &&
+  one.delayMs === other.delayMs &&
+  one.timeoutMs === other.timeoutMs &&
+  one.uniqueForMs === other.uniqueForMs &&
+  one.backoff.type === other.backoff.type &&
+  one.backoff.delayMs === other.backoff.delayMs &&
+  one.backoff.maxMs === other.backoff.maxMs &&
+  one.tags.length === other.tags.length &&
+  one.tags.every((tag, at) => tag === other.tags[at]);

@@ -4,14 +4,18 @@ import { claimSize, endRate, mostWaiting } from './prefetch.ts';
 import type { JobState } from './job.ts';
 import { isFinal, stateAfter, type Transition } from './testing/states.ts';
 
-const demand = { free: 4, waiting: 0, perSecond: 0, limited: false };
+const demand = { free: 4, waiting: 0, perSecond: 0, limited: false, hinted: false };
 
 test.each([
   ['slow jobs are not claimed ahead', {}, 4],
-  ['fast jobs are claimed a tenth of a second ahead', { perSecond: 1_000 }, 104],
-  ['never more than 1000 wait', { perSecond: 1e6 }, 1_000],
-  ['nothing more while more than half waits', { free: 0, perSecond: 1_000, waiting: 51 }, 0],
-  ['the other half is claimed', { free: 0, perSecond: 1_000, waiting: 50 }, 50],
+  ['of what fast jobs need in 50 ms, one of two claims gets half', { perSecond: 1_000 }, 27],
+  ['and the other the rest', { perSecond: 1_000, waiting: 27 }, 27],
+  ['one claim never asks for more than half of 1000', { perSecond: 1e6 }, 502],
+  ['nothing more while more than half waits', { free: 0, perSecond: 1_000, waiting: 26 }, 0],
+  ['the other half is claimed', { free: 0, perSecond: 1_000, waiting: 25 }, 25],
+  ['a hint asks for a few more', { free: 0, perSecond: 1_000, waiting: 100, hinted: true }, 8],
+  ['but not without end', { free: 0, perSecond: 1_000, waiting: 101, hinted: true }, 0],
+  ['and for none while slow jobs fill the slots', { free: 0, hinted: true }, 0],
   ['a queue with limits gets what starts at once', { perSecond: 1e6, limited: true }, 4],
   ['nothing without a slot', { free: 0 }, 0],
 ])('%s', (_, more, size) => expect(claimSize({ ...demand, ...more })).toBe(size));
@@ -23,8 +27,9 @@ test('what is claimed is bounded, and free slots are never left without', () =>
       fc.nat(1_500),
       fc.nat(1e6),
       fc.boolean(),
-      (free, waiting, perSecond, limited) => {
-        const size = claimSize({ free, waiting, perSecond, limited });
+      fc.boolean(),
+      (free, waiting, perSecond, limited, hinted) => {
+        const size = claimSize({ free, waiting, perSecond, limited, hinted });
         expect(size).toBeGreaterThanOrEqual(0);
         expect(size).toBeLessThanOrEqual(limited ? free : mostWaiting);
         if (free > waiting) expect(size).toBeGreaterThan(0);

@@ -8,23 +8,30 @@ export interface Demand {
   readonly perSecond: number;
   /** Whether the queue has limits; then every claimed job counts as running and must start at once. */
   readonly limited: boolean;
+  /** Whether there are new jobs, which may be more urgent than those that wait, or of other tenants. */
+  readonly hinted: boolean;
 }
 
 /** The most jobs that wait in a process for a slot. */
 export const mostWaiting = 1_000;
 
-/** How far ahead jobs are claimed, in seconds: longer than a round trip, so that fast jobs never wait for one. */
-const ahead = 0.1;
+/** The most jobs that are claimed for a hint although enough wait. */
+const perHint = 8;
+
+/** How far ahead jobs are claimed, in seconds: longer than a claim, so that fast jobs never wait for one. */
+const ahead = 0.05;
 
 /**
  * How many jobs to claim now. Beyond the free slots only what the current rate finishes at once is claimed, so slow jobs are left to
- * other processes. A claim that would only top up what waits is left out until half of it is used.
+ * other processes. A claim that would only top up what waits is left out until half of it is used, unless a hint asks for it.
  */
-export function claimSize({ free, waiting, perSecond, limited }: Demand): number {
+export function claimSize({ free, waiting, perSecond, limited, hinted }: Demand): number {
   if (limited) return Math.max(0, free - waiting);
   const spare = Math.min(mostWaiting, Math.floor(perSecond * ahead));
   const wanted = free + spare - waiting;
-  return wanted > 0 && (free > waiting || waiting <= spare / 2) ? Math.min(wanted, mostWaiting) : 0;
+  const most = Math.max(free, Math.ceil((free + spare) / 2));
+  if (wanted > 0 && (free > waiting || waiting <= most)) return Math.min(wanted, most);
+  return hinted && waiting <= 2 * (free + spare) ? Math.min(perHint, spare) : 0;
 }
 
 /** Counts how many jobs end in a second. */

@@ -17,6 +17,7 @@ import { emptyTally, type Ending } from './figures.ts';
 import { claimSize, endRate } from './prefetch.ts';
 import { isPassing, pauseMs } from './repetition.ts';
 import type { End, Settler } from './settler.ts';
+import { WaitingJobs } from './waiting-jobs.ts';
 
 export interface QueueWorkerDeps {
   readonly db: Database;
@@ -47,12 +48,17 @@ export class QueueWorker {
   readonly #deps: QueueWorkerDeps;
   readonly #running = new Map<ClaimedJob, { attempt: Attempt; settled: Promise<void> }>();
   readonly #rate = endRate(() => performance.now());
-  readonly #claims = oneAtATime(() => this.#claim());
-  #waiting: ClaimedJob[] = [];
+  /** A second claim goes on while the first is under way, when jobs end faster than one claim after the other brings new ones. */
+  readonly #claims = [oneAtATime(() => this.#claim()), oneAtATime(() => this.#claim())] as const;
+  /** How many jobs the claims under way ask for. */
+  #asked = 0;
+  readonly #waiting = new WaitingJobs();
   #cursor: Cursor = new Map();
   #limited = false;
   /** Whether the last claim may have left due jobs behind. */
   #more = false;
+  /** Whether no claim has begun since the last hint. */
+  #hinted = false;
   #stopped = false;
   #failures = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -62,9 +68,17 @@ export class QueueWorker {
     this.concurrency = concurrency;
   }
 
+  /** Looks for the new jobs that another part told of. */
+  hint(): void {
+    this.#hinted = true;
+    this.look();
+  }
+
   /** Claims and starts jobs if there is room. */
   look(): void {
-    void this.#claims.run();
+    const [first, second] = this.#claims;
+    void first.run();
+    if (!this.#limited && this.#asked > 0 && this.#wanted() > 0) void second.run();
   }
 
   /** The ids of the jobs that run or wait. */
@@ -74,7 +88,7 @@ export class QueueWorker {
 
   /** Forgets the jobs that wait under a lease that has ended, and asks those that run to end. */
   drop(leaseId: string): void {
-    this.#waiting = this.#waiting.filter(({ lease_id }) => lease_id !== leaseId);
+    this.#waiting.remove(({ lease_id }) => lease_id === leaseId);
     for (const [job, { attempt }] of this.#running)
       if (job.lease_id === leaseId) attempt.abort('the job was lost');
   }
@@ -83,10 +97,9 @@ export class QueueWorker {
   async drain(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#timer);
-    await this.#claims.settled();
-    const back = this.#waiting;
-    this.#waiting = [];
-    for (const job of back) void this.#deps.settler.settle(job, { outcome: afterPostponement(0) });
+    await Promise.all(this.#claims.map((claims) => claims.settled()));
+    for (const job of this.#waiting.remove(() => true))
+      void this.#deps.settler.settle(job, { outcome: afterPostponement(0) });
   }
 
   abort(reason: string): void {
@@ -102,9 +115,10 @@ export class QueueWorker {
     if (this.#stopped || this.#deps.settler.isFull() || !this.#deps.leases.isSafe()) return 0;
     return claimSize({
       free: this.concurrency - this.#running.size,
-      waiting: this.#waiting.length,
+      waiting: this.#waiting.size + this.#asked,
       perSecond: this.#rate.perSecond(),
       limited: this.#limited,
+      hinted: this.#hinted,
     });
   }
 
@@ -145,15 +159,17 @@ export class QueueWorker {
   async #take(count: number): Promise<Claim> {
     const { db, queue, leases } = this.#deps;
     const request = { queue, leaseId: leases.id(), count, cursor: this.#cursor };
-    const taken = await (this.#limited
-      ? db.transaction((sql) => claimLimited(sql, request))
-      : claimAlone(db, request));
+    this.#asked += count;
+    this.#hinted = false;
+    const taken = await (
+      this.#limited ? db.transaction((sql) => claimLimited(sql, request)) : claimAlone(db, request)
+    ).finally(() => (this.#asked -= count));
     this.#cursor = taken.cursor;
     this.#limited = taken.limited;
     this.#more = taken.more;
     this.#failures = 0;
     this.tally.claimed += taken.jobs.length;
-    if (request.leaseId === leases.id()) this.#waiting.push(...taken.jobs);
+    if (request.leaseId === leases.id()) this.#waiting.add(taken.jobs);
     this.#fill();
     return taken;
   }
@@ -168,9 +184,7 @@ export class QueueWorker {
     const { settler, leases } = this.#deps;
     const mayStart = () =>
       !this.#stopped && this.#running.size < this.concurrency && !settler.isFull() && leases.isSafe();
-    let next = 0;
-    while (next < this.#waiting.length && mayStart()) this.#start(this.#waiting[next++]!);
-    if (next > 0) this.#waiting = this.#waiting.slice(next);
+    while (this.#waiting.size > 0 && mayStart()) this.#start(this.#waiting.take()!);
   }
 
   #start(job: ClaimedJob): void {

@@ -58,7 +58,7 @@ export function createWorker(deps: WorkerDeps): Worker {
 
   function onHint(hinted: Iterable<string> | undefined): void {
     pause = pollMs;
-    for (const name of hinted ?? queues.keys()) queues.get(name)?.look();
+    for (const name of hinted ?? queues.keys()) queues.get(name)?.hint();
   }
 
   /** One statement finds the queues that have jobs waiting. */
