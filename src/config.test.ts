@@ -29,6 +29,7 @@ test('everything has a default', () => {
     trustedProxy: [],
     corsOrigins: [],
     production: false,
+    databaseConnections: 20,
     drainMs: 0,
     logLevel: 'info',
   });
@@ -108,6 +109,10 @@ describe('a bad value stops the start with a sentence that names it', () => {
     [
       { PLINTH_PUBLIC_URL: 'https://user@plinth.example.com' },
       'PLINTH_PUBLIC_URL must be an http or https URL',
+    ],
+    [
+      { PLINTH_DATABASE_CONNECTIONS: '7' },
+      'PLINTH_DATABASE_CONNECTIONS must be a whole number from 8 to 500',
     ],
     [{ PLINTH_DRAIN: '6m' }, 'PLINTH_DRAIN must be a duration from 0s to 5m'],
     [{ PLINTH_REDIS_URI: 'x' }, 'PLINTH_REDIS_URI is not a setting; the nearest one is PLINTH_'],

@@ -51,6 +51,8 @@ export interface Config {
   /** Whether anyone but a developer uses the server: `NODE_ENV` says so, or it listens on an address that other machines can reach. */
   readonly production: boolean;
   /** Milliseconds between the signal to end and the end of listening, in which `/readyz` fails and all requests are still served. */
+  /** The most connections of each process to PostgreSQL. */
+  readonly databaseConnections: number;
   readonly drainMs: number;
   /** Whether addresses that users provide may be private and may use plain `http`; by default not in production. */
   readonly allowPrivateTargets: boolean;
@@ -102,6 +104,7 @@ const table = {
   privateTargets: optional('PLINTH_ALLOW_PRIVATE_TARGETS', '"true" or "false"', (value) => /^(true|false)$/.test(value)),
   trustedProxy:   list('PLINTH_TRUSTED_PROXY', 'addresses and CIDRs, separated by commas', (value) => canonicalRange(value) !== undefined),
   corsOrigins:    list('PLINTH_CORS_ORIGINS', '* or origins like https://app.example.com, separated by commas', isOrigin),
+  databaseConnections: integer('PLINTH_DATABASE_CONNECTIONS', 20, { min: 8, max: 500 }),
   drainMs:        duration('PLINTH_DRAIN', '0s', { min: '0s', max: '5m' }),
   nodeEnv:        text('NODE_ENV', 'development', 'a word', (value) => /^[\w-]+$/.test(value)),
   logLevel:       choice('PLINTH_LOG', 'info', logLevels),

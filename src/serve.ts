@@ -69,8 +69,12 @@ export async function serve({
 }
 
 /** The database that the configuration names. */
-export const placeOf = ({ databaseUrl, dataDir, minFreeMb }: Config, log: Logger): DatabaseOptions => ({
+export const placeOf = (
+  { databaseUrl, databaseConnections, dataDir, minFreeMb }: Config,
+  log: Logger,
+): DatabaseOptions => ({
   url: databaseUrl,
+  connections: databaseConnections,
   dataDir,
   minFree: minFreeMb * 2 ** 20,
   log,

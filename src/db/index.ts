@@ -6,7 +6,7 @@ import { type PoolFigures, storeFigures, type StoreFigures } from './figures.ts'
 import type { Lanes } from './lanes.ts';
 import type { Log } from './log.ts';
 import { createNotices, type Notices } from './notices.ts';
-import { openServer } from './server.ts';
+import { openServer, usualConnections } from './server.ts';
 import type { Sql } from './sql.ts';
 
 export type { Fragment };
@@ -48,6 +48,8 @@ export interface Database {
 export interface DatabaseOptions {
   /** URL of PostgreSQL 15 or newer; without it the embedded database is used. */
   url?: string | undefined;
+  /** The most connections to PostgreSQL, from 8. */
+  connections?: number;
   /** Folder of the embedded database; created when it does not exist. */
   dataDir: string;
   log: Log;
@@ -56,10 +58,18 @@ export interface DatabaseOptions {
 }
 
 /** Opens PostgreSQL when `url` is given, else the embedded PGlite of the data directory. */
-export async function openDatabase({ url, dataDir, log, minFree }: DatabaseOptions): Promise<Database> {
+export async function openDatabase({
+  url,
+  connections = usualConnections,
+  dataDir,
+  log,
+  minFree,
+}: DatabaseOptions): Promise<Database> {
   const engine = url === undefined ? 'pglite' : 'postgres';
   const backend =
-    url === undefined ? await openEmbedded({ dataDir, log, minFree }) : await openServer({ url, log });
+    url === undefined
+      ? await openEmbedded({ dataDir, log, minFree })
+      : await openServer({ url, log, connections });
   const { pool, listener } = backend;
   const commits = afterCommits(log);
   const notices = createNotices({ listener, after: commits.after, log });

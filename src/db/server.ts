@@ -37,6 +37,18 @@ const oldest = 15;
 /** The most statements in flight, and the most transactions that wait for a connection: enough for many clients, but bounded. */
 const maxWaiting = 2_000;
 
+/** The most connections of a process, unless it is set. */
+export const usualConnections = 20;
+/** One is for notices, one for probes, and one finds out whether a silent server answers again. */
+const reserved = 3;
+
+/** How the connections of a process are shared out. A transaction holds its connection for longer than a statement. */
+export function sharesOf(connections: number): Record<'statements' | 'transactions' | 'background', number> {
+  const background = connections < usualConnections ? 2 : 3;
+  const transactions = Math.ceil((connections - reserved - background) * 0.55);
+  return { statements: connections - reserved - background - transactions, transactions, background };
+}
+
 /**
  * Opens connections to a PostgreSQL server. Every statement ends within a bounded time, whatever happens to the server: the server's
  * own timeout stops slow statements, a silent connection is cut, and all statements are refused at once while the server is silent.
@@ -45,11 +57,14 @@ export async function openServer({
   url,
   log,
   limits = standard,
+  connections = usualConnections,
 }: {
   url: string;
   log: Log;
   limits?: Limits;
+  connections?: number;
 }): Promise<Backend> {
+  const shares = sharesOf(connections);
   const connect = serverConnect(limits);
   const create = (own: Limits, settings: object = {}) => {
     return (connect: Connect<ServerTarget>) => {
@@ -68,7 +83,7 @@ export async function openServer({
     closeMs: limits.close,
     reach,
   });
-  const pool = createStatements(create(limits), connect, options(6));
+  const pool = createStatements(create(limits), connect, options(shares.statements));
   try {
     await checkVersion(pool.sql);
   } catch (error) {
@@ -79,9 +94,9 @@ export async function openServer({
   const background = createStatements(
     create(limits, { plan_cache_mode: 'force_generic_plan' }),
     connect,
-    options(2),
+    options(shares.background),
   );
-  const lanes = createLanes(create(limits), connect, options(8));
+  const lanes = createLanes(create(limits), connect, options(shares.transactions));
   const probe = createProbe(createStatements(create(limits), connect, options(1)));
   return {
     pool: pool.sql,

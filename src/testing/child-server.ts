@@ -28,6 +28,8 @@ export interface ChildServerOptions {
 /** What every process of a test inherits. They share their compiled modules, because compiling takes a third of a start. */
 export const childEnvironment = () => ({
   PATH: process.env['PATH'],
+  // Tests run side by side, and the server has a hundred connections in all.
+  PLINTH_DATABASE_CONNECTIONS: '10',
   NODE_COMPILE_CACHE: process.env['TEST_COMPILED_MODULES'],
 });
 

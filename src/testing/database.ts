@@ -57,7 +57,8 @@ interface Place {
 
 async function open(place: Place, log: NonNullable<TestDatabaseOptions['log']>): Promise<TestDatabase> {
   const { url, dataDir } = place;
-  const db = await openDatabase({ url, dataDir, log });
+  // Tests run side by side, and the server has a hundred connections in all.
+  const db = await openDatabase({ url, connections: 10, dataDir, log });
   return {
     ...db,
     options: { url, dataDir },
