@@ -1,4 +1,5 @@
 import { Unavailable } from '../lib/errors.ts';
+import { outsideRequests } from '../lib/request-scope.ts';
 
 export interface GroupCommitOptions<Item> {
   /** Writes and commits a whole batch, in the order in which its items arrived. When it throws, the items of this batch are refused. */
@@ -53,7 +54,7 @@ export function groupCommit<Item>({
     while (waiting.length > 0) {
       const { items, finished, touched } = takeBatch();
       try {
-        await write(items);
+        await outsideRequests(() => write(items));
         for (const { done } of finished) done();
       } catch (error) {
         refuse(touched, error);

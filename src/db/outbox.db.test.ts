@@ -10,7 +10,7 @@ beforeAll(async () => {
     create table things.outbox (
       tenant_id text not null, seq bigint generated always as identity, id text not null, type text not null,
       subject text not null, app_id text not null, actor text not null, data jsonb not null,
-      time timestamptz(3) not null default now(), relay_number bigint, constraint outbox_pkey primary key (tenant_id, seq)
+      time timestamptz(3) not null default now(), relay_number bigint, request_id text, constraint outbox_pkey primary key (tenant_id, seq)
     )
   `;
 });

@@ -1,4 +1,5 @@
 import { newId } from '../lib/ids.ts';
+import { currentRequestId } from '../lib/request-scope.ts';
 import type { Sql } from './sql.ts';
 
 /**
@@ -34,8 +35,8 @@ export async function emit(sql: Sql, ...events: readonly [Event, ...Event[]]): P
     throw new TypeError('events of one call have one source');
   const column = (of: (event: Event) => string) => events.map(of);
   return await sql<Written[]>`
-    insert into ${sql(`${source.slice(1)}.outbox`)} (tenant_id, id, type, subject, app_id, actor, data)
-    select tenant_id, id, type, subject, app_id, actor, data::jsonb
+    insert into ${sql(`${source.slice(1)}.outbox`)} (tenant_id, id, type, subject, app_id, actor, data, request_id)
+    select tenant_id, id, type, subject, app_id, actor, data::jsonb, ${currentRequestId()}
     from unnest(
       ${column(({ tenant }) => tenant)}::text[],
       ${column(() => newId('evt'))}::text[],

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 
-/** The tables that work alike in every service, by the name of their file, and the name of the table that each file creates. */
+/** The tables that work alike in every service: the name of each, and the files that create it, one for each version. */
 const standardTables = {
-  outbox: 'outbox',
-  changes: 'changes',
-  detailed_changes: 'changes',
+  outbox: { table: 'outbox', files: ['outbox', 'outbox_requests'] },
+  changes: { table: 'changes', files: ['changes'] },
+  detailed_changes: { table: 'changes', files: ['detailed_changes'] },
 } as const;
 
 type StandardTable = keyof typeof standardTables;
@@ -21,7 +21,8 @@ export const declarationFile = 'standard-tables.json';
 
 /**
  * The statements for the standard tables that a service declares. The first migrations of `auth`, `authz` and `keys` create theirs
- * themselves, and migrations that have landed never change: a table that one of the service's own files creates is left to it.
+ * themselves, and migrations that have landed never change: a table that one of the service's own files creates is left to it, in all its
+ * versions.
  * Throws a `TypeError` for a declaration that names anything else.
  */
 export async function standardFiles(
@@ -34,11 +35,12 @@ export async function standardFiles(
       `${schema}/${declarationFile}: must be an array of ${Object.keys(standardTables).join(', ')}`,
     );
   const isOwn = (table: StandardTable) =>
-    own.some(({ text }) => text.includes(`create table ${schema}.${standardTables[table]} (`));
+    own.some(({ text }) => text.includes(`create table ${schema}.${standardTables[table].table} (`));
   return Promise.all(
     declared
       .filter((table) => !isOwn(table))
-      .map(async (table) => ({ id: `0000_${table}` as const, text: await textOf(schema, table) })),
+      .flatMap((table) => standardTables[table].files)
+      .map(async (file) => ({ id: `0000_${file}` as const, text: await textOf(schema, file) })),
   );
 }
 
@@ -49,7 +51,7 @@ const isStandardTable = (name: unknown): name is StandardTable =>
   typeof name === 'string' && Object.hasOwn(standardTables, name);
 
 /** The files are written for a schema called `service`. */
-async function textOf(schema: string, table: StandardTable): Promise<string> {
-  const text = await readFile(new URL(`./standard-tables/${table}.sql`, import.meta.url), 'utf8');
+async function textOf(schema: string, file: string): Promise<string> {
+  const text = await readFile(new URL(`./standard-tables/${file}.sql`, import.meta.url), 'utf8');
   return text.replaceAll('\r\n', '\n').replaceAll(/\bservice\.(?=outbox|changes)/g, `"${schema}".`);
 }

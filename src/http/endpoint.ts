@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { inRequest } from '../lib/request-scope.ts';
 import { Internal } from '../lib/errors.ts';
 import { accessCheck } from './access.ts';
 import { answerShaper, type Shaped } from './answer.ts';
@@ -77,7 +78,7 @@ export function endpoint(
       const request = (await read(req, params, scopeOf(call), judge(req))) as never;
       bound?.open(request, call);
       const carryOut = async () => {
-        const result: unknown = await handler(request, call);
+        const result: unknown = await inRequest(exchange.requestId, () => handler(request, call));
         bound?.close(request, call);
         return shape(call.reply, result);
       };

@@ -21,6 +21,8 @@ export interface Sealer {
   readonly fingerprint: Buffer;
   /** Identifies the previous master key, if there is one. */
   readonly previousFingerprint: Buffer | undefined;
+  /** The id of the previous master key, which is in bytes 1 to 4 of the envelopes that it sealed. */
+  readonly previousId: Buffer | undefined;
 }
 
 /** Layout of an envelope in bytes: version (1), key id (4), nonce (12), tag (16), ciphertext. */
@@ -54,6 +56,7 @@ export function createSealer(master: Uint8Array, previous?: Uint8Array): Sealer 
       keys.map((ring) => isSame(macOf(ring, purpose, tenant, text), mac)).includes(true),
     fingerprint: keys[0]!.fingerprint,
     previousFingerprint: keys[1]?.fingerprint,
+    previousId: keys[1]?.id,
   };
 }
 

@@ -1,3 +1,4 @@
+import { outsideRequests } from '../../lib/request-scope.ts';
 import { Conflict, DomainError } from '../../lib/errors.ts';
 import type { Database } from '../index.ts';
 import type { Log } from '../log.ts';
@@ -92,7 +93,7 @@ async function run(
     }, job.timeout_ms);
   });
   try {
-    const output = await Promise.race([handler(job, context), hung]);
+    const output = await Promise.race([outsideRequests(() => handler(job, context)), hung]);
     if (output === hanging) return failed(job, { error: timeoutText(job.timeout_ms) });
     if (context.completion === 'committed') return undefined;
     if (context.completion === 'begun')

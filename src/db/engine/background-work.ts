@@ -1,3 +1,5 @@
+import { outsideRequests } from '../../lib/request-scope.ts';
+
 /** Figures of one sweep, or of one kind of due rows, of this process, for the metrics. */
 export interface WorkFigures {
   readonly name: string;
@@ -25,7 +27,8 @@ export async function tallied<T>(name: string, run: () => Promise<T>): Promise<T
   tally.runs += 1;
   tally.running += 1;
   try {
-    const result = await run();
+    // Whoever set the work going does not wait for it.
+    const result = await outsideRequests(run);
     tally.succeededAt = Date.now();
     return result;
   } catch (error) {

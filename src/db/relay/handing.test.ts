@@ -16,6 +16,7 @@ const event = (number: number, subject: string): Numbered => ({
     app: 'default',
     actor: 'root',
     data: {},
+    requestId: null,
   },
 });
 const { signal } = new AbortController();

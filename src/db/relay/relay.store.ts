@@ -5,7 +5,11 @@ import { forgottenDays, isAwaited } from '../outbox-readers.ts';
 import type { Sql } from '../sql.ts';
 
 /** An event as consumers get it. */
-export type RelayedEvent = Event & Written;
+export type RelayedEvent = Event &
+  Written & {
+    /** The request in which it was written; null for work in the background. */
+    readonly requestId: string | null;
+  };
 
 /** The outbox of a service. */
 export interface Outbox {
@@ -47,6 +51,7 @@ interface Row {
   readonly app: string;
   readonly actor: string;
   readonly time: string;
+  readonly requestId: string | null;
   /** Null when the subject is held. */
   readonly data: object | null;
 }
@@ -276,11 +281,17 @@ const numberNext = (sql: Sql, outbox: Fragment, service: string, last: number) =
   update plinth.relay_outboxes set last_number = ${last} + (select count(*) from fresh) where service = ${service}`;
 
 const columns = (sql: Sql, data: Fragment) => sql`
-  select relay_number as number, tenant_id as tenant, id, type, subject, app_id as app, actor, time, ${data} as data`;
+  select relay_number as number, tenant_id as tenant, id, type, subject, app_id as app, actor, time, ${data} as data,
+    request_id as "requestId"`;
 
 const numbered = (service: string, rows: readonly Row[]): Numbered[] =>
-  rows.flatMap(({ number, tenant, id, type, subject, app, actor, time, data }) =>
+  rows.flatMap(({ number, tenant, id, type, subject, app, actor, time, data, requestId }) =>
     data === null
       ? []
-      : [{ number, event: { source: `/${service}`, id, time, type, subject, tenant, app, actor, data } }],
+      : [
+          {
+            number,
+            event: { source: `/${service}`, id, time, type, subject, tenant, app, actor, data, requestId },
+          },
+        ],
   );

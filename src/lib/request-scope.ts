@@ -1,0 +1,16 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+
+/*
+ * The request on whose behalf something is done, for records that outlive it. Handlers get the id in their context; this is for shared
+ * machinery far below them, which no handler would tell.
+ */
+const requests = new AsyncLocalStorage<string | null>();
+
+/** Runs a handler: what it does, also later, is done for this request. */
+export const inRequest = <T>(requestId: string, handle: () => T): T => requests.run(requestId, handle);
+
+/** Runs work that serves many requests, or none, although one of them set it going. */
+export const outsideRequests = <T>(work: () => T): T => requests.run(null, work);
+
+/** The id of the request on whose behalf the caller works; null in the background. */
+export const currentRequestId = (): string | null => requests.getStore() ?? null;

@@ -1,0 +1,2 @@
+-- The request in which an event was written; null for work in the background.
+alter table auth.outbox add column request_id text;
