@@ -1,0 +1,8 @@
+/** Drills: what must hold when processes die, the database goes away and receivers hang. */
+import { embeddedKills, kills } from './drills/kills.ts';
+import { losses } from './drills/losses.ts';
+import { restarts } from './drills/restarts.ts';
+import type { Measurements } from './row.ts';
+import { hanging } from './webhooks/hanging.ts';
+
+export default { kills, embeddedKills, losses, restarts, hanging } satisfies Measurements;

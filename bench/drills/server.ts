@@ -1,0 +1,78 @@
+/** Real servers, `src/main.ts serve`, for drills that kill them. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { token } from '../place.ts';
+
+const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const services = ['jobs', 'webhooks'];
+
+export interface DrillServer {
+  readonly port: number;
+  /** Whether the process has ended by itself. */
+  readonly hasExited: () => boolean;
+  /** Resolves when it accepts requests. */
+  readonly ready: () => Promise<void>;
+  /** Kills it with SIGKILL. */
+  readonly kill: () => Promise<void>;
+  /** Starts it again on the same port after `kill`. */
+  readonly start: () => void;
+}
+
+/** Starts a server. Its environment holds nothing of this process but the path, besides what is given. */
+export async function drillServer(env: Readonly<Record<string, string>>): Promise<DrillServer> {
+  const port = await freePort();
+  let said = '';
+  let child = begin();
+  let isKilled = false;
+
+  function begin() {
+    const started = spawn(process.execPath, [main, 'serve', ...services, '--port', String(port)], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+      env: {
+        PATH: process.env['PATH'],
+        PLINTH_LOG: 'fatal',
+        PLINTH_ROOT_TOKEN: token,
+        PLINTH_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
+        ...env,
+      },
+    });
+    said = '';
+    started.stderr.setEncoding('utf8').on('data', (part: string) => (said = (said + part).slice(-4_000)));
+    return started;
+  }
+  const hasExited = () => !isKilled && (child.exitCode !== null || child.signalCode !== null);
+  process.once('exit', () => child.kill('SIGKILL'));
+  return {
+    port,
+    hasExited,
+    async ready() {
+      for (;;) {
+        const answer = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined);
+        if (answer?.ok) return;
+        if (hasExited()) throw new Error(`the server ended before it was ready: ${said}`);
+        await delay(25);
+      }
+    },
+    async kill() {
+      isKilled = true;
+      const ended = once(child, 'exit');
+      child.kill('SIGKILL');
+      await ended;
+    },
+    start() {
+      child = begin();
+      isKilled = false;
+    },
+  };
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  return port;
+}
