@@ -131,6 +131,38 @@ export interface Events<Call = unknown> {
   createBatch(request: { body: T.EventBatch }, call: Call): Promise<T.EventBatchResult>;
 
   /**
+   * Streams the events that match as CSV, oldest first.
+   *
+   * Needs the scope `audit:read`.
+   *
+   * `GET /v1/events/export/csv`
+   *
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
+   * - 401: Credentials are missing or not valid, or there is no app to act for.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, and it is unknown whether a write took place: repeat it with the
+   */
+  exportCsv(request: { from?: T.Moment | undefined; to?: T.Moment | undefined; tenant_id?: T.TenantId | undefined; category?: T.CategoryFilter | undefined; action?: T.ActionFilter | undefined; severity?: T.SeverityFilter | undefined; outcome?: T.OutcomeFilter | undefined; resource?: T.ResourceType | undefined; resource_id?: T.ResourceId | undefined; user_id?: T.PersonId | undefined; subject_id?: T.PersonId | undefined }, call: Call): Promise<string | Uint8Array | AsyncIterable<Uint8Array>>;
+
+  /**
+   * Streams the events that match as lines of JSON, oldest first.
+   *
+   * Needs the scope `audit:read`.
+   *
+   * `GET /v1/events/export/ndjson`
+   *
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
+   * - 401: Credentials are missing or not valid, or there is no app to act for.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, and it is unknown whether a write took place: repeat it with the
+   */
+  exportNdjson(request: { from?: T.Moment | undefined; to?: T.Moment | undefined; tenant_id?: T.TenantId | undefined; category?: T.CategoryFilter | undefined; action?: T.ActionFilter | undefined; severity?: T.SeverityFilter | undefined; outcome?: T.OutcomeFilter | undefined; resource?: T.ResourceType | undefined; resource_id?: T.ResourceId | undefined; user_id?: T.PersonId | undefined; subject_id?: T.PersonId | undefined }, call: Call): Promise<AsyncIterable<T.AuditEvent>>;
+
+  /**
    * Lists the events of which a person is the actor, newest first.
    *
    * Needs the scope `audit:read`.
@@ -435,7 +467,7 @@ export interface Stats<Call = unknown> {
    * - 500: An internal error occurred; the log records its cause under the request id.
    * - 503: The database is unavailable, and it is unknown whether a write took place: repeat it with the
    */
-  get(request: { tenant_id?: T.TenantId | undefined }, call: Call): Promise<T.Statistics>;
+  get(request: { tenant_id?: T.TenantId | undefined; from?: T.Moment | undefined; to?: T.Moment | undefined }, call: Call): Promise<T.Statistics>;
 }
 
 /** Streams: chains of events, one for each tenant and app. */
@@ -473,6 +505,24 @@ export interface Streams<Call = unknown> {
    * - 503: The database is unavailable, and it is unknown whether a write took place: repeat it with the
    */
   get(request: { id: T.StreamId }, call: Call): Promise<T.Stream>;
+
+  /**
+   * Streams what is stored of a chain, in its order, so that it can be verified without this server: record, hash and parts. Personal
+   * data in the parts is encrypted.
+   *
+   * Needs the scope `audit:admin`.
+   *
+   * `GET /v1/streams/{id}/export`
+   *
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
+   * - 401: Credentials are missing or not valid, or there is no app to act for.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, and it is unknown whether a write took place: repeat it with the
+   */
+  export(request: { id: T.StreamId; from_seq: T.SequenceOrZero; to_seq: T.SequenceOrZero }, call: Call): Promise<AsyncIterable<T.StreamLine>>;
 }
 
 /** Verification: checks that the chain is intact. */

@@ -6,25 +6,31 @@ const { Events_create_body, Events_aggregate_body, Events_createBatch_body } = (
 
 const Events_create_body = validate20;
 const schema31 = {"$id":"Events_create_body","$ref":"contract#/$defs/EventInput"};
-const schema33 = {"type":"object","required":["action","resource","category"],"properties":{"timestamp":{"$ref":"contract#/$defs/Timestamp"},"user_id":{"anyOf":[{"$ref":"contract#/$defs/PersonId"},{"type":"null"}],"default":null},"ip":{"anyOf":[{"$ref":"contract#/$defs/IpAddress"},{"type":"null"}],"default":null},"action":{"$ref":"contract#/$defs/ActionName"},"resource":{"$ref":"contract#/$defs/ResourceType"},"category":{"$ref":"contract#/$defs/Category"},"resource_id":{"anyOf":[{"$ref":"contract#/$defs/ResourceId"},{"type":"null"}],"default":null},"subject_id":{"anyOf":[{"$ref":"contract#/$defs/PersonId"},{"type":"null"}],"default":null},"outcome":{"$ref":"contract#/$defs/Outcome","default":"success"},"severity":{"$ref":"contract#/$defs/Severity","default":"info"},"reason":{"anyOf":[{"$ref":"contract#/$defs/Reason"},{"type":"null"}],"default":null},"metadata":{"anyOf":[{"$ref":"contract#/$defs/Metadata"},{"type":"null"}],"default":{}},"idempotency_key":{"$ref":"contract#/$defs/IdempotencyKey"}},"additionalProperties":false};
+const schema33 = {"type":"object","required":["action","resource","category"],"properties":{"timestamp":{"$ref":"contract#/$defs/Timestamp"},"tenant_id":{"$ref":"contract#/$defs/TenantId"},"user_id":{"anyOf":[{"$ref":"contract#/$defs/PersonId"},{"type":"null"}],"default":null},"actor_type":{"$ref":"contract#/$defs/ActorType","default":"user"},"ip":{"anyOf":[{"$ref":"contract#/$defs/IpAddress"},{"type":"null"}],"default":null},"user_agent":{"anyOf":[{"$ref":"contract#/$defs/UserAgent"},{"type":"null"}],"default":null},"action":{"$ref":"contract#/$defs/ActionName"},"resource":{"$ref":"contract#/$defs/ResourceType"},"category":{"$ref":"contract#/$defs/Category"},"resource_id":{"anyOf":[{"$ref":"contract#/$defs/ResourceId"},{"type":"null"}],"default":null},"subject_id":{"anyOf":[{"$ref":"contract#/$defs/PersonId"},{"type":"null"}],"default":null},"outcome":{"$ref":"contract#/$defs/Outcome","default":"success"},"severity":{"$ref":"contract#/$defs/Severity","default":"info"},"reason":{"anyOf":[{"$ref":"contract#/$defs/Reason"},{"type":"null"}],"default":null},"metadata":{"anyOf":[{"$ref":"contract#/$defs/Metadata"},{"type":"null"}],"default":{}},"idempotency_key":{"$ref":"contract#/$defs/IdempotencyKey"}},"additionalProperties":false};
 const schema34 = {"type":"string","minLength":20,"maxLength":40,"format":"date-time"};
-const schema35 = {"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\u0000]+$"};
-const schema36 = {"type":"string","minLength":2,"maxLength":45};
-const schema37 = {"type":"string","pattern":"^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,127}$"};
-const schema38 = {"type":"string","pattern":"^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,127}$"};
-const schema39 = {"type":"string","pattern":"^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,63}$"};
-const schema40 = {"type":"string","minLength":1,"maxLength":512,"pattern":"^[^\\u0000]+$"};
-const schema42 = {"type":"string","enum":["success","failure","denied"]};
-const schema43 = {"type":"string","enum":["info","warning","critical"]};
-const schema44 = {"type":"string","minLength":1,"maxLength":1000,"pattern":"^[^\\u0000]+$"};
-const schema45 = {"type":"object"};
-const schema46 = {"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\u0000]+$"};
+const schema35 = {"type":"string","minLength":1,"maxLength":64,"pattern":"^[A-Za-z0-9._-]+$"};
+const schema36 = {"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\u0000]+$"};
+const schema37 = {"type":"string","pattern":"^[a-z][a-z0-9_]{0,31}$"};
+const schema38 = {"type":"string","minLength":2,"maxLength":45};
+const schema39 = {"type":"string","minLength":1,"maxLength":512,"pattern":"^[^\\u0000]+$"};
+const schema40 = {"type":"string","pattern":"^[A-Za-z0-9]([A-Za-z0-9_.:/ -]{0,126}[A-Za-z0-9_.:/-])?$"};
+const schema41 = {"type":"string","pattern":"^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,127}$"};
+const schema42 = {"type":"string","pattern":"^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,63}$"};
+const schema43 = {"type":"string","minLength":1,"maxLength":512,"pattern":"^[^\\u0000]+$"};
+const schema45 = {"type":"string","enum":["success","failure","denied"]};
+const schema46 = {"type":"string","enum":["info","warning","critical"]};
+const schema47 = {"type":"string","minLength":1,"maxLength":1000,"pattern":"^[^\\u0000]+$"};
+const schema48 = {"type":"object"};
+const schema49 = {"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\u0000]+$"};
 const func1 = Object.prototype.hasOwnProperty;
 const func2 = require("ajv/dist/runtime/ucs2length").default;
 const formats0 = require("ajv-formats/dist/formats").fullFormats["date-time"];
-const pattern4 = new RegExp("^[^\\u0000]+$", "u");
-const pattern5 = new RegExp("^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,127}$", "u");
-const pattern7 = new RegExp("^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,63}$", "u");
+const pattern4 = new RegExp("^[A-Za-z0-9._-]+$", "u");
+const pattern5 = new RegExp("^[^\\u0000]+$", "u");
+const pattern6 = new RegExp("^[a-z][a-z0-9_]{0,31}$", "u");
+const pattern8 = new RegExp("^[A-Za-z0-9]([A-Za-z0-9_.:/ -]{0,126}[A-Za-z0-9_.:/-])?$", "u");
+const pattern9 = new RegExp("^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,127}$", "u");
+const pattern10 = new RegExp("^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,63}$", "u");
 
 function validate22(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -41,8 +47,14 @@ if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.user_id === undefined){
 data.user_id = null;
 }
+if(data.actor_type === undefined){
+data.actor_type = "user";
+}
 if(data.ip === undefined){
 data.ip = null;
+}
+if(data.user_agent === undefined){
+data.user_agent = null;
 }
 if(data.resource_id === undefined){
 data.resource_id = null;
@@ -113,15 +125,49 @@ else {
 var valid0 = true;
 }
 if(valid0){
-let data1 = data.user_id;
+if(data.tenant_id !== undefined){
+let data1 = data.tenant_id;
 const _errs5 = errors;
 const _errs6 = errors;
-let valid2 = false;
-const _errs7 = errors;
-const _errs8 = errors;
-if(errors === _errs8){
+if(errors === _errs6){
 if(typeof data1 === "string"){
-if(func2(data1) > 255){
+if(func2(data1) > 64){
+validate22.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+return false;
+}
+else {
+if(func2(data1) < 1){
+validate22.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern4.test(data1)){
+validate22.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate22.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+let data2 = data.user_id;
+const _errs8 = errors;
+const _errs9 = errors;
+let valid3 = false;
+const _errs10 = errors;
+const _errs11 = errors;
+if(errors === _errs11){
+if(typeof data2 === "string"){
+if(func2(data2) > 255){
 const err0 = {instancePath:instancePath+"/user_id",schemaPath:"contract#/$defs/PersonId/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"};
 if(vErrors === null){
 vErrors = [err0];
@@ -132,7 +178,7 @@ vErrors.push(err0);
 errors++;
 }
 else {
-if(func2(data1) < 1){
+if(func2(data2) < 1){
 const err1 = {instancePath:instancePath+"/user_id",schemaPath:"contract#/$defs/PersonId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err1];
@@ -143,7 +189,7 @@ vErrors.push(err1);
 errors++;
 }
 else {
-if(!pattern4.test(data1)){
+if(!pattern5.test(data2)){
 const err2 = {instancePath:instancePath+"/user_id",schemaPath:"contract#/$defs/PersonId/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""};
 if(vErrors === null){
 vErrors = [err2];
@@ -167,10 +213,10 @@ vErrors.push(err3);
 errors++;
 }
 }
-var _valid0 = _errs7 === errors;
-valid2 = valid2 || _valid0;
-const _errs10 = errors;
-if(data1 !== null){
+var _valid0 = _errs10 === errors;
+valid3 = valid3 || _valid0;
+const _errs13 = errors;
+if(data2 !== null){
 const err4 = {instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err4];
@@ -180,9 +226,9 @@ vErrors.push(err4);
 }
 errors++;
 }
-var _valid0 = _errs10 === errors;
-valid2 = valid2 || _valid0;
-if(!valid2){
+var _valid0 = _errs13 === errors;
+valid3 = valid3 || _valid0;
+if(!valid3){
 const err5 = {instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
 if(vErrors === null){
 vErrors = [err5];
@@ -195,27 +241,44 @@ validate22.errors = vErrors;
 return false;
 }
 else {
-errors = _errs6;
+errors = _errs9;
 if(vErrors !== null){
-if(_errs6){
-vErrors.length = _errs6;
+if(_errs9){
+vErrors.length = _errs9;
 }
 else {
 vErrors = null;
 }
 }
 }
-var valid0 = _errs5 === errors;
+var valid0 = _errs8 === errors;
 if(valid0){
-let data2 = data.ip;
-const _errs12 = errors;
-const _errs13 = errors;
-let valid4 = false;
-const _errs14 = errors;
+let data3 = data.actor_type;
 const _errs15 = errors;
-if(errors === _errs15){
-if(typeof data2 === "string"){
-if(func2(data2) > 45){
+const _errs16 = errors;
+if(errors === _errs16){
+if(typeof data3 === "string"){
+if(!pattern6.test(data3)){
+validate22.errors = [{instancePath:instancePath+"/actor_type",schemaPath:"contract#/$defs/ActorType/pattern",keyword:"pattern",params:{pattern: "^[a-z][a-z0-9_]{0,31}$"},message:"must match pattern \""+"^[a-z][a-z0-9_]{0,31}$"+"\""}];
+return false;
+}
+}
+else {
+validate22.errors = [{instancePath:instancePath+"/actor_type",schemaPath:"contract#/$defs/ActorType/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs15 === errors;
+if(valid0){
+let data4 = data.ip;
+const _errs18 = errors;
+const _errs19 = errors;
+let valid6 = false;
+const _errs20 = errors;
+const _errs21 = errors;
+if(errors === _errs21){
+if(typeof data4 === "string"){
+if(func2(data4) > 45){
 const err6 = {instancePath:instancePath+"/ip",schemaPath:"contract#/$defs/IpAddress/maxLength",keyword:"maxLength",params:{limit: 45},message:"must NOT have more than 45 characters"};
 if(vErrors === null){
 vErrors = [err6];
@@ -226,7 +289,7 @@ vErrors.push(err6);
 errors++;
 }
 else {
-if(func2(data2) < 2){
+if(func2(data4) < 2){
 const err7 = {instancePath:instancePath+"/ip",schemaPath:"contract#/$defs/IpAddress/minLength",keyword:"minLength",params:{limit: 2},message:"must NOT have fewer than 2 characters"};
 if(vErrors === null){
 vErrors = [err7];
@@ -249,10 +312,10 @@ vErrors.push(err8);
 errors++;
 }
 }
-var _valid1 = _errs14 === errors;
-valid4 = valid4 || _valid1;
-const _errs17 = errors;
-if(data2 !== null){
+var _valid1 = _errs20 === errors;
+valid6 = valid6 || _valid1;
+const _errs23 = errors;
+if(data4 !== null){
 const err9 = {instancePath:instancePath+"/ip",schemaPath:"#/properties/ip/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err9];
@@ -262,9 +325,9 @@ vErrors.push(err9);
 }
 errors++;
 }
-var _valid1 = _errs17 === errors;
-valid4 = valid4 || _valid1;
-if(!valid4){
+var _valid1 = _errs23 === errors;
+valid6 = valid6 || _valid1;
+if(!valid6){
 const err10 = {instancePath:instancePath+"/ip",schemaPath:"#/properties/ip/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
 if(vErrors === null){
 vErrors = [err10];
@@ -277,94 +340,28 @@ validate22.errors = vErrors;
 return false;
 }
 else {
-errors = _errs13;
+errors = _errs19;
 if(vErrors !== null){
-if(_errs13){
-vErrors.length = _errs13;
+if(_errs19){
+vErrors.length = _errs19;
 }
 else {
 vErrors = null;
 }
 }
 }
-var valid0 = _errs12 === errors;
+var valid0 = _errs18 === errors;
 if(valid0){
-if(data.action !== undefined){
-let data3 = data.action;
-const _errs19 = errors;
-const _errs20 = errors;
-if(errors === _errs20){
-if(typeof data3 === "string"){
-if(!pattern5.test(data3)){
-validate22.errors = [{instancePath:instancePath+"/action",schemaPath:"contract#/$defs/ActionName/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,127}$"},message:"must match pattern \""+"^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,127}$"+"\""}];
-return false;
-}
-}
-else {
-validate22.errors = [{instancePath:instancePath+"/action",schemaPath:"contract#/$defs/ActionName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs19 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.resource !== undefined){
-let data4 = data.resource;
-const _errs22 = errors;
-const _errs23 = errors;
-if(errors === _errs23){
-if(typeof data4 === "string"){
-if(!pattern5.test(data4)){
-validate22.errors = [{instancePath:instancePath+"/resource",schemaPath:"contract#/$defs/ResourceType/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,127}$"},message:"must match pattern \""+"^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,127}$"+"\""}];
-return false;
-}
-}
-else {
-validate22.errors = [{instancePath:instancePath+"/resource",schemaPath:"contract#/$defs/ResourceType/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs22 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.category !== undefined){
-let data5 = data.category;
+let data5 = data.user_agent;
 const _errs25 = errors;
 const _errs26 = errors;
-if(errors === _errs26){
-if(typeof data5 === "string"){
-if(!pattern7.test(data5)){
-validate22.errors = [{instancePath:instancePath+"/category",schemaPath:"contract#/$defs/Category/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,63}$"},message:"must match pattern \""+"^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,63}$"+"\""}];
-return false;
-}
-}
-else {
-validate22.errors = [{instancePath:instancePath+"/category",schemaPath:"contract#/$defs/Category/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs25 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-let data6 = data.resource_id;
+let valid8 = false;
+const _errs27 = errors;
 const _errs28 = errors;
-const _errs29 = errors;
-let valid9 = false;
-const _errs30 = errors;
-const _errs31 = errors;
-if(errors === _errs31){
-if(typeof data6 === "string"){
-if(func2(data6) > 512){
-const err11 = {instancePath:instancePath+"/resource_id",schemaPath:"contract#/$defs/ResourceId/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
+if(errors === _errs28){
+if(typeof data5 === "string"){
+if(func2(data5) > 512){
+const err11 = {instancePath:instancePath+"/user_agent",schemaPath:"contract#/$defs/UserAgent/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -374,8 +371,8 @@ vErrors.push(err11);
 errors++;
 }
 else {
-if(func2(data6) < 1){
-const err12 = {instancePath:instancePath+"/resource_id",schemaPath:"contract#/$defs/ResourceId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(func2(data5) < 1){
+const err12 = {instancePath:instancePath+"/user_agent",schemaPath:"contract#/$defs/UserAgent/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -385,8 +382,8 @@ vErrors.push(err12);
 errors++;
 }
 else {
-if(!pattern4.test(data6)){
-const err13 = {instancePath:instancePath+"/resource_id",schemaPath:"contract#/$defs/ResourceId/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""};
+if(!pattern5.test(data5)){
+const err13 = {instancePath:instancePath+"/user_agent",schemaPath:"contract#/$defs/UserAgent/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -399,7 +396,7 @@ errors++;
 }
 }
 else {
-const err14 = {instancePath:instancePath+"/resource_id",schemaPath:"contract#/$defs/ResourceId/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err14 = {instancePath:instancePath+"/user_agent",schemaPath:"contract#/$defs/UserAgent/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -409,11 +406,11 @@ vErrors.push(err14);
 errors++;
 }
 }
-var _valid2 = _errs30 === errors;
-valid9 = valid9 || _valid2;
-const _errs33 = errors;
-if(data6 !== null){
-const err15 = {instancePath:instancePath+"/resource_id",schemaPath:"#/properties/resource_id/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+var _valid2 = _errs27 === errors;
+valid8 = valid8 || _valid2;
+const _errs30 = errors;
+if(data5 !== null){
+const err15 = {instancePath:instancePath+"/user_agent",schemaPath:"#/properties/user_agent/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -422,10 +419,10 @@ vErrors.push(err15);
 }
 errors++;
 }
-var _valid2 = _errs33 === errors;
-valid9 = valid9 || _valid2;
-if(!valid9){
-const err16 = {instancePath:instancePath+"/resource_id",schemaPath:"#/properties/resource_id/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+var _valid2 = _errs30 === errors;
+valid8 = valid8 || _valid2;
+if(!valid8){
+const err16 = {instancePath:instancePath+"/user_agent",schemaPath:"#/properties/user_agent/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -437,28 +434,94 @@ validate22.errors = vErrors;
 return false;
 }
 else {
-errors = _errs29;
+errors = _errs26;
 if(vErrors !== null){
-if(_errs29){
-vErrors.length = _errs29;
+if(_errs26){
+vErrors.length = _errs26;
 }
 else {
 vErrors = null;
 }
 }
 }
-var valid0 = _errs28 === errors;
+var valid0 = _errs25 === errors;
 if(valid0){
-let data7 = data.subject_id;
+if(data.action !== undefined){
+let data6 = data.action;
+const _errs32 = errors;
+const _errs33 = errors;
+if(errors === _errs33){
+if(typeof data6 === "string"){
+if(!pattern8.test(data6)){
+validate22.errors = [{instancePath:instancePath+"/action",schemaPath:"contract#/$defs/ActionName/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9]([A-Za-z0-9_.:/ -]{0,126}[A-Za-z0-9_.:/-])?$"},message:"must match pattern \""+"^[A-Za-z0-9]([A-Za-z0-9_.:/ -]{0,126}[A-Za-z0-9_.:/-])?$"+"\""}];
+return false;
+}
+}
+else {
+validate22.errors = [{instancePath:instancePath+"/action",schemaPath:"contract#/$defs/ActionName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs32 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.resource !== undefined){
+let data7 = data.resource;
 const _errs35 = errors;
 const _errs36 = errors;
-let valid11 = false;
-const _errs37 = errors;
-const _errs38 = errors;
-if(errors === _errs38){
+if(errors === _errs36){
 if(typeof data7 === "string"){
-if(func2(data7) > 255){
-const err17 = {instancePath:instancePath+"/subject_id",schemaPath:"contract#/$defs/PersonId/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"};
+if(!pattern9.test(data7)){
+validate22.errors = [{instancePath:instancePath+"/resource",schemaPath:"contract#/$defs/ResourceType/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,127}$"},message:"must match pattern \""+"^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,127}$"+"\""}];
+return false;
+}
+}
+else {
+validate22.errors = [{instancePath:instancePath+"/resource",schemaPath:"contract#/$defs/ResourceType/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs35 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.category !== undefined){
+let data8 = data.category;
+const _errs38 = errors;
+const _errs39 = errors;
+if(errors === _errs39){
+if(typeof data8 === "string"){
+if(!pattern10.test(data8)){
+validate22.errors = [{instancePath:instancePath+"/category",schemaPath:"contract#/$defs/Category/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,63}$"},message:"must match pattern \""+"^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,63}$"+"\""}];
+return false;
+}
+}
+else {
+validate22.errors = [{instancePath:instancePath+"/category",schemaPath:"contract#/$defs/Category/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs38 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+let data9 = data.resource_id;
+const _errs41 = errors;
+const _errs42 = errors;
+let valid13 = false;
+const _errs43 = errors;
+const _errs44 = errors;
+if(errors === _errs44){
+if(typeof data9 === "string"){
+if(func2(data9) > 512){
+const err17 = {instancePath:instancePath+"/resource_id",schemaPath:"contract#/$defs/ResourceId/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -468,8 +531,8 @@ vErrors.push(err17);
 errors++;
 }
 else {
-if(func2(data7) < 1){
-const err18 = {instancePath:instancePath+"/subject_id",schemaPath:"contract#/$defs/PersonId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(func2(data9) < 1){
+const err18 = {instancePath:instancePath+"/resource_id",schemaPath:"contract#/$defs/ResourceId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -479,8 +542,8 @@ vErrors.push(err18);
 errors++;
 }
 else {
-if(!pattern4.test(data7)){
-const err19 = {instancePath:instancePath+"/subject_id",schemaPath:"contract#/$defs/PersonId/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""};
+if(!pattern5.test(data9)){
+const err19 = {instancePath:instancePath+"/resource_id",schemaPath:"contract#/$defs/ResourceId/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -493,7 +556,7 @@ errors++;
 }
 }
 else {
-const err20 = {instancePath:instancePath+"/subject_id",schemaPath:"contract#/$defs/PersonId/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err20 = {instancePath:instancePath+"/resource_id",schemaPath:"contract#/$defs/ResourceId/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -503,11 +566,11 @@ vErrors.push(err20);
 errors++;
 }
 }
-var _valid3 = _errs37 === errors;
-valid11 = valid11 || _valid3;
-const _errs40 = errors;
-if(data7 !== null){
-const err21 = {instancePath:instancePath+"/subject_id",schemaPath:"#/properties/subject_id/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+var _valid3 = _errs43 === errors;
+valid13 = valid13 || _valid3;
+const _errs46 = errors;
+if(data9 !== null){
+const err21 = {instancePath:instancePath+"/resource_id",schemaPath:"#/properties/resource_id/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -516,10 +579,10 @@ vErrors.push(err21);
 }
 errors++;
 }
-var _valid3 = _errs40 === errors;
-valid11 = valid11 || _valid3;
-if(!valid11){
-const err22 = {instancePath:instancePath+"/subject_id",schemaPath:"#/properties/subject_id/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+var _valid3 = _errs46 === errors;
+valid13 = valid13 || _valid3;
+if(!valid13){
+const err22 = {instancePath:instancePath+"/resource_id",schemaPath:"#/properties/resource_id/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -531,43 +594,19 @@ validate22.errors = vErrors;
 return false;
 }
 else {
-errors = _errs36;
+errors = _errs42;
 if(vErrors !== null){
-if(_errs36){
-vErrors.length = _errs36;
+if(_errs42){
+vErrors.length = _errs42;
 }
 else {
 vErrors = null;
 }
 }
 }
-var valid0 = _errs35 === errors;
+var valid0 = _errs41 === errors;
 if(valid0){
-let data8 = data.outcome;
-const _errs42 = errors;
-if(typeof data8 !== "string"){
-validate22.errors = [{instancePath:instancePath+"/outcome",schemaPath:"contract#/$defs/Outcome/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if(!(((data8 === "success") || (data8 === "failure")) || (data8 === "denied"))){
-validate22.errors = [{instancePath:instancePath+"/outcome",schemaPath:"contract#/$defs/Outcome/enum",keyword:"enum",params:{allowedValues: schema42.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-var valid0 = _errs42 === errors;
-if(valid0){
-let data9 = data.severity;
-const _errs45 = errors;
-if(typeof data9 !== "string"){
-validate22.errors = [{instancePath:instancePath+"/severity",schemaPath:"contract#/$defs/Severity/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if(!(((data9 === "info") || (data9 === "warning")) || (data9 === "critical"))){
-validate22.errors = [{instancePath:instancePath+"/severity",schemaPath:"contract#/$defs/Severity/enum",keyword:"enum",params:{allowedValues: schema43.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-var valid0 = _errs45 === errors;
-if(valid0){
-let data10 = data.reason;
+let data10 = data.subject_id;
 const _errs48 = errors;
 const _errs49 = errors;
 let valid15 = false;
@@ -575,8 +614,8 @@ const _errs50 = errors;
 const _errs51 = errors;
 if(errors === _errs51){
 if(typeof data10 === "string"){
-if(func2(data10) > 1000){
-const err23 = {instancePath:instancePath+"/reason",schemaPath:"contract#/$defs/Reason/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
+if(func2(data10) > 255){
+const err23 = {instancePath:instancePath+"/subject_id",schemaPath:"contract#/$defs/PersonId/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -587,7 +626,7 @@ errors++;
 }
 else {
 if(func2(data10) < 1){
-const err24 = {instancePath:instancePath+"/reason",schemaPath:"contract#/$defs/Reason/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const err24 = {instancePath:instancePath+"/subject_id",schemaPath:"contract#/$defs/PersonId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -597,8 +636,8 @@ vErrors.push(err24);
 errors++;
 }
 else {
-if(!pattern4.test(data10)){
-const err25 = {instancePath:instancePath+"/reason",schemaPath:"contract#/$defs/Reason/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""};
+if(!pattern5.test(data10)){
+const err25 = {instancePath:instancePath+"/subject_id",schemaPath:"contract#/$defs/PersonId/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -611,7 +650,7 @@ errors++;
 }
 }
 else {
-const err26 = {instancePath:instancePath+"/reason",schemaPath:"contract#/$defs/Reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err26 = {instancePath:instancePath+"/subject_id",schemaPath:"contract#/$defs/PersonId/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -625,7 +664,7 @@ var _valid4 = _errs50 === errors;
 valid15 = valid15 || _valid4;
 const _errs53 = errors;
 if(data10 !== null){
-const err27 = {instancePath:instancePath+"/reason",schemaPath:"#/properties/reason/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+const err27 = {instancePath:instancePath+"/subject_id",schemaPath:"#/properties/subject_id/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -637,7 +676,7 @@ errors++;
 var _valid4 = _errs53 === errors;
 valid15 = valid15 || _valid4;
 if(!valid15){
-const err28 = {instancePath:instancePath+"/reason",schemaPath:"#/properties/reason/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+const err28 = {instancePath:instancePath+"/subject_id",schemaPath:"#/properties/subject_id/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -661,13 +700,40 @@ vErrors = null;
 }
 var valid0 = _errs48 === errors;
 if(valid0){
-let data11 = data.metadata;
+let data11 = data.outcome;
 const _errs55 = errors;
-const _errs56 = errors;
-let valid17 = false;
-const _errs57 = errors;
-if(!(data11 && typeof data11 == "object" && !Array.isArray(data11))){
-const err29 = {instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/Metadata/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(typeof data11 !== "string"){
+validate22.errors = [{instancePath:instancePath+"/outcome",schemaPath:"contract#/$defs/Outcome/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!(((data11 === "success") || (data11 === "failure")) || (data11 === "denied"))){
+validate22.errors = [{instancePath:instancePath+"/outcome",schemaPath:"contract#/$defs/Outcome/enum",keyword:"enum",params:{allowedValues: schema45.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs55 === errors;
+if(valid0){
+let data12 = data.severity;
+const _errs58 = errors;
+if(typeof data12 !== "string"){
+validate22.errors = [{instancePath:instancePath+"/severity",schemaPath:"contract#/$defs/Severity/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!(((data12 === "info") || (data12 === "warning")) || (data12 === "critical"))){
+validate22.errors = [{instancePath:instancePath+"/severity",schemaPath:"contract#/$defs/Severity/enum",keyword:"enum",params:{allowedValues: schema46.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs58 === errors;
+if(valid0){
+let data13 = data.reason;
+const _errs61 = errors;
+const _errs62 = errors;
+let valid19 = false;
+const _errs63 = errors;
+const _errs64 = errors;
+if(errors === _errs64){
+if(typeof data13 === "string"){
+if(func2(data13) > 1000){
+const err29 = {instancePath:instancePath+"/reason",schemaPath:"contract#/$defs/Reason/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -676,11 +742,9 @@ vErrors.push(err29);
 }
 errors++;
 }
-var _valid5 = _errs57 === errors;
-valid17 = valid17 || _valid5;
-const _errs60 = errors;
-if(data11 !== null){
-const err30 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+else {
+if(func2(data13) < 1){
+const err30 = {instancePath:instancePath+"/reason",schemaPath:"contract#/$defs/Reason/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -689,10 +753,9 @@ vErrors.push(err30);
 }
 errors++;
 }
-var _valid5 = _errs60 === errors;
-valid17 = valid17 || _valid5;
-if(!valid17){
-const err31 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+else {
+if(!pattern5.test(data13)){
+const err31 = {instancePath:instancePath+"/reason",schemaPath:"contract#/$defs/Reason/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -700,39 +763,133 @@ else {
 vErrors.push(err31);
 }
 errors++;
+}
+}
+}
+}
+else {
+const err32 = {instancePath:instancePath+"/reason",schemaPath:"contract#/$defs/Reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err32];
+}
+else {
+vErrors.push(err32);
+}
+errors++;
+}
+}
+var _valid5 = _errs63 === errors;
+valid19 = valid19 || _valid5;
+const _errs66 = errors;
+if(data13 !== null){
+const err33 = {instancePath:instancePath+"/reason",schemaPath:"#/properties/reason/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err33];
+}
+else {
+vErrors.push(err33);
+}
+errors++;
+}
+var _valid5 = _errs66 === errors;
+valid19 = valid19 || _valid5;
+if(!valid19){
+const err34 = {instancePath:instancePath+"/reason",schemaPath:"#/properties/reason/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err34];
+}
+else {
+vErrors.push(err34);
+}
+errors++;
 validate22.errors = vErrors;
 return false;
 }
 else {
-errors = _errs56;
+errors = _errs62;
 if(vErrors !== null){
-if(_errs56){
-vErrors.length = _errs56;
+if(_errs62){
+vErrors.length = _errs62;
 }
 else {
 vErrors = null;
 }
 }
 }
-var valid0 = _errs55 === errors;
+var valid0 = _errs61 === errors;
+if(valid0){
+let data14 = data.metadata;
+const _errs68 = errors;
+const _errs69 = errors;
+let valid21 = false;
+const _errs70 = errors;
+if(!(data14 && typeof data14 == "object" && !Array.isArray(data14))){
+const err35 = {instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/Metadata/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err35];
+}
+else {
+vErrors.push(err35);
+}
+errors++;
+}
+var _valid6 = _errs70 === errors;
+valid21 = valid21 || _valid6;
+const _errs73 = errors;
+if(data14 !== null){
+const err36 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err36];
+}
+else {
+vErrors.push(err36);
+}
+errors++;
+}
+var _valid6 = _errs73 === errors;
+valid21 = valid21 || _valid6;
+if(!valid21){
+const err37 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err37];
+}
+else {
+vErrors.push(err37);
+}
+errors++;
+validate22.errors = vErrors;
+return false;
+}
+else {
+errors = _errs69;
+if(vErrors !== null){
+if(_errs69){
+vErrors.length = _errs69;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs68 === errors;
 if(valid0){
 if(data.idempotency_key !== undefined){
-let data12 = data.idempotency_key;
-const _errs62 = errors;
-const _errs63 = errors;
-if(errors === _errs63){
-if(typeof data12 === "string"){
-if(func2(data12) > 255){
+let data15 = data.idempotency_key;
+const _errs75 = errors;
+const _errs76 = errors;
+if(errors === _errs76){
+if(typeof data15 === "string"){
+if(func2(data15) > 255){
 validate22.errors = [{instancePath:instancePath+"/idempotency_key",schemaPath:"contract#/$defs/IdempotencyKey/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 else {
-if(func2(data12) < 1){
+if(func2(data15) < 1){
 validate22.errors = [{instancePath:instancePath+"/idempotency_key",schemaPath:"contract#/$defs/IdempotencyKey/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
-if(!pattern4.test(data12)){
+if(!pattern5.test(data15)){
 validate22.errors = [{instancePath:instancePath+"/idempotency_key",schemaPath:"contract#/$defs/IdempotencyKey/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""}];
 return false;
 }
@@ -744,10 +901,13 @@ validate22.errors = [{instancePath:instancePath+"/idempotency_key",schemaPath:"c
 return false;
 }
 }
-var valid0 = _errs62 === errors;
+var valid0 = _errs75 === errors;
 }
 else {
 var valid0 = true;
+}
+}
+}
 }
 }
 }
@@ -796,13 +956,11 @@ return errors === 0;
 validate20.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Events_aggregate_body = validate24;
-const schema47 = {"$id":"Events_aggregate_body","$ref":"contract#/$defs/AggregateInput"};
-const schema48 = {"type":"object","required":["group_by"],"properties":{"group_by":{"$ref":"contract#/$defs/GroupBy"},"from":{"$ref":"contract#/$defs/Moment"},"to":{"$ref":"contract#/$defs/Moment"},"categories":{"type":"array","items":{"$ref":"contract#/$defs/Category"},"maxItems":50,"default":[]},"tenant_id":{"$ref":"contract#/$defs/TenantId"}},"additionalProperties":false};
-const schema49 = {"type":"string","enum":["category","action","outcome","severity","resource","day"]};
-const schema50 = {"type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$"};
-const schema53 = {"type":"string","minLength":1,"maxLength":64,"pattern":"^[A-Za-z0-9._-]+$"};
-const pattern12 = new RegExp("^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$", "u");
-const pattern15 = new RegExp("^[A-Za-z0-9._-]+$", "u");
+const schema50 = {"$id":"Events_aggregate_body","$ref":"contract#/$defs/AggregateInput"};
+const schema51 = {"type":"object","required":["group_by"],"properties":{"group_by":{"$ref":"contract#/$defs/GroupBy"},"from":{"$ref":"contract#/$defs/Moment"},"to":{"$ref":"contract#/$defs/Moment"},"categories":{"type":"array","items":{"$ref":"contract#/$defs/Category"},"maxItems":50,"default":[]},"tenant_id":{"$ref":"contract#/$defs/TenantId"}},"additionalProperties":false};
+const schema52 = {"type":"string","enum":["category","action","outcome","severity","resource","day"]};
+const schema53 = {"type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$"};
+const pattern15 = new RegExp("^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$", "u");
 
 function validate25(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -842,7 +1000,7 @@ validate25.errors = [{instancePath:instancePath+"/group_by",schemaPath:"contract
 return false;
 }
 if(!((((((data0 === "category") || (data0 === "action")) || (data0 === "outcome")) || (data0 === "severity")) || (data0 === "resource")) || (data0 === "day"))){
-validate25.errors = [{instancePath:instancePath+"/group_by",schemaPath:"contract#/$defs/GroupBy/enum",keyword:"enum",params:{allowedValues: schema49.enum},message:"must be equal to one of the allowed values"}];
+validate25.errors = [{instancePath:instancePath+"/group_by",schemaPath:"contract#/$defs/GroupBy/enum",keyword:"enum",params:{allowedValues: schema52.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -857,7 +1015,7 @@ const _errs5 = errors;
 const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data1 === "string"){
-if(!pattern12.test(data1)){
+if(!pattern15.test(data1)){
 validate25.errors = [{instancePath:instancePath+"/from",schemaPath:"contract#/$defs/Moment/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$"+"\""}];
 return false;
 }
@@ -879,7 +1037,7 @@ const _errs8 = errors;
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data2 === "string"){
-if(!pattern12.test(data2)){
+if(!pattern15.test(data2)){
 validate25.errors = [{instancePath:instancePath+"/to",schemaPath:"contract#/$defs/Moment/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$"+"\""}];
 return false;
 }
@@ -912,7 +1070,7 @@ const _errs13 = errors;
 const _errs14 = errors;
 if(errors === _errs14){
 if(typeof data4 === "string"){
-if(!pattern7.test(data4)){
+if(!pattern10.test(data4)){
 validate25.errors = [{instancePath:instancePath+"/categories/" + i0,schemaPath:"contract#/$defs/Category/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,63}$"},message:"must match pattern \""+"^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,63}$"+"\""}];
 return false;
 }
@@ -952,7 +1110,7 @@ validate25.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contrac
 return false;
 }
 else {
-if(!pattern15.test(data5)){
+if(!pattern4.test(data5)){
 validate25.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
 return false;
 }
@@ -1008,8 +1166,8 @@ return errors === 0;
 validate24.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Events_createBatch_body = validate27;
-const schema54 = {"$id":"Events_createBatch_body","$ref":"contract#/$defs/EventBatch"};
-const schema55 = {"type":"object","required":["events"],"properties":{"events":{"type":"array","items":{"$ref":"contract#/$defs/EventInput"},"minItems":1,"maxItems":1000}},"additionalProperties":false};
+const schema57 = {"$id":"Events_createBatch_body","$ref":"contract#/$defs/EventBatch"};
+const schema58 = {"type":"object","required":["events"],"properties":{"events":{"type":"array","items":{"$ref":"contract#/$defs/EventInput"},"minItems":1,"maxItems":1000}},"additionalProperties":false};
 
 function validate29(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1026,8 +1184,14 @@ if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.user_id === undefined){
 data.user_id = null;
 }
+if(data.actor_type === undefined){
+data.actor_type = "user";
+}
 if(data.ip === undefined){
 data.ip = null;
+}
+if(data.user_agent === undefined){
+data.user_agent = null;
 }
 if(data.resource_id === undefined){
 data.resource_id = null;
@@ -1098,15 +1262,49 @@ else {
 var valid0 = true;
 }
 if(valid0){
-let data1 = data.user_id;
+if(data.tenant_id !== undefined){
+let data1 = data.tenant_id;
 const _errs5 = errors;
 const _errs6 = errors;
-let valid2 = false;
-const _errs7 = errors;
-const _errs8 = errors;
-if(errors === _errs8){
+if(errors === _errs6){
 if(typeof data1 === "string"){
-if(func2(data1) > 255){
+if(func2(data1) > 64){
+validate29.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+return false;
+}
+else {
+if(func2(data1) < 1){
+validate29.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern4.test(data1)){
+validate29.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate29.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+let data2 = data.user_id;
+const _errs8 = errors;
+const _errs9 = errors;
+let valid3 = false;
+const _errs10 = errors;
+const _errs11 = errors;
+if(errors === _errs11){
+if(typeof data2 === "string"){
+if(func2(data2) > 255){
 const err0 = {instancePath:instancePath+"/user_id",schemaPath:"contract#/$defs/PersonId/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"};
 if(vErrors === null){
 vErrors = [err0];
@@ -1117,7 +1315,7 @@ vErrors.push(err0);
 errors++;
 }
 else {
-if(func2(data1) < 1){
+if(func2(data2) < 1){
 const err1 = {instancePath:instancePath+"/user_id",schemaPath:"contract#/$defs/PersonId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err1];
@@ -1128,7 +1326,7 @@ vErrors.push(err1);
 errors++;
 }
 else {
-if(!pattern4.test(data1)){
+if(!pattern5.test(data2)){
 const err2 = {instancePath:instancePath+"/user_id",schemaPath:"contract#/$defs/PersonId/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""};
 if(vErrors === null){
 vErrors = [err2];
@@ -1152,10 +1350,10 @@ vErrors.push(err3);
 errors++;
 }
 }
-var _valid0 = _errs7 === errors;
-valid2 = valid2 || _valid0;
-const _errs10 = errors;
-if(data1 !== null){
+var _valid0 = _errs10 === errors;
+valid3 = valid3 || _valid0;
+const _errs13 = errors;
+if(data2 !== null){
 const err4 = {instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err4];
@@ -1165,9 +1363,9 @@ vErrors.push(err4);
 }
 errors++;
 }
-var _valid0 = _errs10 === errors;
-valid2 = valid2 || _valid0;
-if(!valid2){
+var _valid0 = _errs13 === errors;
+valid3 = valid3 || _valid0;
+if(!valid3){
 const err5 = {instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
 if(vErrors === null){
 vErrors = [err5];
@@ -1180,27 +1378,44 @@ validate29.errors = vErrors;
 return false;
 }
 else {
-errors = _errs6;
+errors = _errs9;
 if(vErrors !== null){
-if(_errs6){
-vErrors.length = _errs6;
+if(_errs9){
+vErrors.length = _errs9;
 }
 else {
 vErrors = null;
 }
 }
 }
-var valid0 = _errs5 === errors;
+var valid0 = _errs8 === errors;
 if(valid0){
-let data2 = data.ip;
-const _errs12 = errors;
-const _errs13 = errors;
-let valid4 = false;
-const _errs14 = errors;
+let data3 = data.actor_type;
 const _errs15 = errors;
-if(errors === _errs15){
-if(typeof data2 === "string"){
-if(func2(data2) > 45){
+const _errs16 = errors;
+if(errors === _errs16){
+if(typeof data3 === "string"){
+if(!pattern6.test(data3)){
+validate29.errors = [{instancePath:instancePath+"/actor_type",schemaPath:"contract#/$defs/ActorType/pattern",keyword:"pattern",params:{pattern: "^[a-z][a-z0-9_]{0,31}$"},message:"must match pattern \""+"^[a-z][a-z0-9_]{0,31}$"+"\""}];
+return false;
+}
+}
+else {
+validate29.errors = [{instancePath:instancePath+"/actor_type",schemaPath:"contract#/$defs/ActorType/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs15 === errors;
+if(valid0){
+let data4 = data.ip;
+const _errs18 = errors;
+const _errs19 = errors;
+let valid6 = false;
+const _errs20 = errors;
+const _errs21 = errors;
+if(errors === _errs21){
+if(typeof data4 === "string"){
+if(func2(data4) > 45){
 const err6 = {instancePath:instancePath+"/ip",schemaPath:"contract#/$defs/IpAddress/maxLength",keyword:"maxLength",params:{limit: 45},message:"must NOT have more than 45 characters"};
 if(vErrors === null){
 vErrors = [err6];
@@ -1211,7 +1426,7 @@ vErrors.push(err6);
 errors++;
 }
 else {
-if(func2(data2) < 2){
+if(func2(data4) < 2){
 const err7 = {instancePath:instancePath+"/ip",schemaPath:"contract#/$defs/IpAddress/minLength",keyword:"minLength",params:{limit: 2},message:"must NOT have fewer than 2 characters"};
 if(vErrors === null){
 vErrors = [err7];
@@ -1234,10 +1449,10 @@ vErrors.push(err8);
 errors++;
 }
 }
-var _valid1 = _errs14 === errors;
-valid4 = valid4 || _valid1;
-const _errs17 = errors;
-if(data2 !== null){
+var _valid1 = _errs20 === errors;
+valid6 = valid6 || _valid1;
+const _errs23 = errors;
+if(data4 !== null){
 const err9 = {instancePath:instancePath+"/ip",schemaPath:"#/properties/ip/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err9];
@@ -1247,9 +1462,9 @@ vErrors.push(err9);
 }
 errors++;
 }
-var _valid1 = _errs17 === errors;
-valid4 = valid4 || _valid1;
-if(!valid4){
+var _valid1 = _errs23 === errors;
+valid6 = valid6 || _valid1;
+if(!valid6){
 const err10 = {instancePath:instancePath+"/ip",schemaPath:"#/properties/ip/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
 if(vErrors === null){
 vErrors = [err10];
@@ -1262,94 +1477,28 @@ validate29.errors = vErrors;
 return false;
 }
 else {
-errors = _errs13;
+errors = _errs19;
 if(vErrors !== null){
-if(_errs13){
-vErrors.length = _errs13;
+if(_errs19){
+vErrors.length = _errs19;
 }
 else {
 vErrors = null;
 }
 }
 }
-var valid0 = _errs12 === errors;
+var valid0 = _errs18 === errors;
 if(valid0){
-if(data.action !== undefined){
-let data3 = data.action;
-const _errs19 = errors;
-const _errs20 = errors;
-if(errors === _errs20){
-if(typeof data3 === "string"){
-if(!pattern5.test(data3)){
-validate29.errors = [{instancePath:instancePath+"/action",schemaPath:"contract#/$defs/ActionName/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,127}$"},message:"must match pattern \""+"^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,127}$"+"\""}];
-return false;
-}
-}
-else {
-validate29.errors = [{instancePath:instancePath+"/action",schemaPath:"contract#/$defs/ActionName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs19 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.resource !== undefined){
-let data4 = data.resource;
-const _errs22 = errors;
-const _errs23 = errors;
-if(errors === _errs23){
-if(typeof data4 === "string"){
-if(!pattern5.test(data4)){
-validate29.errors = [{instancePath:instancePath+"/resource",schemaPath:"contract#/$defs/ResourceType/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,127}$"},message:"must match pattern \""+"^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,127}$"+"\""}];
-return false;
-}
-}
-else {
-validate29.errors = [{instancePath:instancePath+"/resource",schemaPath:"contract#/$defs/ResourceType/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs22 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.category !== undefined){
-let data5 = data.category;
+let data5 = data.user_agent;
 const _errs25 = errors;
 const _errs26 = errors;
-if(errors === _errs26){
-if(typeof data5 === "string"){
-if(!pattern7.test(data5)){
-validate29.errors = [{instancePath:instancePath+"/category",schemaPath:"contract#/$defs/Category/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,63}$"},message:"must match pattern \""+"^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,63}$"+"\""}];
-return false;
-}
-}
-else {
-validate29.errors = [{instancePath:instancePath+"/category",schemaPath:"contract#/$defs/Category/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs25 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-let data6 = data.resource_id;
+let valid8 = false;
+const _errs27 = errors;
 const _errs28 = errors;
-const _errs29 = errors;
-let valid9 = false;
-const _errs30 = errors;
-const _errs31 = errors;
-if(errors === _errs31){
-if(typeof data6 === "string"){
-if(func2(data6) > 512){
-const err11 = {instancePath:instancePath+"/resource_id",schemaPath:"contract#/$defs/ResourceId/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
+if(errors === _errs28){
+if(typeof data5 === "string"){
+if(func2(data5) > 512){
+const err11 = {instancePath:instancePath+"/user_agent",schemaPath:"contract#/$defs/UserAgent/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -1359,8 +1508,8 @@ vErrors.push(err11);
 errors++;
 }
 else {
-if(func2(data6) < 1){
-const err12 = {instancePath:instancePath+"/resource_id",schemaPath:"contract#/$defs/ResourceId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(func2(data5) < 1){
+const err12 = {instancePath:instancePath+"/user_agent",schemaPath:"contract#/$defs/UserAgent/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -1370,8 +1519,8 @@ vErrors.push(err12);
 errors++;
 }
 else {
-if(!pattern4.test(data6)){
-const err13 = {instancePath:instancePath+"/resource_id",schemaPath:"contract#/$defs/ResourceId/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""};
+if(!pattern5.test(data5)){
+const err13 = {instancePath:instancePath+"/user_agent",schemaPath:"contract#/$defs/UserAgent/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -1384,7 +1533,7 @@ errors++;
 }
 }
 else {
-const err14 = {instancePath:instancePath+"/resource_id",schemaPath:"contract#/$defs/ResourceId/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err14 = {instancePath:instancePath+"/user_agent",schemaPath:"contract#/$defs/UserAgent/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -1394,11 +1543,11 @@ vErrors.push(err14);
 errors++;
 }
 }
-var _valid2 = _errs30 === errors;
-valid9 = valid9 || _valid2;
-const _errs33 = errors;
-if(data6 !== null){
-const err15 = {instancePath:instancePath+"/resource_id",schemaPath:"#/properties/resource_id/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+var _valid2 = _errs27 === errors;
+valid8 = valid8 || _valid2;
+const _errs30 = errors;
+if(data5 !== null){
+const err15 = {instancePath:instancePath+"/user_agent",schemaPath:"#/properties/user_agent/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -1407,10 +1556,10 @@ vErrors.push(err15);
 }
 errors++;
 }
-var _valid2 = _errs33 === errors;
-valid9 = valid9 || _valid2;
-if(!valid9){
-const err16 = {instancePath:instancePath+"/resource_id",schemaPath:"#/properties/resource_id/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+var _valid2 = _errs30 === errors;
+valid8 = valid8 || _valid2;
+if(!valid8){
+const err16 = {instancePath:instancePath+"/user_agent",schemaPath:"#/properties/user_agent/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -1422,28 +1571,94 @@ validate29.errors = vErrors;
 return false;
 }
 else {
-errors = _errs29;
+errors = _errs26;
 if(vErrors !== null){
-if(_errs29){
-vErrors.length = _errs29;
+if(_errs26){
+vErrors.length = _errs26;
 }
 else {
 vErrors = null;
 }
 }
 }
-var valid0 = _errs28 === errors;
+var valid0 = _errs25 === errors;
 if(valid0){
-let data7 = data.subject_id;
+if(data.action !== undefined){
+let data6 = data.action;
+const _errs32 = errors;
+const _errs33 = errors;
+if(errors === _errs33){
+if(typeof data6 === "string"){
+if(!pattern8.test(data6)){
+validate29.errors = [{instancePath:instancePath+"/action",schemaPath:"contract#/$defs/ActionName/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9]([A-Za-z0-9_.:/ -]{0,126}[A-Za-z0-9_.:/-])?$"},message:"must match pattern \""+"^[A-Za-z0-9]([A-Za-z0-9_.:/ -]{0,126}[A-Za-z0-9_.:/-])?$"+"\""}];
+return false;
+}
+}
+else {
+validate29.errors = [{instancePath:instancePath+"/action",schemaPath:"contract#/$defs/ActionName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs32 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.resource !== undefined){
+let data7 = data.resource;
 const _errs35 = errors;
 const _errs36 = errors;
-let valid11 = false;
-const _errs37 = errors;
-const _errs38 = errors;
-if(errors === _errs38){
+if(errors === _errs36){
 if(typeof data7 === "string"){
-if(func2(data7) > 255){
-const err17 = {instancePath:instancePath+"/subject_id",schemaPath:"contract#/$defs/PersonId/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"};
+if(!pattern9.test(data7)){
+validate29.errors = [{instancePath:instancePath+"/resource",schemaPath:"contract#/$defs/ResourceType/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,127}$"},message:"must match pattern \""+"^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,127}$"+"\""}];
+return false;
+}
+}
+else {
+validate29.errors = [{instancePath:instancePath+"/resource",schemaPath:"contract#/$defs/ResourceType/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs35 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.category !== undefined){
+let data8 = data.category;
+const _errs38 = errors;
+const _errs39 = errors;
+if(errors === _errs39){
+if(typeof data8 === "string"){
+if(!pattern10.test(data8)){
+validate29.errors = [{instancePath:instancePath+"/category",schemaPath:"contract#/$defs/Category/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,63}$"},message:"must match pattern \""+"^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,63}$"+"\""}];
+return false;
+}
+}
+else {
+validate29.errors = [{instancePath:instancePath+"/category",schemaPath:"contract#/$defs/Category/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs38 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+let data9 = data.resource_id;
+const _errs41 = errors;
+const _errs42 = errors;
+let valid13 = false;
+const _errs43 = errors;
+const _errs44 = errors;
+if(errors === _errs44){
+if(typeof data9 === "string"){
+if(func2(data9) > 512){
+const err17 = {instancePath:instancePath+"/resource_id",schemaPath:"contract#/$defs/ResourceId/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -1453,8 +1668,8 @@ vErrors.push(err17);
 errors++;
 }
 else {
-if(func2(data7) < 1){
-const err18 = {instancePath:instancePath+"/subject_id",schemaPath:"contract#/$defs/PersonId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(func2(data9) < 1){
+const err18 = {instancePath:instancePath+"/resource_id",schemaPath:"contract#/$defs/ResourceId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -1464,8 +1679,8 @@ vErrors.push(err18);
 errors++;
 }
 else {
-if(!pattern4.test(data7)){
-const err19 = {instancePath:instancePath+"/subject_id",schemaPath:"contract#/$defs/PersonId/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""};
+if(!pattern5.test(data9)){
+const err19 = {instancePath:instancePath+"/resource_id",schemaPath:"contract#/$defs/ResourceId/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -1478,7 +1693,7 @@ errors++;
 }
 }
 else {
-const err20 = {instancePath:instancePath+"/subject_id",schemaPath:"contract#/$defs/PersonId/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err20 = {instancePath:instancePath+"/resource_id",schemaPath:"contract#/$defs/ResourceId/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -1488,11 +1703,11 @@ vErrors.push(err20);
 errors++;
 }
 }
-var _valid3 = _errs37 === errors;
-valid11 = valid11 || _valid3;
-const _errs40 = errors;
-if(data7 !== null){
-const err21 = {instancePath:instancePath+"/subject_id",schemaPath:"#/properties/subject_id/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+var _valid3 = _errs43 === errors;
+valid13 = valid13 || _valid3;
+const _errs46 = errors;
+if(data9 !== null){
+const err21 = {instancePath:instancePath+"/resource_id",schemaPath:"#/properties/resource_id/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -1501,10 +1716,10 @@ vErrors.push(err21);
 }
 errors++;
 }
-var _valid3 = _errs40 === errors;
-valid11 = valid11 || _valid3;
-if(!valid11){
-const err22 = {instancePath:instancePath+"/subject_id",schemaPath:"#/properties/subject_id/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+var _valid3 = _errs46 === errors;
+valid13 = valid13 || _valid3;
+if(!valid13){
+const err22 = {instancePath:instancePath+"/resource_id",schemaPath:"#/properties/resource_id/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -1516,43 +1731,19 @@ validate29.errors = vErrors;
 return false;
 }
 else {
-errors = _errs36;
+errors = _errs42;
 if(vErrors !== null){
-if(_errs36){
-vErrors.length = _errs36;
+if(_errs42){
+vErrors.length = _errs42;
 }
 else {
 vErrors = null;
 }
 }
 }
-var valid0 = _errs35 === errors;
+var valid0 = _errs41 === errors;
 if(valid0){
-let data8 = data.outcome;
-const _errs42 = errors;
-if(typeof data8 !== "string"){
-validate29.errors = [{instancePath:instancePath+"/outcome",schemaPath:"contract#/$defs/Outcome/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if(!(((data8 === "success") || (data8 === "failure")) || (data8 === "denied"))){
-validate29.errors = [{instancePath:instancePath+"/outcome",schemaPath:"contract#/$defs/Outcome/enum",keyword:"enum",params:{allowedValues: schema42.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-var valid0 = _errs42 === errors;
-if(valid0){
-let data9 = data.severity;
-const _errs45 = errors;
-if(typeof data9 !== "string"){
-validate29.errors = [{instancePath:instancePath+"/severity",schemaPath:"contract#/$defs/Severity/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if(!(((data9 === "info") || (data9 === "warning")) || (data9 === "critical"))){
-validate29.errors = [{instancePath:instancePath+"/severity",schemaPath:"contract#/$defs/Severity/enum",keyword:"enum",params:{allowedValues: schema43.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-var valid0 = _errs45 === errors;
-if(valid0){
-let data10 = data.reason;
+let data10 = data.subject_id;
 const _errs48 = errors;
 const _errs49 = errors;
 let valid15 = false;
@@ -1560,8 +1751,8 @@ const _errs50 = errors;
 const _errs51 = errors;
 if(errors === _errs51){
 if(typeof data10 === "string"){
-if(func2(data10) > 1000){
-const err23 = {instancePath:instancePath+"/reason",schemaPath:"contract#/$defs/Reason/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
+if(func2(data10) > 255){
+const err23 = {instancePath:instancePath+"/subject_id",schemaPath:"contract#/$defs/PersonId/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -1572,7 +1763,7 @@ errors++;
 }
 else {
 if(func2(data10) < 1){
-const err24 = {instancePath:instancePath+"/reason",schemaPath:"contract#/$defs/Reason/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const err24 = {instancePath:instancePath+"/subject_id",schemaPath:"contract#/$defs/PersonId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -1582,8 +1773,8 @@ vErrors.push(err24);
 errors++;
 }
 else {
-if(!pattern4.test(data10)){
-const err25 = {instancePath:instancePath+"/reason",schemaPath:"contract#/$defs/Reason/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""};
+if(!pattern5.test(data10)){
+const err25 = {instancePath:instancePath+"/subject_id",schemaPath:"contract#/$defs/PersonId/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -1596,7 +1787,7 @@ errors++;
 }
 }
 else {
-const err26 = {instancePath:instancePath+"/reason",schemaPath:"contract#/$defs/Reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err26 = {instancePath:instancePath+"/subject_id",schemaPath:"contract#/$defs/PersonId/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -1610,7 +1801,7 @@ var _valid4 = _errs50 === errors;
 valid15 = valid15 || _valid4;
 const _errs53 = errors;
 if(data10 !== null){
-const err27 = {instancePath:instancePath+"/reason",schemaPath:"#/properties/reason/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+const err27 = {instancePath:instancePath+"/subject_id",schemaPath:"#/properties/subject_id/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -1622,7 +1813,7 @@ errors++;
 var _valid4 = _errs53 === errors;
 valid15 = valid15 || _valid4;
 if(!valid15){
-const err28 = {instancePath:instancePath+"/reason",schemaPath:"#/properties/reason/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+const err28 = {instancePath:instancePath+"/subject_id",schemaPath:"#/properties/subject_id/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -1646,13 +1837,40 @@ vErrors = null;
 }
 var valid0 = _errs48 === errors;
 if(valid0){
-let data11 = data.metadata;
+let data11 = data.outcome;
 const _errs55 = errors;
-const _errs56 = errors;
-let valid17 = false;
-const _errs57 = errors;
-if(!(data11 && typeof data11 == "object" && !Array.isArray(data11))){
-const err29 = {instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/Metadata/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(typeof data11 !== "string"){
+validate29.errors = [{instancePath:instancePath+"/outcome",schemaPath:"contract#/$defs/Outcome/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!(((data11 === "success") || (data11 === "failure")) || (data11 === "denied"))){
+validate29.errors = [{instancePath:instancePath+"/outcome",schemaPath:"contract#/$defs/Outcome/enum",keyword:"enum",params:{allowedValues: schema45.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs55 === errors;
+if(valid0){
+let data12 = data.severity;
+const _errs58 = errors;
+if(typeof data12 !== "string"){
+validate29.errors = [{instancePath:instancePath+"/severity",schemaPath:"contract#/$defs/Severity/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!(((data12 === "info") || (data12 === "warning")) || (data12 === "critical"))){
+validate29.errors = [{instancePath:instancePath+"/severity",schemaPath:"contract#/$defs/Severity/enum",keyword:"enum",params:{allowedValues: schema46.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs58 === errors;
+if(valid0){
+let data13 = data.reason;
+const _errs61 = errors;
+const _errs62 = errors;
+let valid19 = false;
+const _errs63 = errors;
+const _errs64 = errors;
+if(errors === _errs64){
+if(typeof data13 === "string"){
+if(func2(data13) > 1000){
+const err29 = {instancePath:instancePath+"/reason",schemaPath:"contract#/$defs/Reason/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -1661,11 +1879,9 @@ vErrors.push(err29);
 }
 errors++;
 }
-var _valid5 = _errs57 === errors;
-valid17 = valid17 || _valid5;
-const _errs60 = errors;
-if(data11 !== null){
-const err30 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+else {
+if(func2(data13) < 1){
+const err30 = {instancePath:instancePath+"/reason",schemaPath:"contract#/$defs/Reason/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -1674,10 +1890,9 @@ vErrors.push(err30);
 }
 errors++;
 }
-var _valid5 = _errs60 === errors;
-valid17 = valid17 || _valid5;
-if(!valid17){
-const err31 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+else {
+if(!pattern5.test(data13)){
+const err31 = {instancePath:instancePath+"/reason",schemaPath:"contract#/$defs/Reason/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -1685,39 +1900,133 @@ else {
 vErrors.push(err31);
 }
 errors++;
+}
+}
+}
+}
+else {
+const err32 = {instancePath:instancePath+"/reason",schemaPath:"contract#/$defs/Reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err32];
+}
+else {
+vErrors.push(err32);
+}
+errors++;
+}
+}
+var _valid5 = _errs63 === errors;
+valid19 = valid19 || _valid5;
+const _errs66 = errors;
+if(data13 !== null){
+const err33 = {instancePath:instancePath+"/reason",schemaPath:"#/properties/reason/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err33];
+}
+else {
+vErrors.push(err33);
+}
+errors++;
+}
+var _valid5 = _errs66 === errors;
+valid19 = valid19 || _valid5;
+if(!valid19){
+const err34 = {instancePath:instancePath+"/reason",schemaPath:"#/properties/reason/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err34];
+}
+else {
+vErrors.push(err34);
+}
+errors++;
 validate29.errors = vErrors;
 return false;
 }
 else {
-errors = _errs56;
+errors = _errs62;
 if(vErrors !== null){
-if(_errs56){
-vErrors.length = _errs56;
+if(_errs62){
+vErrors.length = _errs62;
 }
 else {
 vErrors = null;
 }
 }
 }
-var valid0 = _errs55 === errors;
+var valid0 = _errs61 === errors;
+if(valid0){
+let data14 = data.metadata;
+const _errs68 = errors;
+const _errs69 = errors;
+let valid21 = false;
+const _errs70 = errors;
+if(!(data14 && typeof data14 == "object" && !Array.isArray(data14))){
+const err35 = {instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/Metadata/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err35];
+}
+else {
+vErrors.push(err35);
+}
+errors++;
+}
+var _valid6 = _errs70 === errors;
+valid21 = valid21 || _valid6;
+const _errs73 = errors;
+if(data14 !== null){
+const err36 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err36];
+}
+else {
+vErrors.push(err36);
+}
+errors++;
+}
+var _valid6 = _errs73 === errors;
+valid21 = valid21 || _valid6;
+if(!valid21){
+const err37 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err37];
+}
+else {
+vErrors.push(err37);
+}
+errors++;
+validate29.errors = vErrors;
+return false;
+}
+else {
+errors = _errs69;
+if(vErrors !== null){
+if(_errs69){
+vErrors.length = _errs69;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs68 === errors;
 if(valid0){
 if(data.idempotency_key !== undefined){
-let data12 = data.idempotency_key;
-const _errs62 = errors;
-const _errs63 = errors;
-if(errors === _errs63){
-if(typeof data12 === "string"){
-if(func2(data12) > 255){
+let data15 = data.idempotency_key;
+const _errs75 = errors;
+const _errs76 = errors;
+if(errors === _errs76){
+if(typeof data15 === "string"){
+if(func2(data15) > 255){
 validate29.errors = [{instancePath:instancePath+"/idempotency_key",schemaPath:"contract#/$defs/IdempotencyKey/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 else {
-if(func2(data12) < 1){
+if(func2(data15) < 1){
 validate29.errors = [{instancePath:instancePath+"/idempotency_key",schemaPath:"contract#/$defs/IdempotencyKey/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
-if(!pattern4.test(data12)){
+if(!pattern5.test(data15)){
 validate29.errors = [{instancePath:instancePath+"/idempotency_key",schemaPath:"contract#/$defs/IdempotencyKey/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""}];
 return false;
 }
@@ -1729,10 +2038,13 @@ validate29.errors = [{instancePath:instancePath+"/idempotency_key",schemaPath:"c
 return false;
 }
 }
-var valid0 = _errs62 === errors;
+var valid0 = _errs75 === errors;
 }
 else {
 var valid0 = true;
+}
+}
+}
 }
 }
 }
@@ -1860,7 +2172,7 @@ validate27.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 return { Events_create_body, Events_aggregate_body, Events_createBatch_body };
 })();
-const { Events_create_query, Events_list_query, Events_aggregate_query, Events_createBatch_query, Events_listByUser_path, Events_listByUser_query, Events_get_path, Events_get_query, Events_record_path, Events_record_query } = (() => {
+const { Events_create_query, Events_list_query, Events_aggregate_query, Events_createBatch_query, Events_exportCsv_query, Events_exportNdjson_query, Events_listByUser_path, Events_listByUser_query, Events_get_path, Events_get_query, Events_record_path, Events_record_query } = (() => {
 
 const Events_create_query = validate20;
 const schema31 = {"$id":"Events_create_query","type":"object","properties":{},"required":[],"additionalProperties":false};
@@ -1900,7 +2212,7 @@ const schema34 = {"type":"string","minLength":1,"maxLength":1024,"pattern":"^[A-
 const schema35 = {"type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$"};
 const schema37 = {"type":"string","minLength":1,"maxLength":64,"pattern":"^[A-Za-z0-9._-]+$"};
 const schema38 = {"type":"string","maxLength":1299,"pattern":"^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,63}(,[A-Za-z0-9][A-Za-z0-9_.:/-]{0,63}){0,19}$"};
-const schema39 = {"type":"string","maxLength":2579,"pattern":"^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,127}(,[A-Za-z0-9][A-Za-z0-9_.:/-]{0,127}){0,19}$"};
+const schema39 = {"type":"string","maxLength":2579,"pattern":"^[A-Za-z0-9][A-Za-z0-9_.:/ -]{0,127}(,[A-Za-z0-9][A-Za-z0-9_.:/ -]{0,127}){0,19}$"};
 const schema40 = {"type":"string","maxLength":179,"pattern":"^(info|warning|critical)(,(info|warning|critical)){0,19}$"};
 const schema41 = {"type":"string","maxLength":159,"pattern":"^(success|failure|denied)(,(success|failure|denied)){0,19}$"};
 const schema42 = {"type":"string","pattern":"^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,127}$"};
@@ -1914,7 +2226,7 @@ const pattern4 = new RegExp("^[A-Za-z0-9_-]+$", "u");
 const pattern5 = new RegExp("^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$", "u");
 const pattern7 = new RegExp("^[A-Za-z0-9._-]+$", "u");
 const pattern8 = new RegExp("^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,63}(,[A-Za-z0-9][A-Za-z0-9_.:/-]{0,63}){0,19}$", "u");
-const pattern9 = new RegExp("^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,127}(,[A-Za-z0-9][A-Za-z0-9_.:/-]{0,127}){0,19}$", "u");
+const pattern9 = new RegExp("^[A-Za-z0-9][A-Za-z0-9_.:/ -]{0,127}(,[A-Za-z0-9][A-Za-z0-9_.:/ -]{0,127}){0,19}$", "u");
 const pattern10 = new RegExp("^(info|warning|critical)(,(info|warning|critical)){0,19}$", "u");
 const pattern11 = new RegExp("^(success|failure|denied)(,(success|failure|denied)){0,19}$", "u");
 const pattern12 = new RegExp("^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,127}$", "u");
@@ -2303,7 +2615,7 @@ return false;
 }
 else {
 if(!pattern9.test(data7)){
-validate21.errors = [{instancePath:instancePath+"/action",schemaPath:"contract#/$defs/ActionFilter/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,127}(,[A-Za-z0-9][A-Za-z0-9_.:/-]{0,127}){0,19}$"},message:"must match pattern \""+"^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,127}(,[A-Za-z0-9][A-Za-z0-9_.:/-]{0,127}){0,19}$"+"\""}];
+validate21.errors = [{instancePath:instancePath+"/action",schemaPath:"contract#/$defs/ActionFilter/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9][A-Za-z0-9_.:/ -]{0,127}(,[A-Za-z0-9][A-Za-z0-9_.:/ -]{0,127}){0,19}$"},message:"must match pattern \""+"^[A-Za-z0-9][A-Za-z0-9_.:/ -]{0,127}(,[A-Za-z0-9][A-Za-z0-9_.:/ -]{0,127}){0,19}$"+"\""}];
 return false;
 }
 }
@@ -2722,11 +3034,11 @@ return errors === 0;
 }
 validate24.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Events_listByUser_path = validate25;
-const schema49 = {"$id":"Events_listByUser_path","type":"object","properties":{"userId":{"$ref":"contract#/$defs/PersonId"}},"required":["userId"],"additionalProperties":false};
+const Events_exportCsv_query = validate25;
+const schema49 = {"$id":"Events_exportCsv_query","type":"object","properties":{"from":{"$ref":"contract#/$defs/Moment"},"to":{"$ref":"contract#/$defs/Moment"},"tenant_id":{"$ref":"contract#/$defs/TenantId"},"category":{"$ref":"contract#/$defs/CategoryFilter"},"action":{"$ref":"contract#/$defs/ActionFilter"},"severity":{"$ref":"contract#/$defs/SeverityFilter"},"outcome":{"$ref":"contract#/$defs/OutcomeFilter"},"resource":{"$ref":"contract#/$defs/ResourceType"},"resource_id":{"$ref":"contract#/$defs/ResourceId"},"user_id":{"$ref":"contract#/$defs/PersonId"},"subject_id":{"$ref":"contract#/$defs/PersonId"}},"required":[],"additionalProperties":false};
 
 function validate25(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Events_listByUser_path" */;
+/*# sourceURL="Events_exportCsv_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate25.evaluated;
@@ -2738,23 +3050,18 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.userId === undefined) && (missing0 = "userId")){
-validate25.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(key0 === "userId")){
+if(!(func1.call(schema49.properties, key0))){
 validate25.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
 if(_errs1 === errors){
-if(data.userId !== undefined){
-let data0 = data.userId;
+if(data.from !== undefined){
+let data0 = data.from;
+const _errs2 = errors;
 const _errs3 = errors;
 if(typeof data0 !== "string"){
 let dataType0 = typeof data0;
@@ -2767,32 +3074,505 @@ else if(data0 === null){
 coerced0 = "";
 }
 else {
-validate25.errors = [{instancePath:instancePath+"/userId",schemaPath:"contract#/$defs/PersonId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate25.errors = [{instancePath:instancePath+"/from",schemaPath:"contract#/$defs/Moment/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
 if(coerced0 !== undefined){
 data0 = coerced0;
 if(data !== undefined){
-data["userId"] = coerced0;
+data["from"] = coerced0;
 }
 }
 }
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(func2(data0) > 255){
-validate25.errors = [{instancePath:instancePath+"/userId",schemaPath:"contract#/$defs/PersonId/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+if(!pattern5.test(data0)){
+validate25.errors = [{instancePath:instancePath+"/from",schemaPath:"contract#/$defs/Moment/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$"+"\""}];
+return false;
+}
+}
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.to !== undefined){
+let data1 = data.to;
+const _errs5 = errors;
+const _errs6 = errors;
+if(typeof data1 !== "string"){
+let dataType1 = typeof data1;
+let coerced1 = undefined;
+if(!(coerced1 !== undefined)){
+if(dataType1 == "number" || dataType1 == "boolean"){
+coerced1 = "" + data1;
+}
+else if(data1 === null){
+coerced1 = "";
+}
+else {
+validate25.errors = [{instancePath:instancePath+"/to",schemaPath:"contract#/$defs/Moment/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced1 !== undefined){
+data1 = coerced1;
+if(data !== undefined){
+data["to"] = coerced1;
+}
+}
+}
+if(errors === _errs6){
+if(typeof data1 === "string"){
+if(!pattern5.test(data1)){
+validate25.errors = [{instancePath:instancePath+"/to",schemaPath:"contract#/$defs/Moment/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$"+"\""}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.tenant_id !== undefined){
+let data2 = data.tenant_id;
+const _errs8 = errors;
+const _errs9 = errors;
+if(typeof data2 !== "string"){
+let dataType2 = typeof data2;
+let coerced2 = undefined;
+if(!(coerced2 !== undefined)){
+if(dataType2 == "number" || dataType2 == "boolean"){
+coerced2 = "" + data2;
+}
+else if(data2 === null){
+coerced2 = "";
+}
+else {
+validate25.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced2 !== undefined){
+data2 = coerced2;
+if(data !== undefined){
+data["tenant_id"] = coerced2;
+}
+}
+}
+if(errors === _errs9){
+if(typeof data2 === "string"){
+if(func2(data2) > 64){
+validate25.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
 else {
-if(func2(data0) < 1){
-validate25.errors = [{instancePath:instancePath+"/userId",schemaPath:"contract#/$defs/PersonId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+if(func2(data2) < 1){
+validate25.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
-if(!pattern13.test(data0)){
-validate25.errors = [{instancePath:instancePath+"/userId",schemaPath:"contract#/$defs/PersonId/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""}];
+if(!pattern7.test(data2)){
+validate25.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
 return false;
+}
+}
+}
+}
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.category !== undefined){
+let data3 = data.category;
+const _errs11 = errors;
+const _errs12 = errors;
+if(typeof data3 !== "string"){
+let dataType3 = typeof data3;
+let coerced3 = undefined;
+if(!(coerced3 !== undefined)){
+if(dataType3 == "number" || dataType3 == "boolean"){
+coerced3 = "" + data3;
+}
+else if(data3 === null){
+coerced3 = "";
+}
+else {
+validate25.errors = [{instancePath:instancePath+"/category",schemaPath:"contract#/$defs/CategoryFilter/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced3 !== undefined){
+data3 = coerced3;
+if(data !== undefined){
+data["category"] = coerced3;
+}
+}
+}
+if(errors === _errs12){
+if(typeof data3 === "string"){
+if(func2(data3) > 1299){
+validate25.errors = [{instancePath:instancePath+"/category",schemaPath:"contract#/$defs/CategoryFilter/maxLength",keyword:"maxLength",params:{limit: 1299},message:"must NOT have more than 1299 characters"}];
+return false;
+}
+else {
+if(!pattern8.test(data3)){
+validate25.errors = [{instancePath:instancePath+"/category",schemaPath:"contract#/$defs/CategoryFilter/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,63}(,[A-Za-z0-9][A-Za-z0-9_.:/-]{0,63}){0,19}$"},message:"must match pattern \""+"^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,63}(,[A-Za-z0-9][A-Za-z0-9_.:/-]{0,63}){0,19}$"+"\""}];
+return false;
+}
+}
+}
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.action !== undefined){
+let data4 = data.action;
+const _errs14 = errors;
+const _errs15 = errors;
+if(typeof data4 !== "string"){
+let dataType4 = typeof data4;
+let coerced4 = undefined;
+if(!(coerced4 !== undefined)){
+if(dataType4 == "number" || dataType4 == "boolean"){
+coerced4 = "" + data4;
+}
+else if(data4 === null){
+coerced4 = "";
+}
+else {
+validate25.errors = [{instancePath:instancePath+"/action",schemaPath:"contract#/$defs/ActionFilter/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced4 !== undefined){
+data4 = coerced4;
+if(data !== undefined){
+data["action"] = coerced4;
+}
+}
+}
+if(errors === _errs15){
+if(typeof data4 === "string"){
+if(func2(data4) > 2579){
+validate25.errors = [{instancePath:instancePath+"/action",schemaPath:"contract#/$defs/ActionFilter/maxLength",keyword:"maxLength",params:{limit: 2579},message:"must NOT have more than 2579 characters"}];
+return false;
+}
+else {
+if(!pattern9.test(data4)){
+validate25.errors = [{instancePath:instancePath+"/action",schemaPath:"contract#/$defs/ActionFilter/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9][A-Za-z0-9_.:/ -]{0,127}(,[A-Za-z0-9][A-Za-z0-9_.:/ -]{0,127}){0,19}$"},message:"must match pattern \""+"^[A-Za-z0-9][A-Za-z0-9_.:/ -]{0,127}(,[A-Za-z0-9][A-Za-z0-9_.:/ -]{0,127}){0,19}$"+"\""}];
+return false;
+}
+}
+}
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.severity !== undefined){
+let data5 = data.severity;
+const _errs17 = errors;
+const _errs18 = errors;
+if(typeof data5 !== "string"){
+let dataType5 = typeof data5;
+let coerced5 = undefined;
+if(!(coerced5 !== undefined)){
+if(dataType5 == "number" || dataType5 == "boolean"){
+coerced5 = "" + data5;
+}
+else if(data5 === null){
+coerced5 = "";
+}
+else {
+validate25.errors = [{instancePath:instancePath+"/severity",schemaPath:"contract#/$defs/SeverityFilter/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced5 !== undefined){
+data5 = coerced5;
+if(data !== undefined){
+data["severity"] = coerced5;
+}
+}
+}
+if(errors === _errs18){
+if(typeof data5 === "string"){
+if(func2(data5) > 179){
+validate25.errors = [{instancePath:instancePath+"/severity",schemaPath:"contract#/$defs/SeverityFilter/maxLength",keyword:"maxLength",params:{limit: 179},message:"must NOT have more than 179 characters"}];
+return false;
+}
+else {
+if(!pattern10.test(data5)){
+validate25.errors = [{instancePath:instancePath+"/severity",schemaPath:"contract#/$defs/SeverityFilter/pattern",keyword:"pattern",params:{pattern: "^(info|warning|critical)(,(info|warning|critical)){0,19}$"},message:"must match pattern \""+"^(info|warning|critical)(,(info|warning|critical)){0,19}$"+"\""}];
+return false;
+}
+}
+}
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.outcome !== undefined){
+let data6 = data.outcome;
+const _errs20 = errors;
+const _errs21 = errors;
+if(typeof data6 !== "string"){
+let dataType6 = typeof data6;
+let coerced6 = undefined;
+if(!(coerced6 !== undefined)){
+if(dataType6 == "number" || dataType6 == "boolean"){
+coerced6 = "" + data6;
+}
+else if(data6 === null){
+coerced6 = "";
+}
+else {
+validate25.errors = [{instancePath:instancePath+"/outcome",schemaPath:"contract#/$defs/OutcomeFilter/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced6 !== undefined){
+data6 = coerced6;
+if(data !== undefined){
+data["outcome"] = coerced6;
+}
+}
+}
+if(errors === _errs21){
+if(typeof data6 === "string"){
+if(func2(data6) > 159){
+validate25.errors = [{instancePath:instancePath+"/outcome",schemaPath:"contract#/$defs/OutcomeFilter/maxLength",keyword:"maxLength",params:{limit: 159},message:"must NOT have more than 159 characters"}];
+return false;
+}
+else {
+if(!pattern11.test(data6)){
+validate25.errors = [{instancePath:instancePath+"/outcome",schemaPath:"contract#/$defs/OutcomeFilter/pattern",keyword:"pattern",params:{pattern: "^(success|failure|denied)(,(success|failure|denied)){0,19}$"},message:"must match pattern \""+"^(success|failure|denied)(,(success|failure|denied)){0,19}$"+"\""}];
+return false;
+}
+}
+}
+}
+var valid0 = _errs20 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.resource !== undefined){
+let data7 = data.resource;
+const _errs23 = errors;
+const _errs24 = errors;
+if(typeof data7 !== "string"){
+let dataType7 = typeof data7;
+let coerced7 = undefined;
+if(!(coerced7 !== undefined)){
+if(dataType7 == "number" || dataType7 == "boolean"){
+coerced7 = "" + data7;
+}
+else if(data7 === null){
+coerced7 = "";
+}
+else {
+validate25.errors = [{instancePath:instancePath+"/resource",schemaPath:"contract#/$defs/ResourceType/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced7 !== undefined){
+data7 = coerced7;
+if(data !== undefined){
+data["resource"] = coerced7;
+}
+}
+}
+if(errors === _errs24){
+if(typeof data7 === "string"){
+if(!pattern12.test(data7)){
+validate25.errors = [{instancePath:instancePath+"/resource",schemaPath:"contract#/$defs/ResourceType/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,127}$"},message:"must match pattern \""+"^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,127}$"+"\""}];
+return false;
+}
+}
+}
+var valid0 = _errs23 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.resource_id !== undefined){
+let data8 = data.resource_id;
+const _errs26 = errors;
+const _errs27 = errors;
+if(typeof data8 !== "string"){
+let dataType8 = typeof data8;
+let coerced8 = undefined;
+if(!(coerced8 !== undefined)){
+if(dataType8 == "number" || dataType8 == "boolean"){
+coerced8 = "" + data8;
+}
+else if(data8 === null){
+coerced8 = "";
+}
+else {
+validate25.errors = [{instancePath:instancePath+"/resource_id",schemaPath:"contract#/$defs/ResourceId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced8 !== undefined){
+data8 = coerced8;
+if(data !== undefined){
+data["resource_id"] = coerced8;
+}
+}
+}
+if(errors === _errs27){
+if(typeof data8 === "string"){
+if(func2(data8) > 512){
+validate25.errors = [{instancePath:instancePath+"/resource_id",schemaPath:"contract#/$defs/ResourceId/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"}];
+return false;
+}
+else {
+if(func2(data8) < 1){
+validate25.errors = [{instancePath:instancePath+"/resource_id",schemaPath:"contract#/$defs/ResourceId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern13.test(data8)){
+validate25.errors = [{instancePath:instancePath+"/resource_id",schemaPath:"contract#/$defs/ResourceId/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""}];
+return false;
+}
+}
+}
+}
+}
+var valid0 = _errs26 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data9 = data.user_id;
+const _errs29 = errors;
+const _errs30 = errors;
+if(typeof data9 !== "string"){
+let dataType9 = typeof data9;
+let coerced9 = undefined;
+if(!(coerced9 !== undefined)){
+if(dataType9 == "number" || dataType9 == "boolean"){
+coerced9 = "" + data9;
+}
+else if(data9 === null){
+coerced9 = "";
+}
+else {
+validate25.errors = [{instancePath:instancePath+"/user_id",schemaPath:"contract#/$defs/PersonId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced9 !== undefined){
+data9 = coerced9;
+if(data !== undefined){
+data["user_id"] = coerced9;
+}
+}
+}
+if(errors === _errs30){
+if(typeof data9 === "string"){
+if(func2(data9) > 255){
+validate25.errors = [{instancePath:instancePath+"/user_id",schemaPath:"contract#/$defs/PersonId/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+else {
+if(func2(data9) < 1){
+validate25.errors = [{instancePath:instancePath+"/user_id",schemaPath:"contract#/$defs/PersonId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern13.test(data9)){
+validate25.errors = [{instancePath:instancePath+"/user_id",schemaPath:"contract#/$defs/PersonId/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""}];
+return false;
+}
+}
+}
+}
+}
+var valid0 = _errs29 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.subject_id !== undefined){
+let data10 = data.subject_id;
+const _errs32 = errors;
+const _errs33 = errors;
+if(typeof data10 !== "string"){
+let dataType10 = typeof data10;
+let coerced10 = undefined;
+if(!(coerced10 !== undefined)){
+if(dataType10 == "number" || dataType10 == "boolean"){
+coerced10 = "" + data10;
+}
+else if(data10 === null){
+coerced10 = "";
+}
+else {
+validate25.errors = [{instancePath:instancePath+"/subject_id",schemaPath:"contract#/$defs/PersonId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced10 !== undefined){
+data10 = coerced10;
+if(data !== undefined){
+data["subject_id"] = coerced10;
+}
+}
+}
+if(errors === _errs33){
+if(typeof data10 === "string"){
+if(func2(data10) > 255){
+validate25.errors = [{instancePath:instancePath+"/subject_id",schemaPath:"contract#/$defs/PersonId/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+else {
+if(func2(data10) < 1){
+validate25.errors = [{instancePath:instancePath+"/subject_id",schemaPath:"contract#/$defs/PersonId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern13.test(data10)){
+validate25.errors = [{instancePath:instancePath+"/subject_id",schemaPath:"contract#/$defs/PersonId/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""}];
+return false;
+}
+}
+}
+}
+}
+var valid0 = _errs32 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
 }
 }
 }
@@ -2812,14 +3592,662 @@ return errors === 0;
 }
 validate25.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Events_listByUser_query = validate26;
-const schema51 = {"$id":"Events_listByUser_query","type":"object","properties":{"limit":{"type":"integer","format":"int32","minimum":1,"maximum":1000,"default":20},"offset":{"type":"integer","format":"int32","minimum":0,"maximum":100000,"default":0},"cursor":{"$ref":"contract#/$defs/Cursor"},"from":{"$ref":"contract#/$defs/Moment"},"to":{"$ref":"contract#/$defs/Moment"},"tenant_id":{"$ref":"contract#/$defs/TenantId"}},"required":[],"additionalProperties":false};
+const Events_exportNdjson_query = validate26;
+const schema61 = {"$id":"Events_exportNdjson_query","type":"object","properties":{"from":{"$ref":"contract#/$defs/Moment"},"to":{"$ref":"contract#/$defs/Moment"},"tenant_id":{"$ref":"contract#/$defs/TenantId"},"category":{"$ref":"contract#/$defs/CategoryFilter"},"action":{"$ref":"contract#/$defs/ActionFilter"},"severity":{"$ref":"contract#/$defs/SeverityFilter"},"outcome":{"$ref":"contract#/$defs/OutcomeFilter"},"resource":{"$ref":"contract#/$defs/ResourceType"},"resource_id":{"$ref":"contract#/$defs/ResourceId"},"user_id":{"$ref":"contract#/$defs/PersonId"},"subject_id":{"$ref":"contract#/$defs/PersonId"}},"required":[],"additionalProperties":false};
 
 function validate26(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Events_listByUser_query" */;
+/*# sourceURL="Events_exportNdjson_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate26.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+const _errs1 = errors;
+for(const key0 in data){
+if(!(func1.call(schema61.properties, key0))){
+validate26.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.from !== undefined){
+let data0 = data.from;
+const _errs2 = errors;
+const _errs3 = errors;
+if(typeof data0 !== "string"){
+let dataType0 = typeof data0;
+let coerced0 = undefined;
+if(!(coerced0 !== undefined)){
+if(dataType0 == "number" || dataType0 == "boolean"){
+coerced0 = "" + data0;
+}
+else if(data0 === null){
+coerced0 = "";
+}
+else {
+validate26.errors = [{instancePath:instancePath+"/from",schemaPath:"contract#/$defs/Moment/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced0 !== undefined){
+data0 = coerced0;
+if(data !== undefined){
+data["from"] = coerced0;
+}
+}
+}
+if(errors === _errs3){
+if(typeof data0 === "string"){
+if(!pattern5.test(data0)){
+validate26.errors = [{instancePath:instancePath+"/from",schemaPath:"contract#/$defs/Moment/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$"+"\""}];
+return false;
+}
+}
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.to !== undefined){
+let data1 = data.to;
+const _errs5 = errors;
+const _errs6 = errors;
+if(typeof data1 !== "string"){
+let dataType1 = typeof data1;
+let coerced1 = undefined;
+if(!(coerced1 !== undefined)){
+if(dataType1 == "number" || dataType1 == "boolean"){
+coerced1 = "" + data1;
+}
+else if(data1 === null){
+coerced1 = "";
+}
+else {
+validate26.errors = [{instancePath:instancePath+"/to",schemaPath:"contract#/$defs/Moment/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced1 !== undefined){
+data1 = coerced1;
+if(data !== undefined){
+data["to"] = coerced1;
+}
+}
+}
+if(errors === _errs6){
+if(typeof data1 === "string"){
+if(!pattern5.test(data1)){
+validate26.errors = [{instancePath:instancePath+"/to",schemaPath:"contract#/$defs/Moment/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$"+"\""}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.tenant_id !== undefined){
+let data2 = data.tenant_id;
+const _errs8 = errors;
+const _errs9 = errors;
+if(typeof data2 !== "string"){
+let dataType2 = typeof data2;
+let coerced2 = undefined;
+if(!(coerced2 !== undefined)){
+if(dataType2 == "number" || dataType2 == "boolean"){
+coerced2 = "" + data2;
+}
+else if(data2 === null){
+coerced2 = "";
+}
+else {
+validate26.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced2 !== undefined){
+data2 = coerced2;
+if(data !== undefined){
+data["tenant_id"] = coerced2;
+}
+}
+}
+if(errors === _errs9){
+if(typeof data2 === "string"){
+if(func2(data2) > 64){
+validate26.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+return false;
+}
+else {
+if(func2(data2) < 1){
+validate26.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern7.test(data2)){
+validate26.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
+return false;
+}
+}
+}
+}
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.category !== undefined){
+let data3 = data.category;
+const _errs11 = errors;
+const _errs12 = errors;
+if(typeof data3 !== "string"){
+let dataType3 = typeof data3;
+let coerced3 = undefined;
+if(!(coerced3 !== undefined)){
+if(dataType3 == "number" || dataType3 == "boolean"){
+coerced3 = "" + data3;
+}
+else if(data3 === null){
+coerced3 = "";
+}
+else {
+validate26.errors = [{instancePath:instancePath+"/category",schemaPath:"contract#/$defs/CategoryFilter/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced3 !== undefined){
+data3 = coerced3;
+if(data !== undefined){
+data["category"] = coerced3;
+}
+}
+}
+if(errors === _errs12){
+if(typeof data3 === "string"){
+if(func2(data3) > 1299){
+validate26.errors = [{instancePath:instancePath+"/category",schemaPath:"contract#/$defs/CategoryFilter/maxLength",keyword:"maxLength",params:{limit: 1299},message:"must NOT have more than 1299 characters"}];
+return false;
+}
+else {
+if(!pattern8.test(data3)){
+validate26.errors = [{instancePath:instancePath+"/category",schemaPath:"contract#/$defs/CategoryFilter/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,63}(,[A-Za-z0-9][A-Za-z0-9_.:/-]{0,63}){0,19}$"},message:"must match pattern \""+"^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,63}(,[A-Za-z0-9][A-Za-z0-9_.:/-]{0,63}){0,19}$"+"\""}];
+return false;
+}
+}
+}
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.action !== undefined){
+let data4 = data.action;
+const _errs14 = errors;
+const _errs15 = errors;
+if(typeof data4 !== "string"){
+let dataType4 = typeof data4;
+let coerced4 = undefined;
+if(!(coerced4 !== undefined)){
+if(dataType4 == "number" || dataType4 == "boolean"){
+coerced4 = "" + data4;
+}
+else if(data4 === null){
+coerced4 = "";
+}
+else {
+validate26.errors = [{instancePath:instancePath+"/action",schemaPath:"contract#/$defs/ActionFilter/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced4 !== undefined){
+data4 = coerced4;
+if(data !== undefined){
+data["action"] = coerced4;
+}
+}
+}
+if(errors === _errs15){
+if(typeof data4 === "string"){
+if(func2(data4) > 2579){
+validate26.errors = [{instancePath:instancePath+"/action",schemaPath:"contract#/$defs/ActionFilter/maxLength",keyword:"maxLength",params:{limit: 2579},message:"must NOT have more than 2579 characters"}];
+return false;
+}
+else {
+if(!pattern9.test(data4)){
+validate26.errors = [{instancePath:instancePath+"/action",schemaPath:"contract#/$defs/ActionFilter/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9][A-Za-z0-9_.:/ -]{0,127}(,[A-Za-z0-9][A-Za-z0-9_.:/ -]{0,127}){0,19}$"},message:"must match pattern \""+"^[A-Za-z0-9][A-Za-z0-9_.:/ -]{0,127}(,[A-Za-z0-9][A-Za-z0-9_.:/ -]{0,127}){0,19}$"+"\""}];
+return false;
+}
+}
+}
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.severity !== undefined){
+let data5 = data.severity;
+const _errs17 = errors;
+const _errs18 = errors;
+if(typeof data5 !== "string"){
+let dataType5 = typeof data5;
+let coerced5 = undefined;
+if(!(coerced5 !== undefined)){
+if(dataType5 == "number" || dataType5 == "boolean"){
+coerced5 = "" + data5;
+}
+else if(data5 === null){
+coerced5 = "";
+}
+else {
+validate26.errors = [{instancePath:instancePath+"/severity",schemaPath:"contract#/$defs/SeverityFilter/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced5 !== undefined){
+data5 = coerced5;
+if(data !== undefined){
+data["severity"] = coerced5;
+}
+}
+}
+if(errors === _errs18){
+if(typeof data5 === "string"){
+if(func2(data5) > 179){
+validate26.errors = [{instancePath:instancePath+"/severity",schemaPath:"contract#/$defs/SeverityFilter/maxLength",keyword:"maxLength",params:{limit: 179},message:"must NOT have more than 179 characters"}];
+return false;
+}
+else {
+if(!pattern10.test(data5)){
+validate26.errors = [{instancePath:instancePath+"/severity",schemaPath:"contract#/$defs/SeverityFilter/pattern",keyword:"pattern",params:{pattern: "^(info|warning|critical)(,(info|warning|critical)){0,19}$"},message:"must match pattern \""+"^(info|warning|critical)(,(info|warning|critical)){0,19}$"+"\""}];
+return false;
+}
+}
+}
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.outcome !== undefined){
+let data6 = data.outcome;
+const _errs20 = errors;
+const _errs21 = errors;
+if(typeof data6 !== "string"){
+let dataType6 = typeof data6;
+let coerced6 = undefined;
+if(!(coerced6 !== undefined)){
+if(dataType6 == "number" || dataType6 == "boolean"){
+coerced6 = "" + data6;
+}
+else if(data6 === null){
+coerced6 = "";
+}
+else {
+validate26.errors = [{instancePath:instancePath+"/outcome",schemaPath:"contract#/$defs/OutcomeFilter/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced6 !== undefined){
+data6 = coerced6;
+if(data !== undefined){
+data["outcome"] = coerced6;
+}
+}
+}
+if(errors === _errs21){
+if(typeof data6 === "string"){
+if(func2(data6) > 159){
+validate26.errors = [{instancePath:instancePath+"/outcome",schemaPath:"contract#/$defs/OutcomeFilter/maxLength",keyword:"maxLength",params:{limit: 159},message:"must NOT have more than 159 characters"}];
+return false;
+}
+else {
+if(!pattern11.test(data6)){
+validate26.errors = [{instancePath:instancePath+"/outcome",schemaPath:"contract#/$defs/OutcomeFilter/pattern",keyword:"pattern",params:{pattern: "^(success|failure|denied)(,(success|failure|denied)){0,19}$"},message:"must match pattern \""+"^(success|failure|denied)(,(success|failure|denied)){0,19}$"+"\""}];
+return false;
+}
+}
+}
+}
+var valid0 = _errs20 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.resource !== undefined){
+let data7 = data.resource;
+const _errs23 = errors;
+const _errs24 = errors;
+if(typeof data7 !== "string"){
+let dataType7 = typeof data7;
+let coerced7 = undefined;
+if(!(coerced7 !== undefined)){
+if(dataType7 == "number" || dataType7 == "boolean"){
+coerced7 = "" + data7;
+}
+else if(data7 === null){
+coerced7 = "";
+}
+else {
+validate26.errors = [{instancePath:instancePath+"/resource",schemaPath:"contract#/$defs/ResourceType/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced7 !== undefined){
+data7 = coerced7;
+if(data !== undefined){
+data["resource"] = coerced7;
+}
+}
+}
+if(errors === _errs24){
+if(typeof data7 === "string"){
+if(!pattern12.test(data7)){
+validate26.errors = [{instancePath:instancePath+"/resource",schemaPath:"contract#/$defs/ResourceType/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,127}$"},message:"must match pattern \""+"^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,127}$"+"\""}];
+return false;
+}
+}
+}
+var valid0 = _errs23 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.resource_id !== undefined){
+let data8 = data.resource_id;
+const _errs26 = errors;
+const _errs27 = errors;
+if(typeof data8 !== "string"){
+let dataType8 = typeof data8;
+let coerced8 = undefined;
+if(!(coerced8 !== undefined)){
+if(dataType8 == "number" || dataType8 == "boolean"){
+coerced8 = "" + data8;
+}
+else if(data8 === null){
+coerced8 = "";
+}
+else {
+validate26.errors = [{instancePath:instancePath+"/resource_id",schemaPath:"contract#/$defs/ResourceId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced8 !== undefined){
+data8 = coerced8;
+if(data !== undefined){
+data["resource_id"] = coerced8;
+}
+}
+}
+if(errors === _errs27){
+if(typeof data8 === "string"){
+if(func2(data8) > 512){
+validate26.errors = [{instancePath:instancePath+"/resource_id",schemaPath:"contract#/$defs/ResourceId/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"}];
+return false;
+}
+else {
+if(func2(data8) < 1){
+validate26.errors = [{instancePath:instancePath+"/resource_id",schemaPath:"contract#/$defs/ResourceId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern13.test(data8)){
+validate26.errors = [{instancePath:instancePath+"/resource_id",schemaPath:"contract#/$defs/ResourceId/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""}];
+return false;
+}
+}
+}
+}
+}
+var valid0 = _errs26 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data9 = data.user_id;
+const _errs29 = errors;
+const _errs30 = errors;
+if(typeof data9 !== "string"){
+let dataType9 = typeof data9;
+let coerced9 = undefined;
+if(!(coerced9 !== undefined)){
+if(dataType9 == "number" || dataType9 == "boolean"){
+coerced9 = "" + data9;
+}
+else if(data9 === null){
+coerced9 = "";
+}
+else {
+validate26.errors = [{instancePath:instancePath+"/user_id",schemaPath:"contract#/$defs/PersonId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced9 !== undefined){
+data9 = coerced9;
+if(data !== undefined){
+data["user_id"] = coerced9;
+}
+}
+}
+if(errors === _errs30){
+if(typeof data9 === "string"){
+if(func2(data9) > 255){
+validate26.errors = [{instancePath:instancePath+"/user_id",schemaPath:"contract#/$defs/PersonId/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+else {
+if(func2(data9) < 1){
+validate26.errors = [{instancePath:instancePath+"/user_id",schemaPath:"contract#/$defs/PersonId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern13.test(data9)){
+validate26.errors = [{instancePath:instancePath+"/user_id",schemaPath:"contract#/$defs/PersonId/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""}];
+return false;
+}
+}
+}
+}
+}
+var valid0 = _errs29 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.subject_id !== undefined){
+let data10 = data.subject_id;
+const _errs32 = errors;
+const _errs33 = errors;
+if(typeof data10 !== "string"){
+let dataType10 = typeof data10;
+let coerced10 = undefined;
+if(!(coerced10 !== undefined)){
+if(dataType10 == "number" || dataType10 == "boolean"){
+coerced10 = "" + data10;
+}
+else if(data10 === null){
+coerced10 = "";
+}
+else {
+validate26.errors = [{instancePath:instancePath+"/subject_id",schemaPath:"contract#/$defs/PersonId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced10 !== undefined){
+data10 = coerced10;
+if(data !== undefined){
+data["subject_id"] = coerced10;
+}
+}
+}
+if(errors === _errs33){
+if(typeof data10 === "string"){
+if(func2(data10) > 255){
+validate26.errors = [{instancePath:instancePath+"/subject_id",schemaPath:"contract#/$defs/PersonId/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+else {
+if(func2(data10) < 1){
+validate26.errors = [{instancePath:instancePath+"/subject_id",schemaPath:"contract#/$defs/PersonId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern13.test(data10)){
+validate26.errors = [{instancePath:instancePath+"/subject_id",schemaPath:"contract#/$defs/PersonId/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""}];
+return false;
+}
+}
+}
+}
+}
+var valid0 = _errs32 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate26.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate26.errors = vErrors;
+return errors === 0;
+}
+validate26.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const Events_listByUser_path = validate27;
+const schema73 = {"$id":"Events_listByUser_path","type":"object","properties":{"userId":{"$ref":"contract#/$defs/PersonId"}},"required":["userId"],"additionalProperties":false};
+
+function validate27(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="Events_listByUser_path" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate27.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.userId === undefined) && (missing0 = "userId")){
+validate27.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(key0 === "userId")){
+validate27.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.userId !== undefined){
+let data0 = data.userId;
+const _errs3 = errors;
+if(typeof data0 !== "string"){
+let dataType0 = typeof data0;
+let coerced0 = undefined;
+if(!(coerced0 !== undefined)){
+if(dataType0 == "number" || dataType0 == "boolean"){
+coerced0 = "" + data0;
+}
+else if(data0 === null){
+coerced0 = "";
+}
+else {
+validate27.errors = [{instancePath:instancePath+"/userId",schemaPath:"contract#/$defs/PersonId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced0 !== undefined){
+data0 = coerced0;
+if(data !== undefined){
+data["userId"] = coerced0;
+}
+}
+}
+if(errors === _errs3){
+if(typeof data0 === "string"){
+if(func2(data0) > 255){
+validate27.errors = [{instancePath:instancePath+"/userId",schemaPath:"contract#/$defs/PersonId/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+return false;
+}
+else {
+if(func2(data0) < 1){
+validate27.errors = [{instancePath:instancePath+"/userId",schemaPath:"contract#/$defs/PersonId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern13.test(data0)){
+validate27.errors = [{instancePath:instancePath+"/userId",schemaPath:"contract#/$defs/PersonId/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""}];
+return false;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate27.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate27.errors = vErrors;
+return errors === 0;
+}
+validate27.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const Events_listByUser_query = validate28;
+const schema75 = {"$id":"Events_listByUser_query","type":"object","properties":{"limit":{"type":"integer","format":"int32","minimum":1,"maximum":1000,"default":20},"offset":{"type":"integer","format":"int32","minimum":0,"maximum":100000,"default":0},"cursor":{"$ref":"contract#/$defs/Cursor"},"from":{"$ref":"contract#/$defs/Moment"},"to":{"$ref":"contract#/$defs/Moment"},"tenant_id":{"$ref":"contract#/$defs/TenantId"}},"required":[],"additionalProperties":false};
+
+function validate28(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="Events_listByUser_query" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate28.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -2837,7 +4265,7 @@ data.offset = 0;
 const _errs1 = errors;
 for(const key0 in data){
 if(!((((((key0 === "limit") || (key0 === "offset")) || (key0 === "cursor")) || (key0 === "from")) || (key0 === "to")) || (key0 === "tenant_id"))){
-validate26.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate28.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -2854,7 +4282,7 @@ if(dataType0 === "boolean" || data0 === null
 coerced0 = +data0;
 }
 else {
-validate26.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate28.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 }
@@ -2868,17 +4296,17 @@ data["limit"] = coerced0;
 if(errors === _errs2){
 if(typeof data0 == "number"){
 if(data0 > 1000 || isNaN(data0)){
-validate26.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000},message:"must be <= 1000"}];
+validate28.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000},message:"must be <= 1000"}];
 return false;
 }
 else {
 if(data0 < 1 || isNaN(data0)){
-validate26.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
+validate28.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
 return false;
 }
 else {
 if(!(formats0.validate(data0))){
-validate26.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""}];
+validate28.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""}];
 return false;
 }
 }
@@ -2898,7 +4326,7 @@ if(dataType1 === "boolean" || data1 === null
 coerced1 = +data1;
 }
 else {
-validate26.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate28.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 }
@@ -2912,17 +4340,17 @@ data["offset"] = coerced1;
 if(errors === _errs4){
 if(typeof data1 == "number"){
 if(data1 > 100000 || isNaN(data1)){
-validate26.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100000},message:"must be <= 100000"}];
+validate28.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100000},message:"must be <= 100000"}];
 return false;
 }
 else {
 if(data1 < 0 || isNaN(data1)){
-validate26.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate28.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 else {
 if(!(formats0.validate(data1))){
-validate26.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""}];
+validate28.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""}];
 return false;
 }
 }
@@ -2946,7 +4374,7 @@ else if(data2 === null){
 coerced2 = "";
 }
 else {
-validate26.errors = [{instancePath:instancePath+"/cursor",schemaPath:"contract#/$defs/Cursor/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate28.errors = [{instancePath:instancePath+"/cursor",schemaPath:"contract#/$defs/Cursor/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -2960,17 +4388,17 @@ data["cursor"] = coerced2;
 if(errors === _errs7){
 if(typeof data2 === "string"){
 if(func2(data2) > 1024){
-validate26.errors = [{instancePath:instancePath+"/cursor",schemaPath:"contract#/$defs/Cursor/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"}];
+validate28.errors = [{instancePath:instancePath+"/cursor",schemaPath:"contract#/$defs/Cursor/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"}];
 return false;
 }
 else {
 if(func2(data2) < 1){
-validate26.errors = [{instancePath:instancePath+"/cursor",schemaPath:"contract#/$defs/Cursor/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate28.errors = [{instancePath:instancePath+"/cursor",schemaPath:"contract#/$defs/Cursor/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
 if(!pattern4.test(data2)){
-validate26.errors = [{instancePath:instancePath+"/cursor",schemaPath:"contract#/$defs/Cursor/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]+$"},message:"must match pattern \""+"^[A-Za-z0-9_-]+$"+"\""}];
+validate28.errors = [{instancePath:instancePath+"/cursor",schemaPath:"contract#/$defs/Cursor/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]+$"},message:"must match pattern \""+"^[A-Za-z0-9_-]+$"+"\""}];
 return false;
 }
 }
@@ -2998,7 +4426,7 @@ else if(data3 === null){
 coerced3 = "";
 }
 else {
-validate26.errors = [{instancePath:instancePath+"/from",schemaPath:"contract#/$defs/Moment/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate28.errors = [{instancePath:instancePath+"/from",schemaPath:"contract#/$defs/Moment/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -3012,7 +4440,7 @@ data["from"] = coerced3;
 if(errors === _errs10){
 if(typeof data3 === "string"){
 if(!pattern5.test(data3)){
-validate26.errors = [{instancePath:instancePath+"/from",schemaPath:"contract#/$defs/Moment/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$"+"\""}];
+validate28.errors = [{instancePath:instancePath+"/from",schemaPath:"contract#/$defs/Moment/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$"+"\""}];
 return false;
 }
 }
@@ -3038,7 +4466,7 @@ else if(data4 === null){
 coerced4 = "";
 }
 else {
-validate26.errors = [{instancePath:instancePath+"/to",schemaPath:"contract#/$defs/Moment/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate28.errors = [{instancePath:instancePath+"/to",schemaPath:"contract#/$defs/Moment/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -3052,7 +4480,7 @@ data["to"] = coerced4;
 if(errors === _errs13){
 if(typeof data4 === "string"){
 if(!pattern5.test(data4)){
-validate26.errors = [{instancePath:instancePath+"/to",schemaPath:"contract#/$defs/Moment/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$"+"\""}];
+validate28.errors = [{instancePath:instancePath+"/to",schemaPath:"contract#/$defs/Moment/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$"+"\""}];
 return false;
 }
 }
@@ -3078,7 +4506,7 @@ else if(data5 === null){
 coerced5 = "";
 }
 else {
-validate26.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate28.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -3092,17 +4520,17 @@ data["tenant_id"] = coerced5;
 if(errors === _errs16){
 if(typeof data5 === "string"){
 if(func2(data5) > 64){
-validate26.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+validate28.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
 else {
 if(func2(data5) < 1){
-validate26.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate28.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
 if(!pattern7.test(data5)){
-validate26.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
+validate28.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
 return false;
 }
 }
@@ -3122,118 +4550,6 @@ var valid0 = true;
 }
 }
 else {
-validate26.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate26.errors = vErrors;
-return errors === 0;
-}
-validate26.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-const Events_get_path = validate27;
-const schema56 = {"$id":"Events_get_path","type":"object","properties":{"id":{"$ref":"contract#/$defs/EventId"}},"required":["id"],"additionalProperties":false};
-const schema57 = {"type":"string","pattern":"^audit_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
-const pattern21 = new RegExp("^audit_[0-7][0-9a-hjkmnp-tv-z]{25}$", "u");
-
-function validate27(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Events_get_path" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate27.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.id === undefined) && (missing0 = "id")){
-validate27.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!(key0 === "id")){
-validate27.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.id !== undefined){
-let data0 = data.id;
-const _errs3 = errors;
-if(typeof data0 !== "string"){
-let dataType0 = typeof data0;
-let coerced0 = undefined;
-if(!(coerced0 !== undefined)){
-if(dataType0 == "number" || dataType0 == "boolean"){
-coerced0 = "" + data0;
-}
-else if(data0 === null){
-coerced0 = "";
-}
-else {
-validate27.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/EventId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-if(coerced0 !== undefined){
-data0 = coerced0;
-if(data !== undefined){
-data["id"] = coerced0;
-}
-}
-}
-if(errors === _errs3){
-if(typeof data0 === "string"){
-if(!pattern21.test(data0)){
-validate27.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/EventId/pattern",keyword:"pattern",params:{pattern: "^audit_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^audit_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
-return false;
-}
-}
-}
-}
-}
-}
-}
-else {
-validate27.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate27.errors = vErrors;
-return errors === 0;
-}
-validate27.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-const Events_get_query = validate28;
-const schema58 = {"$id":"Events_get_query","type":"object","properties":{},"required":[],"additionalProperties":false};
-
-function validate28(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Events_get_query" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate28.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-for(const key0 in data){
-validate28.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
-return false;
-break;
-}
-}
-else {
 validate28.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
@@ -3243,11 +4559,13 @@ return errors === 0;
 }
 validate28.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Events_record_path = validate29;
-const schema59 = {"$id":"Events_record_path","type":"object","properties":{"id":{"$ref":"contract#/$defs/EventId"}},"required":["id"],"additionalProperties":false};
+const Events_get_path = validate29;
+const schema80 = {"$id":"Events_get_path","type":"object","properties":{"id":{"$ref":"contract#/$defs/EventId"}},"required":["id"],"additionalProperties":false};
+const schema81 = {"type":"string","pattern":"^audit_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
+const pattern43 = new RegExp("^audit_[0-7][0-9a-hjkmnp-tv-z]{25}$", "u");
 
 function validate29(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Events_record_path" */;
+/*# sourceURL="Events_get_path" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate29.evaluated;
@@ -3301,7 +4619,7 @@ data["id"] = coerced0;
 }
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(!pattern21.test(data0)){
+if(!pattern43.test(data0)){
 validate29.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/EventId/pattern",keyword:"pattern",params:{pattern: "^audit_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^audit_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
 return false;
 }
@@ -3321,11 +4639,11 @@ return errors === 0;
 }
 validate29.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Events_record_query = validate30;
-const schema61 = {"$id":"Events_record_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Events_get_query = validate30;
+const schema82 = {"$id":"Events_get_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate30(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Events_record_query" */;
+/*# sourceURL="Events_get_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate30.evaluated;
@@ -3353,13 +4671,125 @@ return errors === 0;
 }
 validate30.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-return { Events_create_query, Events_list_query, Events_aggregate_query, Events_createBatch_query, Events_listByUser_path, Events_listByUser_query, Events_get_path, Events_get_query, Events_record_path, Events_record_query };
+const Events_record_path = validate31;
+const schema83 = {"$id":"Events_record_path","type":"object","properties":{"id":{"$ref":"contract#/$defs/EventId"}},"required":["id"],"additionalProperties":false};
+
+function validate31(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="Events_record_path" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate31.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.id === undefined) && (missing0 = "id")){
+validate31.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(key0 === "id")){
+validate31.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.id !== undefined){
+let data0 = data.id;
+const _errs3 = errors;
+if(typeof data0 !== "string"){
+let dataType0 = typeof data0;
+let coerced0 = undefined;
+if(!(coerced0 !== undefined)){
+if(dataType0 == "number" || dataType0 == "boolean"){
+coerced0 = "" + data0;
+}
+else if(data0 === null){
+coerced0 = "";
+}
+else {
+validate31.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/EventId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced0 !== undefined){
+data0 = coerced0;
+if(data !== undefined){
+data["id"] = coerced0;
+}
+}
+}
+if(errors === _errs3){
+if(typeof data0 === "string"){
+if(!pattern43.test(data0)){
+validate31.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/EventId/pattern",keyword:"pattern",params:{pattern: "^audit_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^audit_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
+return false;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate31.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate31.errors = vErrors;
+return errors === 0;
+}
+validate31.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const Events_record_query = validate32;
+const schema85 = {"$id":"Events_record_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+
+function validate32(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="Events_record_query" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate32.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+validate32.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+else {
+validate32.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate32.errors = vErrors;
+return errors === 0;
+}
+validate32.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+return { Events_create_query, Events_list_query, Events_aggregate_query, Events_createBatch_query, Events_exportCsv_query, Events_exportNdjson_query, Events_listByUser_path, Events_listByUser_query, Events_get_path, Events_get_query, Events_record_path, Events_record_query };
 })();
 export const validators = {
   Events_create: { query: Events_create_query, body: Events_create_body },
   Events_list: { query: Events_list_query },
   Events_aggregate: { query: Events_aggregate_query, body: Events_aggregate_body },
   Events_createBatch: { query: Events_createBatch_query, body: Events_createBatch_body },
+  Events_exportCsv: { query: Events_exportCsv_query },
+  Events_exportNdjson: { query: Events_exportNdjson_query },
   Events_listByUser: { path: Events_listByUser_path, query: Events_listByUser_query },
   Events_get: { path: Events_get_path, query: Events_get_query },
   Events_record: { path: Events_record_path, query: Events_record_query },

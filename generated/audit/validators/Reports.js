@@ -101,13 +101,13 @@ validate23.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const schema41 = {"type":"object","required":["title"],"properties":{"title":{"$ref":"contract#/$defs/SectionTitle"},"categories":{"type":"array","items":{"$ref":"contract#/$defs/Category"},"maxItems":50,"default":[]},"actions":{"type":"array","items":{"$ref":"contract#/$defs/ActionPattern"},"maxItems":50,"default":[]},"severities":{"type":"array","items":{"$ref":"contract#/$defs/Severity"},"maxItems":50,"default":[]},"outcomes":{"type":"array","items":{"$ref":"contract#/$defs/Outcome"},"maxItems":50,"default":[]},"notes":{"$ref":"contract#/$defs/SectionNotes","default":""}},"additionalProperties":false};
 const schema42 = {"type":"string","minLength":1,"maxLength":200};
-const schema44 = {"type":"string","pattern":"^[A-Za-z0-9*][A-Za-z0-9_.:/*-]{0,127}$"};
+const schema44 = {"type":"string","pattern":"^[A-Za-z0-9*][A-Za-z0-9_.:/* -]{0,127}$"};
 const schema45 = {"type":"string","enum":["info","warning","critical"]};
 const schema46 = {"type":"string","enum":["success","failure","denied"]};
 const schema47 = {"type":"string","maxLength":2000};
 const func1 = require("ajv/dist/runtime/ucs2length").default;
 const pattern9 = new RegExp("^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,63}$", "u");
-const pattern11 = new RegExp("^[A-Za-z0-9*][A-Za-z0-9_.:/*-]{0,127}$", "u");
+const pattern11 = new RegExp("^[A-Za-z0-9*][A-Za-z0-9_.:/* -]{0,127}$", "u");
 
 function validate25(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -238,7 +238,7 @@ const _errs13 = errors;
 if(errors === _errs13){
 if(typeof data4 === "string"){
 if(!pattern11.test(data4)){
-validate25.errors = [{instancePath:instancePath+"/actions/" + i1,schemaPath:"contract#/$defs/ActionPattern/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9*][A-Za-z0-9_.:/*-]{0,127}$"},message:"must match pattern \""+"^[A-Za-z0-9*][A-Za-z0-9_.:/*-]{0,127}$"+"\""}];
+validate25.errors = [{instancePath:instancePath+"/actions/" + i1,schemaPath:"contract#/$defs/ActionPattern/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9*][A-Za-z0-9_.:/* -]{0,127}$"},message:"must match pattern \""+"^[A-Za-z0-9*][A-Za-z0-9_.:/* -]{0,127}$"+"\""}];
 return false;
 }
 }

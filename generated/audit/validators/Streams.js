@@ -2,7 +2,7 @@
 
 import { createRequire } from 'node:module';
 const require = createRequire(import.meta.url);
-const { Streams_list_query, Streams_get_path, Streams_get_query } = (() => {
+const { Streams_list_query, Streams_get_path, Streams_get_query, Streams_export_path, Streams_export_query } = (() => {
 
 const Streams_list_query = validate20;
 const schema31 = {"$id":"Streams_list_query","type":"object","properties":{"limit":{"type":"integer","format":"int32","minimum":1,"maximum":100,"default":20},"offset":{"type":"integer","format":"int32","minimum":0,"maximum":100000,"default":0},"cursor":{"$ref":"contract#/$defs/Cursor"},"tenant_id":{"$ref":"contract#/$defs/TenantId"}},"required":[],"additionalProperties":false};
@@ -359,9 +359,223 @@ return errors === 0;
 }
 validate23.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-return { Streams_list_query, Streams_get_path, Streams_get_query };
+const Streams_export_path = validate24;
+const schema38 = {"$id":"Streams_export_path","type":"object","properties":{"id":{"$ref":"contract#/$defs/StreamId"}},"required":["id"],"additionalProperties":false};
+
+function validate24(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="Streams_export_path" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate24.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.id === undefined) && (missing0 = "id")){
+validate24.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(key0 === "id")){
+validate24.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.id !== undefined){
+let data0 = data.id;
+const _errs3 = errors;
+if(typeof data0 !== "string"){
+let dataType0 = typeof data0;
+let coerced0 = undefined;
+if(!(coerced0 !== undefined)){
+if(dataType0 == "number" || dataType0 == "boolean"){
+coerced0 = "" + data0;
+}
+else if(data0 === null){
+coerced0 = "";
+}
+else {
+validate24.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/StreamId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced0 !== undefined){
+data0 = coerced0;
+if(data !== undefined){
+data["id"] = coerced0;
+}
+}
+}
+if(errors === _errs3){
+if(typeof data0 === "string"){
+if(!pattern6.test(data0)){
+validate24.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/StreamId/pattern",keyword:"pattern",params:{pattern: "^stream_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^stream_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
+return false;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate24.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate24.errors = vErrors;
+return errors === 0;
+}
+validate24.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const Streams_export_query = validate25;
+const schema40 = {"$id":"Streams_export_query","type":"object","properties":{"from_seq":{"$ref":"contract#/$defs/SequenceOrZero","default":0},"to_seq":{"$ref":"contract#/$defs/SequenceOrZero","default":0}},"required":[],"additionalProperties":false};
+const schema41 = {"type":"integer","format":"int64","minimum":0,"maximum":9007199254740991};
+const formats4 = require("ajv-formats/dist/formats").fullFormats.int64;
+
+function validate25(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="Streams_export_query" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate25.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.from_seq === undefined){
+data.from_seq = 0;
+}
+if(data.to_seq === undefined){
+data.to_seq = 0;
+}
+const _errs1 = errors;
+for(const key0 in data){
+if(!((key0 === "from_seq") || (key0 === "to_seq"))){
+validate25.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+let data0 = data.from_seq;
+const _errs2 = errors;
+const _errs3 = errors;
+if(!((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0)))){
+let dataType0 = typeof data0;
+let coerced0 = undefined;
+if(!(coerced0 !== undefined)){
+if(dataType0 === "boolean" || data0 === null
+              || (dataType0 === "string" && data0 && data0 == +data0 && !(data0 % 1))){
+coerced0 = +data0;
+}
+else {
+validate25.errors = [{instancePath:instancePath+"/from_seq",schemaPath:"contract#/$defs/SequenceOrZero/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+}
+if(coerced0 !== undefined){
+data0 = coerced0;
+if(data !== undefined){
+data["from_seq"] = coerced0;
+}
+}
+}
+if(errors === _errs3){
+if(typeof data0 == "number"){
+if(data0 > 9007199254740991 || isNaN(data0)){
+validate25.errors = [{instancePath:instancePath+"/from_seq",schemaPath:"contract#/$defs/SequenceOrZero/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991"}];
+return false;
+}
+else {
+if(data0 < 0 || isNaN(data0)){
+validate25.errors = [{instancePath:instancePath+"/from_seq",schemaPath:"contract#/$defs/SequenceOrZero/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+else {
+if(!(formats4.validate(data0))){
+validate25.errors = [{instancePath:instancePath+"/from_seq",schemaPath:"contract#/$defs/SequenceOrZero/format",keyword:"format",params:{format: "int64"},message:"must match format \""+"int64"+"\""}];
+return false;
+}
+}
+}
+}
+}
+var valid0 = _errs2 === errors;
+if(valid0){
+let data1 = data.to_seq;
+const _errs5 = errors;
+const _errs6 = errors;
+if(!((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1)))){
+let dataType1 = typeof data1;
+let coerced1 = undefined;
+if(!(coerced1 !== undefined)){
+if(dataType1 === "boolean" || data1 === null
+              || (dataType1 === "string" && data1 && data1 == +data1 && !(data1 % 1))){
+coerced1 = +data1;
+}
+else {
+validate25.errors = [{instancePath:instancePath+"/to_seq",schemaPath:"contract#/$defs/SequenceOrZero/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+}
+if(coerced1 !== undefined){
+data1 = coerced1;
+if(data !== undefined){
+data["to_seq"] = coerced1;
+}
+}
+}
+if(errors === _errs6){
+if(typeof data1 == "number"){
+if(data1 > 9007199254740991 || isNaN(data1)){
+validate25.errors = [{instancePath:instancePath+"/to_seq",schemaPath:"contract#/$defs/SequenceOrZero/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991"}];
+return false;
+}
+else {
+if(data1 < 0 || isNaN(data1)){
+validate25.errors = [{instancePath:instancePath+"/to_seq",schemaPath:"contract#/$defs/SequenceOrZero/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+else {
+if(!(formats4.validate(data1))){
+validate25.errors = [{instancePath:instancePath+"/to_seq",schemaPath:"contract#/$defs/SequenceOrZero/format",keyword:"format",params:{format: "int64"},message:"must match format \""+"int64"+"\""}];
+return false;
+}
+}
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+}
+}
+else {
+validate25.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate25.errors = vErrors;
+return errors === 0;
+}
+validate25.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+return { Streams_list_query, Streams_get_path, Streams_get_query, Streams_export_path, Streams_export_query };
 })();
 export const validators = {
   Streams_list: { query: Streams_list_query },
   Streams_get: { path: Streams_get_path, query: Streams_get_query },
+  Streams_export: { path: Streams_export_path, query: Streams_export_query },
 };

@@ -139,7 +139,7 @@ export interface Events {
    *
    * @example
    * ```ts
-   * await plinth.audit.events.createBatch({ body: { events: [{ timestamp: '2026-01-20T08:30:01.500Z', user_id: 'usr_42', ip: '203.0.113.7', action: 'user.updated', resource: 'user', category: 'data', resource_id: 'usr_42', subject_id: 'usr_42', outcome: 'failure', severity: 'warning', metadata: { fields: ['email'] }, idempotency_key: 'user-service#8f14e45f' }] } });
+   * await plinth.audit.events.createBatch({ body: { events: [{ timestamp: '2026-01-20T08:30:01.500Z', user_id: 'usr_42', actor_type: 'user', ip: '203.0.113.7', user_agent: 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0)', action: 'user.updated', resource: 'user', category: 'data', resource_id: 'usr_42', subject_id: 'usr_42', outcome: 'failure', severity: 'warning', metadata: { fields: ['email'] }, idempotency_key: 'user-service#8f14e45f' }] } });
    * ```
    */
   readonly createBatch: (
@@ -148,6 +148,100 @@ export interface Events {
     },
     options?: RequestOptions,
   ) => Answer<T.EventBatchResult, T.Error>;
+
+  /**
+   * Streams the events that match as CSV, oldest first.
+   *
+   * Needs the scope `audit:read`.
+   *
+   * `GET /v1/events/export/csv`
+   *
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
+   * - 401: Credentials are missing or not valid, or there is no app to act for.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, and it is unknown whether a write took place: repeat it with the same idempotency key.
+   *
+   * @example
+   * ```ts
+   * await plinth.audit.events.exportCsv();
+   * ```
+   */
+  readonly exportCsv: (
+    request?: {
+      /** The start of the period, inclusive. */
+      from?: T.Moment | undefined;
+      /** The end of the period, exclusive. */
+      to?: T.Moment | undefined;
+      /** Only records of this tenant. Only the operator may name a tenant other than the caller's own. */
+      tenant_id?: T.TenantId | undefined;
+      /** Only events of these categories. */
+      category?: T.CategoryFilter | undefined;
+      /** Only events with these actions. */
+      action?: T.ActionFilter | undefined;
+      /** Only events of these severities. */
+      severity?: T.SeverityFilter | undefined;
+      /** Only events with these outcomes. */
+      outcome?: T.OutcomeFilter | undefined;
+      /** Only events about this kind of resource. */
+      resource?: T.ResourceType | undefined;
+      /** Only events about this resource. */
+      resource_id?: T.ResourceId | undefined;
+      /** Only events of which this person is the actor. */
+      user_id?: T.PersonId | undefined;
+      /** Only events that concern this person. */
+      subject_id?: T.PersonId | undefined;
+    },
+    options?: RequestOptions,
+  ) => Answer<Response, T.Error>;
+
+  /**
+   * Streams the events that match as lines of JSON, oldest first.
+   *
+   * Needs the scope `audit:read`.
+   *
+   * `GET /v1/events/export/ndjson`
+   *
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
+   * - 401: Credentials are missing or not valid, or there is no app to act for.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, and it is unknown whether a write took place: repeat it with the same idempotency key.
+   *
+   * @example
+   * ```ts
+   * await plinth.audit.events.exportNdjson();
+   * ```
+   */
+  readonly exportNdjson: (
+    request?: {
+      /** The start of the period, inclusive. */
+      from?: T.Moment | undefined;
+      /** The end of the period, exclusive. */
+      to?: T.Moment | undefined;
+      /** Only records of this tenant. Only the operator may name a tenant other than the caller's own. */
+      tenant_id?: T.TenantId | undefined;
+      /** Only events of these categories. */
+      category?: T.CategoryFilter | undefined;
+      /** Only events with these actions. */
+      action?: T.ActionFilter | undefined;
+      /** Only events of these severities. */
+      severity?: T.SeverityFilter | undefined;
+      /** Only events with these outcomes. */
+      outcome?: T.OutcomeFilter | undefined;
+      /** Only events about this kind of resource. */
+      resource?: T.ResourceType | undefined;
+      /** Only events about this resource. */
+      resource_id?: T.ResourceId | undefined;
+      /** Only events of which this person is the actor. */
+      user_id?: T.PersonId | undefined;
+      /** Only events that concern this person. */
+      subject_id?: T.PersonId | undefined;
+    },
+    options?: RequestOptions,
+  ) => Answer<Response, T.Error>;
 
   /**
    * Lists the events of which a person is the actor, newest first.
@@ -253,6 +347,8 @@ export const eventsOf = (client: Client): Events =>
     list: { verb: 'GET', path: '/v1/events', pages: 'cursor', items: 'events', cursor: 'next_cursor' },
     aggregate: { verb: 'POST', path: '/v1/events/aggregate', body: 'application/json', read: true },
     createBatch: { verb: 'POST', path: '/v1/events/batch', body: 'application/json', creates: true },
+    exportCsv: { verb: 'GET', path: '/v1/events/export/csv', unread: true },
+    exportNdjson: { verb: 'GET', path: '/v1/events/export/ndjson', unread: true },
     listByUser: {
       verb: 'GET',
       path: '/v1/events/user/{userId}',

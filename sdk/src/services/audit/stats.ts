@@ -31,6 +31,10 @@ export interface Stats {
     request?: {
       /** Only records of this tenant. Only the operator may name a tenant other than the caller's own. */
       tenant_id?: T.TenantId | undefined;
+      /** The start of the period, inclusive. */
+      from?: T.Moment | undefined;
+      /** The end of the period, exclusive. */
+      to?: T.Moment | undefined;
     },
     options?: RequestOptions,
   ) => Answer<T.Statistics, T.Error>;

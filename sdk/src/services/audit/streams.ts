@@ -69,6 +69,39 @@ export interface Streams {
     },
     options?: RequestOptions,
   ) => Answer<T.Stream, T.Error>;
+
+  /**
+   * Streams what is stored of a chain, in its order, so that it can be verified without this server: record, hash and parts. Personal
+   * data in the parts is encrypted.
+   *
+   * Needs the scope `audit:admin`.
+   *
+   * `GET /v1/streams/{id}/export`
+   *
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
+   * - 401: Credentials are missing or not valid, or there is no app to act for.
+   * - 403: The credentials lack the required scope, or the request names a tenant or app that they do not belong to.
+   * - 404: A resource named in the path or the body does not exist in this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, and it is unknown whether a write took place: repeat it with the same idempotency key.
+   *
+   * @example
+   * ```ts
+   * await plinth.audit.streams.export({ id: 'stream_01kekj4hm0ert8n4a7s1m7h4cv' });
+   * ```
+   */
+  readonly export: (
+    request: {
+      /** Id of a stream. */
+      id: T.StreamId;
+      /** The first sequence number; 0 means the first event. */
+      from_seq?: T.SequenceOrZero | undefined;
+      /** The last sequence number; 0 means the last event. Not before `from_seq`. */
+      to_seq?: T.SequenceOrZero | undefined;
+    },
+    options?: RequestOptions,
+  ) => Answer<Response, T.Error>;
 }
 
 /** The resource over a client of one's own. */
@@ -76,4 +109,5 @@ export const streamsOf = (client: Client): Streams =>
   resource<Streams>(client, 'audit.streams', {
     list: { verb: 'GET', path: '/v1/streams', pages: 'cursor' },
     get: { verb: 'GET', path: '/v1/streams/{id}' },
+    export: { verb: 'GET', path: '/v1/streams/{id}/export', unread: true },
   });

@@ -7,7 +7,7 @@ export interface components {
          */
         ActionFilter: string;
         /**
-         * @description An action, such as `user.updated`.
+         * @description An action, such as `user.updated`. It may contain spaces, but does not begin or end with one.
          * @example user.updated
          */
         ActionName: string;
@@ -16,6 +16,11 @@ export interface components {
          * @example *.deleted
          */
         ActionPattern: string;
+        /**
+         * @description The kind of actor: `user`, `key`, `service`, `system`, or another one that the application defines.
+         * @example user
+         */
+        ActorType: string;
         /**
          * @description A count of events by group.
          * @example {
@@ -162,7 +167,11 @@ export interface components {
          *       "app_id": "default",
          *       "tenant_id": "acme",
          *       "user_id": "usr_42",
+         *       "actor_type": "user",
          *       "ip": "203.0.113.7",
+         *       "user_agent": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0)",
+         *       "recorded_by": "key:key_01kekj4hm0fq6a4w3t7ynz0r5d",
+         *       "source": null,
          *       "action": "user.updated",
          *       "resource": "user",
          *       "category": "data",
@@ -176,8 +185,8 @@ export interface components {
          *           "email"
          *         ]
          *       },
-         *       "prev_hash": "a7af87d79bbd98829e202b5bfc77546aec9a17360139c216e83337d644ac08c5",
-         *       "hash": "631bd8248796c5845d478715613d09340d62e0f7abcbf339bf9cae07999684be",
+         *       "prev_hash": "72e4685c576f28eee7dc1c76c94496704303e91260ec4b58654a3b5c6797baaf",
+         *       "hash": "daa7d24660027a69d5574936e3c760fe0b3bc796bd4dcdc2242b2a2135cae8ce",
          *       "erased": false,
          *       "erasure_id": null
          *     }
@@ -196,14 +205,22 @@ export interface components {
             timestamp: components["schemas"]["Timestamp"];
             /** @description When it was recorded; never before the previous event. */
             readonly recorded_at: components["schemas"]["Timestamp"];
+            /** @description The credential that recorded it. */
+            readonly recorded_by: components["schemas"]["Recorder"];
+            /** @description The service of the platform in which it happened; null if a request recorded it. */
+            readonly source: components["schemas"]["ServiceName"] | null;
             /** @description The app. */
             readonly app_id: components["schemas"]["AppId"];
-            /** @description The tenant. */
-            readonly tenant_id: components["schemas"]["TenantId"];
+            /** @description The tenant; the caller's own when absent. Only the operator may name another one. */
+            tenant_id: components["schemas"]["TenantId"];
             /** @description The person who acted; null once that person is erased. */
             user_id: components["schemas"]["PersonId"] | null;
+            /** @description The kind of actor. */
+            actor_type: components["schemas"]["ActorType"];
             /** @description The address of the actor; null once the actor is erased. */
             ip: components["schemas"]["IpAddress"] | null;
+            /** @description The program of the actor; null once the actor is erased. */
+            user_agent: components["schemas"]["UserAgent"] | null;
             /** @description The action that was performed. */
             action: components["schemas"]["ActionName"];
             /** @description The kind of resource affected. */
@@ -271,20 +288,23 @@ export interface components {
          * @description The hashed form of an event: the canonical JSON (RFC 8785) of exactly these members.
          * @example {
          *       "action": "user.updated",
-         *       "actor": "2f24e4653558d3d6c7cf1dfc78ef2d152d2c251689bd2b2448bde6bd6b7ce9cc",
+         *       "actor": "c22a65700bf11451ed0a12fd93393d46585ef950f8a2b21ba69f416c136f80a1",
          *       "actor_key": "338f97830379a0680022d50e4c3ae158cc547801503c73ed1acc8fcc5a68c52b",
+         *       "actor_type": "user",
          *       "app_id": "default",
          *       "category": "data",
          *       "content": "d4a0f0dfae6a089af7449e79fdcbd5fc215a444696aabce61b9c150262b39697",
          *       "content_key": "9685bd33e5454fde48930a0f8f278cb38286808c02899fb8ce35f66286845eff",
          *       "id": "audit_01kfd8cv8we35scattsb99acg4",
          *       "outcome": "failure",
-         *       "prev_hash": "a7af87d79bbd98829e202b5bfc77546aec9a17360139c216e83337d644ac08c5",
+         *       "prev_hash": "72e4685c576f28eee7dc1c76c94496704303e91260ec4b58654a3b5c6797baaf",
          *       "recorded_at": "2026-01-20T08:30:01.512Z",
+         *       "recorded_by": "key:key_01kekj4hm0fq6a4w3t7ynz0r5d",
          *       "resource": "user",
          *       "salt": "EBESExQVFhcYGRobHB0eHw",
          *       "sequence": 2,
          *       "severity": "warning",
+         *       "source": null,
          *       "stream_id": "stream_01kekj4hm0ert8n4a7s1m7h4cv",
          *       "tenant_id": "acme",
          *       "timestamp": "2026-01-20T08:30:01.500Z",
@@ -294,10 +314,12 @@ export interface components {
         ChainRecord: {
             /** @description The action that was performed. */
             action: components["schemas"]["ActionName"];
-            /** @description The SHA-256 of the stored bytes of the actor part: `ip` and `user_id`. */
+            /** @description The SHA-256 of the stored bytes of the actor part: `ip`, `user_agent` and `user_id`. */
             actor: components["schemas"]["Hash"];
             /** @description The commitment to the key that encrypted the actor part; null if the part is not encrypted. */
             actor_key: components["schemas"]["Hash"] | null;
+            /** @description The kind of actor. */
+            actor_type: components["schemas"]["ActorType"];
             /** @description The app. */
             app_id: components["schemas"]["AppId"];
             /** @description The kind of event. */
@@ -314,6 +336,8 @@ export interface components {
             prev_hash: components["schemas"]["Hash"];
             /** @description When it was recorded. */
             recorded_at: components["schemas"]["Timestamp"];
+            /** @description The credential that recorded it. */
+            recorded_by: components["schemas"]["Recorder"];
             /** @description The kind of resource affected. */
             resource: components["schemas"]["ResourceType"];
             /** @description Random bytes. */
@@ -322,6 +346,8 @@ export interface components {
             sequence: components["schemas"]["Sequence"];
             /** @description The severity. */
             severity: components["schemas"]["Severity"];
+            /** @description The service of the platform in which it happened; null if a request recorded it. */
+            source: components["schemas"]["ServiceName"] | null;
             /** @description The stream it is in. */
             stream_id: components["schemas"]["StreamId"];
             /** @description The tenant. */
@@ -355,6 +381,13 @@ export interface components {
          * @example 20412
          */
         Count: number;
+        /**
+         * @description Events as CSV (RFC 4180), with a first line that names the columns. Cells that a spreadsheet would
+         *     evaluate begin with an apostrophe.
+         * @example sequence,id,timestamp,action
+         *     2,audit_01kfd8cv8we35scattsb99acg4,2026-01-20T08:30:01.500Z,user.updated
+         */
+        CsvEvents: string;
         /**
          * @description The events of a report as CSV (RFC 4180). Cells that a spreadsheet would evaluate begin with an
          *     apostrophe.
@@ -537,7 +570,9 @@ export interface components {
          *         {
          *           "timestamp": "2026-01-20T08:30:01.500Z",
          *           "user_id": "usr_42",
+         *           "actor_type": "user",
          *           "ip": "203.0.113.7",
+         *           "user_agent": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0)",
          *           "action": "user.updated",
          *           "resource": "user",
          *           "category": "data",
@@ -566,7 +601,7 @@ export interface components {
          *         {
          *           "id": "audit_01kfd8cv8we35scattsb99acg4",
          *           "sequence": 2,
-         *           "hash": "631bd8248796c5845d478715613d09340d62e0f7abcbf339bf9cae07999684be",
+         *           "hash": "daa7d24660027a69d5574936e3c760fe0b3bc796bd4dcdc2242b2a2135cae8ce",
          *           "stream_id": "stream_01kekj4hm0ert8n4a7s1m7h4cv",
          *           "duplicate": false
          *         }
@@ -586,8 +621,11 @@ export interface components {
          * @description An event to record. Read-only members are accepted and ignored; `null` means absent. An event has at most 64 KiB.
          * @example {
          *       "timestamp": "2026-01-20T08:30:01.500Z",
+         *       "tenant_id": "acme",
          *       "user_id": "usr_42",
+         *       "actor_type": "user",
          *       "ip": "203.0.113.7",
+         *       "user_agent": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0)",
          *       "action": "user.updated",
          *       "resource": "user",
          *       "category": "data",
@@ -609,16 +647,28 @@ export interface components {
              *     milliseconds.
              */
             timestamp?: components["schemas"]["Timestamp"] | undefined;
+            /** @description The tenant; the caller's own when absent. Only the operator may name another one. */
+            tenant_id?: components["schemas"]["TenantId"] | undefined;
             /**
              * @description The person who acted; null once that person is erased.
              * @default null
              */
             user_id?: (components["schemas"]["PersonId"] | null) | undefined;
             /**
+             * @description The kind of actor.
+             * @default user
+             */
+            actor_type?: components["schemas"]["ActorType"] | undefined;
+            /**
              * @description The address of the actor; null once the actor is erased.
              * @default null
              */
             ip?: (components["schemas"]["IpAddress"] | null) | undefined;
+            /**
+             * @description The program of the actor; null once the actor is erased.
+             * @default null
+             */
+            user_agent?: (components["schemas"]["UserAgent"] | null) | undefined;
             /** @description The action that was performed. */
             action: components["schemas"]["ActionName"];
             /** @description The kind of resource affected. */
@@ -665,7 +715,7 @@ export interface components {
          * @example {
          *       "id": "audit_01kfd8cv8we35scattsb99acg4",
          *       "sequence": 2,
-         *       "hash": "631bd8248796c5845d478715613d09340d62e0f7abcbf339bf9cae07999684be",
+         *       "hash": "daa7d24660027a69d5574936e3c760fe0b3bc796bd4dcdc2242b2a2135cae8ce",
          *       "stream_id": "stream_01kekj4hm0ert8n4a7s1m7h4cv",
          *       "duplicate": false
          *     }
@@ -705,7 +755,7 @@ export interface components {
         GroupBy: "category" | "action" | "outcome" | "severity" | "resource" | "day";
         /**
          * @description A SHA-256 digest as 64 lower-case hexadecimal digits.
-         * @example 631bd8248796c5845d478715613d09340d62e0f7abcbf339bf9cae07999684be
+         * @example daa7d24660027a69d5574936e3c760fe0b3bc796bd4dcdc2242b2a2135cae8ce
          */
         Hash: string;
         /**
@@ -737,6 +787,11 @@ export interface components {
          * @example 203.0.113.7
          */
         IpAddress: string;
+        /**
+         * @description Lines of JSON (NDJSON), each ended by a line feed.
+         * @example {"sequence":2}
+         */
+        JsonLines: string;
         /**
          * @description A report as Markdown.
          * @example # SOC 2 Type II evidence
@@ -809,7 +864,7 @@ export interface components {
         OutcomeFilter: string;
         /**
          * @description The stored bytes of a part, as base64: a byte 0 and its JSON, or a byte 1 and its encrypted JSON.
-         * @example AdbJ90IvEaZmPRKsS1RAUJJwwxcAmvwh3BYbU/qsrf1yANkAvF9K49fP7uDR3sy+BeqdqYholJ4=
+         * @example AdbJ90IvEaZmPRKsS1RAUJJwwxcAmvwh3BYbW/nr+aslSYkS5xcB8nlaVmUuQus/fcnwIpsqahG4iBZ9p0gBK1klPo34tKQ0pB2CLxwxCJIWoDVKC2i28S80kyhhNhoq+rskHE5pP7oHM5VgrR77RAA=
          */
         PartBytes: string;
         /**
@@ -856,7 +911,11 @@ export interface components {
          *           "app_id": "default",
          *           "tenant_id": "acme",
          *           "user_id": "usr_42",
+         *           "actor_type": "user",
          *           "ip": "203.0.113.7",
+         *           "user_agent": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0)",
+         *           "recorded_by": "key:key_01kekj4hm0fq6a4w3t7ynz0r5d",
+         *           "source": null,
          *           "action": "user.updated",
          *           "resource": "user",
          *           "category": "data",
@@ -870,8 +929,8 @@ export interface components {
          *               "email"
          *             ]
          *           },
-         *           "prev_hash": "a7af87d79bbd98829e202b5bfc77546aec9a17360139c216e83337d644ac08c5",
-         *           "hash": "631bd8248796c5845d478715613d09340d62e0f7abcbf339bf9cae07999684be",
+         *           "prev_hash": "72e4685c576f28eee7dc1c76c94496704303e91260ec4b58654a3b5c6797baaf",
+         *           "hash": "daa7d24660027a69d5574936e3c760fe0b3bc796bd4dcdc2242b2a2135cae8ce",
          *           "erased": false,
          *           "erasure_id": null
          *         }
@@ -916,6 +975,11 @@ export interface components {
          * @example GDPR art. 17 request
          */
         Reason: string;
+        /**
+         * @description Who recorded an event: the kind of the credential and its id, or `relay` for an event of another service.
+         * @example key:key_01kekj4hm0fq6a4w3t7ynz0r5d
+         */
+        Recorder: string;
         /**
          * @description A report as it was computed once. Personal data of its events is read each time, so that it can
          *     be erased.
@@ -994,7 +1058,7 @@ export interface components {
          *         "erased": 3,
          *         "gap_count": 0,
          *         "tampered_count": 0,
-         *         "head_hash": "631bd8248796c5845d478715613d09340d62e0f7abcbf339bf9cae07999684be"
+         *         "head_hash": "daa7d24660027a69d5574936e3c760fe0b3bc796bd4dcdc2242b2a2135cae8ce"
          *       },
          *       "format": "json",
          *       "created_at": "2026-04-01T09:00:00.000Z",
@@ -1126,7 +1190,7 @@ export interface components {
          *           "erased": 3,
          *           "gap_count": 0,
          *           "tampered_count": 0,
-         *           "head_hash": "631bd8248796c5845d478715613d09340d62e0f7abcbf339bf9cae07999684be"
+         *           "head_hash": "daa7d24660027a69d5574936e3c760fe0b3bc796bd4dcdc2242b2a2135cae8ce"
          *         },
          *         "format": "json",
          *         "created_at": "2026-04-01T09:00:00.000Z",
@@ -1296,6 +1360,11 @@ export interface components {
         /** @description The retention policies. */
         RetentionPolicyList: components["schemas"]["RetentionPolicy"][];
         /**
+         * @description Id of a run of the retention.
+         * @example retrun_01kjkhze80ff18hh4d04aq0v2w
+         */
+        RunId: string;
+        /**
          * @description Random bytes that prevent guesses from a hash: 16 bytes as base64url.
          * @example EBESExQVFhcYGRobHB0eHw
          */
@@ -1403,6 +1472,11 @@ export interface components {
          */
         SequenceOrZero: number;
         /**
+         * @description A service of the platform.
+         * @example auth
+         */
+        ServiceName: string;
+        /**
          * @description The severity.
          * @enum {string}
          */
@@ -1464,27 +1538,30 @@ export interface components {
          * @example {
          *       "record": {
          *         "action": "user.updated",
-         *         "actor": "2f24e4653558d3d6c7cf1dfc78ef2d152d2c251689bd2b2448bde6bd6b7ce9cc",
+         *         "actor": "c22a65700bf11451ed0a12fd93393d46585ef950f8a2b21ba69f416c136f80a1",
          *         "actor_key": "338f97830379a0680022d50e4c3ae158cc547801503c73ed1acc8fcc5a68c52b",
+         *         "actor_type": "user",
          *         "app_id": "default",
          *         "category": "data",
          *         "content": "d4a0f0dfae6a089af7449e79fdcbd5fc215a444696aabce61b9c150262b39697",
          *         "content_key": "9685bd33e5454fde48930a0f8f278cb38286808c02899fb8ce35f66286845eff",
          *         "id": "audit_01kfd8cv8we35scattsb99acg4",
          *         "outcome": "failure",
-         *         "prev_hash": "a7af87d79bbd98829e202b5bfc77546aec9a17360139c216e83337d644ac08c5",
+         *         "prev_hash": "72e4685c576f28eee7dc1c76c94496704303e91260ec4b58654a3b5c6797baaf",
          *         "recorded_at": "2026-01-20T08:30:01.512Z",
+         *         "recorded_by": "key:key_01kekj4hm0fq6a4w3t7ynz0r5d",
          *         "resource": "user",
          *         "salt": "EBESExQVFhcYGRobHB0eHw",
          *         "sequence": 2,
          *         "severity": "warning",
+         *         "source": null,
          *         "stream_id": "stream_01kekj4hm0ert8n4a7s1m7h4cv",
          *         "tenant_id": "acme",
          *         "timestamp": "2026-01-20T08:30:01.500Z",
          *         "v": 1
          *       },
-         *       "hash": "631bd8248796c5845d478715613d09340d62e0f7abcbf339bf9cae07999684be",
-         *       "actor": "AdbJ90IvEaZmPRKsS1RAUJJwwxcAmvwh3BYbU/qsrf1yANkAvF9K49fP7uDR3sy+BeqdqYholJ4=",
+         *       "hash": "daa7d24660027a69d5574936e3c760fe0b3bc796bd4dcdc2242b2a2135cae8ce",
+         *       "actor": "AdbJ90IvEaZmPRKsS1RAUJJwwxcAmvwh3BYbW/nr+aslSYkS5xcB8nlaVmUuQus/fcnwIpsqahG4iBZ9p0gBK1klPo34tKQ0pB2CLxwxCJIWoDVKC2i28S80kyhhNhoq+rskHE5pP7oHM5VgrR77RAA=",
          *       "content": "AQpVFDEEkD3pBxhNp850EAS4vDqHt5xugMcL1ELEX9HyrWIICm0T2I0O7DFVYCtoOvDOw6Z16sNEkOo3/CfGAumoF28pP37MQjLN9Pv5cfWvUE1TVf7fZQ97ylyAGpguWIIhQ5b6XoLtl8z4Tg=="
          *     }
          */
@@ -1505,7 +1582,7 @@ export interface components {
          *       "app_id": "default",
          *       "tenant_id": "acme",
          *       "head_seq": 20412,
-         *       "head_hash": "631bd8248796c5845d478715613d09340d62e0f7abcbf339bf9cae07999684be",
+         *       "head_hash": "daa7d24660027a69d5574936e3c760fe0b3bc796bd4dcdc2242b2a2135cae8ce",
          *       "created_at": "2026-01-10T09:00:00.000Z",
          *       "updated_at": "2026-03-31T21:40:11.004Z"
          *     }
@@ -1531,6 +1608,55 @@ export interface components {
          * @example stream_01kekj4hm0ert8n4a7s1m7h4cv
          */
         StreamId: string;
+        /**
+         * @description One line of an exported stream: what is needed to check a link of the chain. Of a purged event only `sequence`, `hash` and `run_id`
+         *     remain.
+         * @example {
+         *       "sequence": 2,
+         *       "hash": "daa7d24660027a69d5574936e3c760fe0b3bc796bd4dcdc2242b2a2135cae8ce",
+         *       "record": {
+         *         "action": "user.updated",
+         *         "actor": "c22a65700bf11451ed0a12fd93393d46585ef950f8a2b21ba69f416c136f80a1",
+         *         "actor_key": "338f97830379a0680022d50e4c3ae158cc547801503c73ed1acc8fcc5a68c52b",
+         *         "actor_type": "user",
+         *         "app_id": "default",
+         *         "category": "data",
+         *         "content": "d4a0f0dfae6a089af7449e79fdcbd5fc215a444696aabce61b9c150262b39697",
+         *         "content_key": "9685bd33e5454fde48930a0f8f278cb38286808c02899fb8ce35f66286845eff",
+         *         "id": "audit_01kfd8cv8we35scattsb99acg4",
+         *         "outcome": "failure",
+         *         "prev_hash": "72e4685c576f28eee7dc1c76c94496704303e91260ec4b58654a3b5c6797baaf",
+         *         "recorded_at": "2026-01-20T08:30:01.512Z",
+         *         "recorded_by": "key:key_01kekj4hm0fq6a4w3t7ynz0r5d",
+         *         "resource": "user",
+         *         "salt": "EBESExQVFhcYGRobHB0eHw",
+         *         "sequence": 2,
+         *         "severity": "warning",
+         *         "source": null,
+         *         "stream_id": "stream_01kekj4hm0ert8n4a7s1m7h4cv",
+         *         "tenant_id": "acme",
+         *         "timestamp": "2026-01-20T08:30:01.500Z",
+         *         "v": 1
+         *       },
+         *       "actor": "AdbJ90IvEaZmPRKsS1RAUJJwwxcAmvwh3BYbW/nr+aslSYkS5xcB8nlaVmUuQus/fcnwIpsqahG4iBZ9p0gBK1klPo34tKQ0pB2CLxwxCJIWoDVKC2i28S80kyhhNhoq+rskHE5pP7oHM5VgrR77RAA=",
+         *       "content": "AQpVFDEEkD3pBxhNp850EAS4vDqHt5xugMcL1ELEX9HyrWIICm0T2I0O7DFVYCtoOvDOw6Z16sNEkOo3/CfGAumoF28pP37MQjLN9Pv5cfWvUE1TVf7fZQ97ylyAGpguWIIhQ5b6XoLtl8z4Tg==",
+         *       "run_id": null
+         *     }
+         */
+        StreamLine: {
+            /** @description Its number in the stream. */
+            sequence: components["schemas"]["Sequence"];
+            /** @description The hash. */
+            hash: components["schemas"]["Hash"];
+            /** @description The hashed record; null once it is purged. */
+            record: components["schemas"]["ChainRecord"] | null;
+            /** @description The stored bytes of the actor part; null once it is purged. */
+            actor: components["schemas"]["PartBytes"] | null;
+            /** @description The stored bytes of the content part; null once it is purged. */
+            content: components["schemas"]["PartBytes"] | null;
+            /** @description The run of the retention that purged it; null before. The event `retention.purged` of the run has the digest of what it purged. */
+            run_id: components["schemas"]["RunId"] | null;
+        };
         /** @description A page of streams. */
         StreamList: components["schemas"]["Stream"][];
         /**
@@ -1607,6 +1733,11 @@ export interface components {
             error: string;
         };
         /**
+         * @description The program with which the actor acted, as its `User-Agent` names it.
+         * @example Mozilla/5.0 (X11; Linux x86_64; rv:140.0)
+         */
+        UserAgent: string;
+        /**
          * @description The result of a verification.
          * @example {
          *       "valid": true,
@@ -1620,7 +1751,7 @@ export interface components {
          *       "erased": 3,
          *       "gap_count": 0,
          *       "tampered_count": 0,
-         *       "head_hash": "631bd8248796c5845d478715613d09340d62e0f7abcbf339bf9cae07999684be"
+         *       "head_hash": "daa7d24660027a69d5574936e3c760fe0b3bc796bd4dcdc2242b2a2135cae8ce"
          *     }
          */
         VerifyReport: {
@@ -1692,6 +1823,7 @@ export interface components {
 export type ActionFilter = components['schemas']['ActionFilter'];
 export type ActionName = components['schemas']['ActionName'];
 export type ActionPattern = components['schemas']['ActionPattern'];
+export type ActorType = components['schemas']['ActorType'];
 export type AggregateInput = components['schemas']['AggregateInput'];
 export type AggregateResult = components['schemas']['AggregateResult'];
 export type AiActReportInput = components['schemas']['AiActReportInput'];
@@ -1708,6 +1840,7 @@ export type ChainRecord = components['schemas']['ChainRecord'];
 export type Conflict = components['schemas']['Conflict'];
 export type Control = components['schemas']['Control'];
 export type Count = components['schemas']['Count'];
+export type CsvEvents = components['schemas']['CsvEvents'];
 export type CsvReport = components['schemas']['CsvReport'];
 export type Cursor = components['schemas']['Cursor'];
 export type CustomReportInput = components['schemas']['CustomReportInput'];
@@ -1732,6 +1865,7 @@ export type HtmlReport = components['schemas']['HtmlReport'];
 export type IdempotencyKey = components['schemas']['IdempotencyKey'];
 export type InternalError = components['schemas']['InternalError'];
 export type IpAddress = components['schemas']['IpAddress'];
+export type JsonLines = components['schemas']['JsonLines'];
 export type MarkdownReport = components['schemas']['MarkdownReport'];
 export type Metadata = components['schemas']['Metadata'];
 export type Moment = components['schemas']['Moment'];
@@ -1749,6 +1883,7 @@ export type QueryResult = components['schemas']['QueryResult'];
 export type QueueFull = components['schemas']['QueueFull'];
 export type RateLimited = components['schemas']['RateLimited'];
 export type Reason = components['schemas']['Reason'];
+export type Recorder = components['schemas']['Recorder'];
 export type Report = components['schemas']['Report'];
 export type ReportFileName = components['schemas']['ReportFileName'];
 export type ReportFinding = components['schemas']['ReportFinding'];
@@ -1765,6 +1900,7 @@ export type RetentionPolicy = components['schemas']['RetentionPolicy'];
 export type RetentionPolicyCreate = components['schemas']['RetentionPolicyCreate'];
 export type RetentionPolicyId = components['schemas']['RetentionPolicyId'];
 export type RetentionPolicyList = components['schemas']['RetentionPolicyList'];
+export type RunId = components['schemas']['RunId'];
 export type Salt = components['schemas']['Salt'];
 export type SectionInput = components['schemas']['SectionInput'];
 export type SectionNotes = components['schemas']['SectionNotes'];
@@ -1772,6 +1908,7 @@ export type SectionStats = components['schemas']['SectionStats'];
 export type SectionTitle = components['schemas']['SectionTitle'];
 export type Sequence = components['schemas']['Sequence'];
 export type SequenceOrZero = components['schemas']['SequenceOrZero'];
+export type ServiceName = components['schemas']['ServiceName'];
 export type Severity = components['schemas']['Severity'];
 export type SeverityCounts = components['schemas']['SeverityCounts'];
 export type SeverityFilter = components['schemas']['SeverityFilter'];
@@ -1779,6 +1916,7 @@ export type Statistics = components['schemas']['Statistics'];
 export type StoredRecord = components['schemas']['StoredRecord'];
 export type Stream = components['schemas']['Stream'];
 export type StreamId = components['schemas']['StreamId'];
+export type StreamLine = components['schemas']['StreamLine'];
 export type StreamList = components['schemas']['StreamList'];
 export type TenantId = components['schemas']['TenantId'];
 export type Timestamp = components['schemas']['Timestamp'];
@@ -1788,6 +1926,7 @@ export type TooManyVerifications = components['schemas']['TooManyVerifications']
 export type Unauthorized = components['schemas']['Unauthorized'];
 export type Unavailable = components['schemas']['Unavailable'];
 export type UnsupportedMediaType = components['schemas']['UnsupportedMediaType'];
+export type UserAgent = components['schemas']['UserAgent'];
 export type VerifyReport = components['schemas']['VerifyReport'];
 export type VerifyRequest = components['schemas']['VerifyRequest'];
 export type Error = components['schemas']['Error'];
