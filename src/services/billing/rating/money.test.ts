@@ -1,0 +1,54 @@
+import { Big } from 'big.js';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { isCurrency, minorDigits, minorUnits, moneyText } from './money.ts';
+import { roundedQuotient } from './rounding.ts';
+
+describe('money as text', () => {
+  it.each([
+    [4_900n, 'usd', '$49.00'],
+    [-123_450n, 'usd', '-$1,234.50'],
+    [5n, 'usd', '$0.05'],
+    [0n, 'usd', '$0.00'],
+    [4_900n, 'jpy', '¥4,900'],
+    [1_500n, 'kwd', 'KWD 1.500'],
+    [9_007_199_254_740_991n, 'usd', '$90,071,992,547,409.91'],
+    [-1n, 'eur', '-€0.01'],
+  ])('%s %s is %s', (amount, currency, text) => {
+    expect(moneyText(amount, currency)).toBe(text);
+  });
+
+  it('knows the currencies and their decimals', () => {
+    expect(['usd', 'jpy', 'kwd'].map(minorDigits)).toEqual([2, 0, 3]);
+    expect(['usd', 'eur', 'zzz', 'USD', ''].map(isCurrency)).toEqual([true, true, false, false, false]);
+  });
+});
+
+describe('rounding', () => {
+  it.each([
+    ['0.5', 1n],
+    ['-0.5', -1n],
+    ['0.499999999999', 0n],
+    ['1.5', 2n],
+    ['-1.4', -1n],
+    ['25086', 25_086n],
+    ['0', 0n],
+  ])('%s minor units are %s', (exact, whole) => {
+    expect(minorUnits(new Big(exact))).toBe(whole);
+  });
+
+  it('is symmetrical, and never further from the exact quotient than half', () => {
+    fc.assert(
+      fc.property(
+        fc.bigInt({ min: -(10n ** 30n), max: 10n ** 30n }),
+        fc.bigInt({ min: 1n, max: 10n ** 15n }),
+        (n, d) => {
+          const rounded = roundedQuotient(n, d);
+          expect(roundedQuotient(-n, d)).toBe(-rounded);
+          const twice = 2n * (rounded * d - n);
+          expect((twice < 0n ? -twice : twice) <= d).toBe(true);
+        },
+      ),
+    );
+  });
+});
