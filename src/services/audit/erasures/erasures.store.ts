@@ -1,0 +1,102 @@
+import type { Erasure } from '../../../../generated/audit/types.ts';
+import type { Sql } from '../../../db/index.ts';
+import { followsPrevious, onePage, type Window } from '../../../db/lists.ts';
+import { isInView, type View } from '../../../db/view.ts';
+import { NotFound } from '../../../lib/errors.ts';
+import type { Person } from '../keys/persons.store.ts';
+import type { NewestById } from '../newest-by-id.ts';
+
+export interface NewErasure extends Pick<
+  Erasure,
+  'id' | 'app_id' | 'subject_id' | 'reason' | 'requested_by' | 'events_affected' | 'key_destroyed'
+> {
+  readonly tenant_id: string;
+  readonly ref: Uint8Array;
+  /** The end of the stream: later events of the person are not erased. */
+  readonly sequence: number;
+}
+
+/** An erasure whose events are still to be marked. */
+interface Unmarked {
+  readonly tenant_id: string;
+  readonly id: string;
+  readonly ref: Buffer;
+  readonly sequence: number;
+}
+
+/** Every statement about erasures. */
+export const erasureStore = (sql: Sql) => ({
+  async insert(erasure: NewErasure): Promise<Erasure> {
+    const [inserted] = await sql<[Erasure]>`
+      insert into audit.erasures (
+        tenant_id, id, app_id, subject_id, reason, requested_by, events_affected, key_destroyed, ref, sequence
+      )
+      values (
+        ${erasure.tenant_id}, ${erasure.id}, ${erasure.app_id}, ${erasure.subject_id}, ${erasure.reason}, ${erasure.requested_by},
+        ${erasure.events_affected}, ${erasure.key_destroyed}, ${Buffer.from(erasure.ref)}, ${erasure.sequence}
+      )
+      returning ${shown(sql)}`;
+    return inserted;
+  },
+
+  /** The number of events that have parts of a person, without those that an earlier erasure has yet to mark. */
+  async affected({ tenant, app, ref }: Person): Promise<number> {
+    const [row] = await sql<[{ count: number }]>`
+      select count(*) as count from (
+        select sequence from audit.events where tenant_id = ${tenant} and app_id = ${app} and actor_ref = ${ref}
+        union
+        select sequence from audit.events where tenant_id = ${tenant} and app_id = ${app} and subject_ref = ${ref}
+      ) as event
+      where sequence > coalesce((
+        select max(sequence) from audit.erasures
+        where erasures.tenant_id = ${tenant} and erasures.app_id = ${app} and erasures.ref = ${ref}
+      ), 0)`;
+    return row.count;
+  },
+
+  async list(view: View, window: Window<NewestById>): Promise<Erasure[]> {
+    return await sql<Erasure[]>`
+      select ${shown(sql)} from audit.erasures
+      where ${isInView(sql, view)} ${followsPrevious(sql, window)} ${onePage(sql, window)}`;
+  },
+
+  /** @throws NotFound */
+  async get(view: View, id: string): Promise<Erasure> {
+    const [row] = await sql<Erasure[]>`
+      select ${shown(sql)} from audit.erasures where id = ${id} and ${isInView(sql, view)}`;
+    if (row === undefined) throw NotFound('erasure');
+    return row;
+  },
+
+  /** The oldest erasure whose events are still to be marked. */
+  async unmarked(): Promise<Unmarked | undefined> {
+    const [row] = await sql<Unmarked[]>`
+      select tenant_id, id, ref, sequence from audit.erasures where ref is not null order by id limit 1`;
+    return row;
+  },
+
+  /** Marks some of the events of an erased person, so that nothing finds them by the person any more. Returns how many. */
+  async mark({ tenant_id, id, ref, sequence }: Unmarked, most: number): Promise<number> {
+    const actors = await sql`
+      update audit.events set actor_ref = null, erasure_id = ${id}
+      where (tenant_id, stream_id, sequence) in (
+        select tenant_id, stream_id, sequence from audit.events
+        where tenant_id = ${tenant_id} and actor_ref = ${ref} and sequence <= ${sequence} limit ${most}
+      )`;
+    const subjects = await sql`
+      update audit.events set subject_ref = null, resource_ref = null, erasure_id = ${id}
+      where (tenant_id, stream_id, sequence) in (
+        select tenant_id, stream_id, sequence from audit.events
+        where tenant_id = ${tenant_id} and subject_ref = ${ref} and sequence <= ${sequence} limit ${most}
+      )`;
+    return Math.max(actors.count, subjects.count);
+  },
+
+  /** Notes that all events are marked, and forgets by what they were found. */
+  async finish({ tenant_id, id }: Unmarked): Promise<void> {
+    await sql`update audit.erasures set ref = null, sequence = null where tenant_id = ${tenant_id} and id = ${id}`;
+  },
+});
+
+const shown = (sql: Sql) => sql`
+  id, subject_id, reason, requested_by, events_affected, key_destroyed, app_id, tenant_id, created_at, updated_at`;

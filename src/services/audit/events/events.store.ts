@@ -1,0 +1,212 @@
+import type { Fragment } from 'postgres';
+import type { GroupBy } from '../../../../generated/audit/types.ts';
+import type { Sql } from '../../../db/index.ts';
+import { followsPrevious, orderedBy, type Window } from '../../../db/lists.ts';
+import { isInView, type View } from '../../../db/view.ts';
+import { NotFound } from '../../../lib/errors.ts';
+
+/** An event as it is stored. */
+export interface EventRow {
+  readonly tenant_id: string;
+  readonly stream_id: string;
+  readonly sequence: number;
+  readonly hash: Buffer;
+  /** Of the event before it; 32 zero bytes for the first. */
+  readonly prev_hash: Buffer;
+  readonly id: string;
+  readonly app_id: string;
+  readonly timestamp: string;
+  readonly recorded_at: string;
+  readonly recorded_by: string;
+  readonly source: string | null;
+  readonly actor_type: string;
+  readonly action: string;
+  readonly resource: string;
+  readonly category: string;
+  readonly outcome: 'success' | 'failure' | 'denied';
+  readonly severity: 'info' | 'warning' | 'critical';
+  readonly salt: Buffer;
+  readonly actor: Buffer;
+  readonly content: Buffer;
+  readonly actor_key: Buffer | null;
+  readonly content_key: Buffer | null;
+  readonly actor_ref: Buffer | null;
+  readonly subject_ref: Buffer | null;
+  readonly erasure_id: string | null;
+}
+
+/** A stream in which events are looked for, and whom or what they must concern there. */
+export interface Place {
+  readonly tenant: string;
+  readonly app: string;
+  readonly actorRef?: Buffer | undefined;
+  readonly subjectRef?: Buffer | undefined;
+  readonly resourceRef?: Buffer | undefined;
+}
+
+/** What events must have. Lists are alternatives. */
+export interface EventFilter {
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly categories?: readonly string[] | undefined;
+  readonly actions?: readonly string[] | undefined;
+  readonly severities?: readonly string[] | undefined;
+  readonly outcomes?: readonly string[] | undefined;
+  readonly resource?: string | undefined;
+}
+
+/** The orders of lists of events. Sequences differ within a stream only. */
+const columns = { timestamp: 'time', sequence: 'number', stream_id: 'string' } as const;
+export const orders = {
+  asc: { columns, direction: 'asc' },
+  desc: { columns, direction: 'desc' },
+} as const;
+export type EventOrder = (typeof orders)['asc' | 'desc'];
+
+/** The numbers of events. */
+export interface Counts {
+  readonly total: number;
+  readonly severities: Readonly<Record<string, number>>;
+  readonly outcomes: Readonly<Record<string, number>>;
+  readonly categories: Readonly<Record<string, number>>;
+}
+
+/** What `grouping` says of a group: a bit for each column that it does not have. */
+const [bySeverity, byOutcome, byCategory] = [3, 5, 6];
+
+/** Counting ends here, because an exact total of more would cost more than the page. */
+const mostCounted = 100_000;
+
+/** Every statement that reads events. */
+export const eventStore = (sql: Sql) => ({
+  /** @throws NotFound */
+  async get(view: View, id: string): Promise<EventRow> {
+    const [row] = await this.all(view, [id]);
+    if (row === undefined) throw NotFound('event');
+    return row;
+  },
+
+  /** Those of these events that exist, in any order. */
+  async all(view: View, ids: readonly string[]): Promise<EventRow[]> {
+    return await sql<EventRow[]>`
+      select ${shown(sql)} from audit.events as event
+      where id = any(${[...ids]}::text[]) and ${isInView(sql, view)}`;
+  },
+
+  /** One page of the events of these streams; it has one more than the limit when more follow. */
+  async list(places: readonly Place[], filter: EventFilter, window: Window<EventOrder>): Promise<EventRow[]> {
+    const most = window.limit + 1 + window.offset;
+    return await sql<EventRow[]>`
+      select ${shown(sql)} from (
+        select found.* from ${given(sql, places)} cross join lateral (
+          select event.* from audit.events as event
+          where ${isFound(sql, filter)} ${followsPrevious(sql, window, 'event')}
+          order by ${orderedBy(sql, window.order, 'event')} limit ${most}
+        ) as found
+        order by ${orderedBy(sql, window.order, 'found')} limit ${window.limit + 1} offset ${window.offset}
+      ) as event
+      order by ${orderedBy(sql, window.order, 'event')}`;
+  },
+
+  /** Rows of a stream in its order, purged ones too. */
+  async run(
+    { id, tenant_id }: { readonly id: string; readonly tenant_id: string },
+    from: number,
+    to: number,
+    most: number,
+  ): Promise<(EventRow & { readonly run_id: string | null })[]> {
+    return await sql<(EventRow & { readonly run_id: string | null })[]>`
+      select ${shown(sql)}, run_id from audit.events as event
+      where tenant_id = ${tenant_id} and stream_id = ${id} and sequence between ${from} and ${to}
+      order by sequence limit ${most}`;
+  },
+
+  /** Events of a stream by their numbers, in their order. */
+  async numbered(
+    { id, tenant }: { readonly id: string; readonly tenant: string },
+    sequences: readonly number[],
+  ): Promise<EventRow[]> {
+    return await sql<EventRow[]>`
+      select ${shown(sql)} from audit.events as event
+      where tenant_id = ${tenant} and stream_id = ${id} and sequence = any(${[...sequences]}::bigint[]) and id is not null
+      order by sequence`;
+  },
+
+  /** The number of events, up to 100,000. */
+  async count(places: readonly Place[], filter: EventFilter): Promise<number> {
+    const [row] = await sql<[{ total: number }]>`
+      select count(*)::integer as total from (
+        select from ${given(sql, places)} cross join lateral (
+          select from audit.events as event where ${isFound(sql, filter)} limit ${mostCounted}
+        ) as found
+        limit ${mostCounted}
+      ) as counted`;
+    return row.total;
+  },
+
+  /** The numbers of events by severity, outcome and category, of which the most frequent ones are named. */
+  async counts(view: View, filter: EventFilter, mostCategories: number): Promise<Counts> {
+    const rows = await sql<{ by: number; name: string; count: number }[]>`
+      with counted as materialized (
+        select grouping(severity, outcome, category) as by, coalesce(severity, outcome, category) as name, count(*) as count
+        from audit.events as event
+        where ${isInView(sql, view)} and ${isMatch(sql, filter)}
+        group by grouping sets ((severity), (outcome), (category))
+      )
+      select by, name, count from counted where by <> ${byCategory}
+      union all
+      (select by, name, count from counted where by = ${byCategory} order by count desc, name limit ${mostCategories})`;
+    const group = (by: number) =>
+      Object.fromEntries(rows.filter((row) => row.by === by).map(({ name, count }) => [name, count]));
+    const severities = group(bySeverity);
+    const total = Object.values(severities).reduce((sum, count) => sum + count, 0);
+    return { total, severities, outcomes: group(byOutcome), categories: group(byCategory) };
+  },
+
+  /** The number of events by group, the largest first. */
+  async groups(view: View, by: GroupBy, filter: EventFilter): Promise<{ name: string; count: number }[]> {
+    const name = by === 'day' ? sql`to_char(timestamp at time zone 'UTC', 'YYYY-MM-DD')` : sql`${sql(by)}`;
+    return await sql<{ name: string; count: number }[]>`
+      select ${name} as name, count(*) as count from audit.events as event
+      where ${isInView(sql, view)} and ${isMatch(sql, filter)}
+      group by 1 order by 2 desc, 1 limit 1000`;
+  },
+});
+
+/** The hash of the event before it stands in the row before. */
+const shown = (sql: Sql): Fragment => sql`
+  tenant_id, stream_id, sequence, hash, id, app_id, timestamp, recorded_at, recorded_by, source, actor_type, action, resource, category,
+  outcome, severity, salt, actor, content, actor_key, content_key, actor_ref, subject_ref, erasure_id,
+  coalesce((
+    select before.hash from audit.events as before
+    where before.tenant_id = event.tenant_id and before.stream_id = event.stream_id and before.sequence = event.sequence - 1
+  ), ${Buffer.alloc(32)}) as prev_hash`;
+
+const given = (sql: Sql, places: readonly Place[]) => sql`
+  unnest(
+    ${places.map(({ tenant }) => tenant)}::text[], ${places.map(({ app }) => app)}::text[],
+    ${places.map(({ actorRef }) => actorRef ?? null)}::bytea[], ${places.map(({ subjectRef }) => subjectRef ?? null)}::bytea[],
+    ${places.map(({ resourceRef }) => resourceRef ?? null)}::bytea[]
+  ) as place(tenant_id, app_id, actor_ref, subject_ref, resource_ref)`;
+
+const isFound = (sql: Sql, filter: EventFilter) => sql`
+  event.tenant_id = place.tenant_id and event.app_id = place.app_id
+  and (place.actor_ref is null or event.actor_ref = place.actor_ref)
+  and (place.subject_ref is null or event.subject_ref = place.subject_ref)
+  and (place.resource_ref is null or event.resource_ref = place.resource_ref)
+  and ${isMatch(sql, filter)}`;
+
+function isMatch(
+  sql: Sql,
+  { from, to, categories, actions, severities, outcomes, resource }: EventFilter,
+): Fragment {
+  const among = (column: string, values: readonly string[] | undefined) =>
+    values === undefined || values.length === 0
+      ? sql``
+      : sql`and ${sql(`event.${column}`)} = any(${[...values]}::text[])`;
+  return sql`event.id is not null
+    ${from === undefined ? sql`` : sql`and event.timestamp >= ${from}`}
+    ${to === undefined ? sql`` : sql`and event.timestamp < ${to}`}
+    ${among('category', categories)} ${among('action', actions)} ${among('severity', severities)} ${among('outcome', outcomes)}
+    ${resource === undefined ? sql`` : sql`and event.resource = ${resource}`}`;
+}

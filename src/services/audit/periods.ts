@@ -1,0 +1,25 @@
+import { momentText, parseMoment } from '../../lib/moments.ts';
+
+/** A period in UTC with milliseconds, without its end. */
+export interface Within {
+  readonly from: string | undefined;
+  readonly to: string | undefined;
+}
+
+/**
+ * Reads a time of a query or a report; a date stands for its midnight in UTC.
+ * @param field where it is in the request, for messages
+ * @throws Invalid
+ */
+export const momentOf = (text: string, field: string): number =>
+  parseMoment(text.length === 10 ? `${text}T00:00:00Z` : text, field).ms;
+
+/** @param path where its members are in the request, for messages: `query` or `body` */
+export function withinOf(
+  { from, to }: { readonly from?: string | undefined; readonly to?: string | undefined },
+  path: string,
+): Within {
+  const utc = (text: string | undefined, name: string) =>
+    text === undefined ? undefined : momentText(momentOf(text, `${path}.${name}`));
+  return { from: utc(from, 'from'), to: utc(to, 'to') };
+}

@@ -1,0 +1,108 @@
+import type { VerifyReport } from '../../../../generated/audit/types.ts';
+import { newId } from '../../../lib/ids.ts';
+import type { Deps } from '../deps.ts';
+import { refOf } from '../keys/refs.ts';
+import type { Within } from '../periods.ts';
+import type { KnownStream } from '../streams/known-streams.ts';
+import { verificationStore } from '../verification/verification.store.ts';
+import { nothingVerified, verifyChain } from '../verification/verifier.ts';
+import { findingsOf } from './findings.ts';
+import type { NewReport, StoredSection } from './reports.store.ts';
+import { type ReportScope, sectionStore } from './sections.store.ts';
+import type { SectionPlan } from './standards.ts';
+
+/** A report that is to be computed. */
+export interface ReportPlan {
+  readonly type: NewReport['type'];
+  readonly title: string;
+  readonly period: Readonly<Record<keyof Within, string>>;
+  readonly generatedBy: string;
+  readonly sections: readonly SectionPlan[];
+  readonly signInControl: string | null;
+  /** Only events about this resource. */
+  readonly resourceId: string | undefined;
+}
+
+/** The events that a section and a whole report show at most, and their size. */
+const shown = { most: 500, ofReport: 5_000, bytes: 256 * 1_024 } as const;
+/** The most events that are verified with a report. */
+const mostVerified = 1_000_000;
+const mostQuietDays = 50;
+const failedSignIns = { fewest: 10, persons: 100 } as const;
+
+/** Computes a report from the events of its period, up to the end of the stream as it is now. */
+export async function computed(
+  deps: Pick<Deps, 'db' | 'sealer'>,
+  stream: KnownStream,
+  { period, resourceId, signInControl, generatedBy, ...plan }: ReportPlan,
+): Promise<NewReport> {
+  const sql = deps.db.sql;
+  const store = sectionStore(sql);
+  const { head_seq: headSeq, head_hash } = await verificationStore(sql).end(stream);
+  const resourceRef = resourceId === undefined ? undefined : refOf(stream.indexKey, 'resource', resourceId);
+  const scope = { tenant: stream.tenant, app: stream.app, ...period, headSeq, resourceRef };
+  const all = await store.numbers(scope, {});
+  const most = Math.min(shown.most, Math.floor(shown.ofReport / plan.sections.length));
+  const sections: StoredSection[] = [];
+  for (const section of plan.sections) sections.push(await sectionOf(deps, scope, section, most));
+  const range = await store.range({ ...scope, resourceRef: undefined });
+  const isLong = range !== undefined && range.to - range.from >= mostVerified;
+  const verification = isLong ? null : await verified(deps, stream, range, head_hash);
+  return {
+    id: newId('report'),
+    ...{ title: plan.title, type: plan.type, app_id: stream.app, tenant_id: stream.tenant },
+    ...{ generated_by: generatedBy, period, sections, verification },
+    stats: {
+      total_events: all.total,
+      critical_events: all.severities['critical'] ?? 0,
+      failed_events: all.outcomes['failure'] ?? 0,
+      denied_events: all.outcomes['denied'] ?? 0,
+    },
+    findings: findingsOf({
+      verification,
+      sections,
+      criticalEvents: all.severities['critical'] ?? 0,
+      failedSignIns: await store.failedSignIns(scope, failedSignIns.fewest, failedSignIns.persons),
+      signInControl,
+      quietDays: await store.quietDays(scope, mostQuietDays),
+    }),
+  };
+}
+
+const verified = (
+  deps: Pick<Deps, 'db' | 'sealer'>,
+  stream: KnownStream,
+  range: { readonly from: number; readonly to: number } | undefined,
+  head: Buffer,
+): Promise<VerifyReport> | VerifyReport =>
+  range === undefined
+    ? nothingVerified(stream.id, head)
+    : verifyChain(deps, stream, { ...range, deep: false });
+
+async function sectionOf(
+  { db }: Pick<Deps, 'db'>,
+  scope: ReportScope,
+  plan: SectionPlan,
+  most: number,
+): Promise<StoredSection> {
+  const store = sectionStore(db.sql);
+  const numbers = await store.numbers(scope, plan);
+  const { sequences, isCut } = await store.evidence(scope, plan, { most, bytes: shown.bytes });
+  return {
+    title: plan.title,
+    control: plan.control,
+    notes: plan.notes,
+    stats: {
+      total: numbers.total,
+      by_outcome: { success: 0, failure: 0, denied: 0, ...numbers.outcomes },
+      by_severity: { info: 0, warning: 0, critical: 0, ...numbers.severities },
+      persons: numbers.persons,
+      first_at: numbers.firstAt,
+      last_at: numbers.lastAt,
+    },
+    top_actions: [...numbers.actions],
+    daily: [...numbers.days],
+    sequences,
+    events_truncated: isCut,
+  };
+}

@@ -1,0 +1,129 @@
+import type { Retention } from '../../../../generated/audit/server.ts';
+import type { RetentionPolicy } from '../../../../generated/audit/types.ts';
+import type { Sweep } from '../../../db/sweeps.ts';
+import type { Context } from '../../../http/context.ts';
+import { answerPage, windowOf } from '../../../http/lists.ts';
+import { viewOf } from '../../../http/view.ts';
+import { parseDuration } from '../../../lib/durations.ts';
+import { Forbidden, Invalid, NotFound } from '../../../lib/errors.ts';
+import { newId } from '../../../lib/ids.ts';
+import { ownCategory } from '../append/new-event.ts';
+import type { Deps } from '../deps.ts';
+import { newestById } from '../newest-by-id.ts';
+import type { Settings } from '../settings.ts';
+import { authorOf } from '../writes.ts';
+import { callBounds, enforce, type EnforcerDeps } from './enforcement.ts';
+import { policyStore } from './policies.store.ts';
+import { purgeStore } from './purge.store.ts';
+
+const mostPolicies = 200;
+const [shortestMs, longestMs] = [3_600_000, 876_000 * 3_600_000];
+
+/** Retention: how long events are kept, and the archives of purged events. */
+export const retention = (deps: EnforcerDeps & Pick<Deps, 'settings'>) => {
+  const { db, write, files } = deps;
+  return {
+    list: ({ tenant_id }, context) => policyStore(db.sql).list(viewOf(context, tenant_id), mostPolicies),
+
+    create: ({ body }, context) => put(deps, context, body),
+
+    async delete({ id }, context) {
+      const { tenant_id, category } = await policyStore(db.sql).get(viewOf(context), id);
+      await write(authorOf(context, tenant_id), async ({ sql, act }) => {
+        await policyStore(sql).delete(tenant_id, id);
+        await act({
+          action: 'retention_policy.deleted',
+          resource: 'retention_policy',
+          resource_id: id,
+          metadata: { category },
+        });
+      });
+    },
+
+    enforce: (_, context) => enforce(deps, viewOf(context), callBounds, context.signal),
+
+    async archives({ tenant_id, ...request }, context) {
+      const window = windowOf(request, newestById);
+      return answerPage(
+        context.reply,
+        window,
+        await purgeStore(db.sql).archives(viewOf(context, tenant_id), window),
+      );
+    },
+
+    async archiveContent({ id }, context) {
+      const { sink_ref } = await purgeStore(db.sql).archive(viewOf(context), id);
+      const content = await files?.read(sink_ref);
+      if (content === undefined) throw NotFound('archive');
+      return content;
+    },
+  } satisfies Retention<Context>;
+};
+
+/** Creates the policy of a category, or puts it in place of the one before. */
+async function put(
+  { write, settings }: Pick<Deps, 'write' | 'settings'>,
+  context: Context,
+  { category, duration, archive = false }: Parameters<Retention['create']>[0]['body'],
+): Promise<RetentionPolicy> {
+  const { tenant, app } = context;
+  if (category === ownCategory) throw Invalid('category audit is reserved');
+  const duration_ms = checkedDuration(duration, settings, context.operator);
+  return write(authorOf(context, tenant), async ({ sql, act }) => {
+    const store = policyStore(sql);
+    if ((await store.countOthers(tenant, app, category)) >= mostPolicies)
+      throw Invalid(`category: the tenant has ${mostPolicies} policies`);
+    const id = newId('retpol');
+    const policy = await store.put({
+      id,
+      tenant_id: tenant,
+      app_id: app,
+      category,
+      duration,
+      duration_ms,
+      archive,
+    });
+    await act({
+      action: policy.id === id ? 'retention_policy.created' : 'retention_policy.replaced',
+      resource: 'retention_policy',
+      resource_id: policy.id,
+      metadata: { category, duration, archive },
+    });
+    return policy;
+  });
+}
+
+/** Only the operator may let events go so early that a tenant's admin could hide what he did. */
+function checkedDuration(duration: string, { minRetentionMs }: Settings, isOperator: boolean): number {
+  const ms = parseDuration(duration);
+  if (ms === undefined || ms < shortestMs || ms > longestMs)
+    throw Invalid('body.duration: must be a duration from 1h to 876000h');
+  if (ms < minRetentionMs && !isOperator)
+    throw Forbidden(
+      `duration: only the operator may keep events for less than ${minRetentionMs / 3_600_000}h`,
+    );
+  return ms;
+}
+
+/** Enforces the policies of everybody. */
+export const retentionSweeps = (deps: EnforcerDeps & Pick<Deps, 'settings'>): Sweep[] =>
+  deps.settings.retentionIntervalMs === 0
+    ? []
+    : [
+        {
+          name: 'audit.retention',
+          everyMs: deps.settings.retentionIntervalMs,
+          batch: 1,
+          steps: [
+            async (_, signal) => {
+              const { complete } = await enforce(
+                deps,
+                undefined,
+                { events: Infinity, ms: callBounds.ms },
+                signal,
+              );
+              return complete ? 0 : 1;
+            },
+          ],
+        },
+      ];

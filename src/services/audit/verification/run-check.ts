@@ -1,0 +1,66 @@
+import type { Deps } from '../deps.ts';
+import { refOf } from '../keys/refs.ts';
+import { type ContentPart, isEncrypted } from '../record/parts.ts';
+import type { PurgedRun, RunDigest } from '../record/runs.ts';
+import type { KnownStream } from '../streams/known-streams.ts';
+import { mostNamed } from './chain-check.ts';
+import { verificationStore } from './verification.store.ts';
+
+/** Rows that claim to be purged by a run which did not purge them, or not as they are now. */
+export interface FalseRun {
+  readonly sequences: readonly number[];
+  readonly count: number;
+}
+
+interface Range {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The runs that are looked up with one statement. */
+const pageSize = 500;
+
+/**
+ * Finds the false ones among the runs whose remains a verification met. Each run has an event in the chain with the digest of what it
+ * purged, which is compared when the range holds the whole run.
+ */
+export async function falseRuns(
+  { db }: Pick<Deps, 'db'>,
+  stream: KnownStream,
+  runs: ReadonlyMap<string, RunDigest>,
+  range: Range,
+): Promise<FalseRun[]> {
+  const store = verificationStore(db.sql);
+  const found: FalseRun[] = [];
+  const all = [...runs];
+  for (let at = 0; at < all.length; at += pageSize) {
+    const page = all.slice(at, at + pageSize);
+    const refs = page.map(([id]) => refOf(stream.indexKey, 'resource', id));
+    const told = new Map(
+      (await store.runContents(stream, refs)).flatMap(runIn).map((run) => [run.run_id, run]),
+    );
+    for (const [id, seen] of page) {
+      if (isTrue(seen, told.get(id), range)) continue;
+      const sequences = await store.purgedBy(stream, id, range.from, range.to, mostNamed);
+      found.push({ sequences, count: seen.count });
+    }
+  }
+  return found;
+}
+
+function isTrue(seen: RunDigest, told: PurgedRun | undefined, { from, to }: Range): boolean {
+  if (told === undefined || seen.first < told.first_sequence || seen.last > told.last_sequence) return false;
+  const isWhole = from <= told.first_sequence && to >= told.last_sequence;
+  return !isWhole || (seen.count === told.count && seen.text() === told.digest);
+}
+
+/** What the content of an event says of a run: it belongs to nobody, so it is not encrypted. Nothing when somebody changed it. */
+function runIn(content: Buffer): PurgedRun[] {
+  if (isEncrypted(content)) return [];
+  try {
+    const { metadata } = JSON.parse(content.toString('utf8', 1)) as ContentPart;
+    return [metadata as PurgedRun];
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,128 @@
+import type { Sql } from '../../../db/index.ts';
+import { ownCategory } from '../append/new-event.ts';
+import { purgedAction } from '../record/runs.ts';
+
+/** The end of a stream, and the last row behind it. */
+export interface StreamEnd {
+  readonly head_seq: number;
+  readonly head_hash: Buffer;
+  /** The highest sequence of a row, which is that of the head unless rows were cut off or added. */
+  readonly last_row: number;
+}
+
+/** A row of the chain with the digests of its parts, which the database computes: parts are large. */
+export interface LinkRow {
+  readonly sequence: number;
+  readonly hash: Buffer;
+  /** Null unless the event is purged. */
+  readonly run_id: string | null;
+  readonly is_erased: boolean;
+  readonly tenant_id: string;
+  readonly stream_id: string;
+  readonly id: string;
+  readonly app_id: string;
+  readonly timestamp: string;
+  readonly recorded_at: string;
+  readonly recorded_by: string;
+  readonly source: string | null;
+  readonly actor_type: string;
+  readonly action: string;
+  readonly resource: string;
+  readonly category: string;
+  readonly outcome: 'success' | 'failure' | 'denied';
+  readonly severity: 'info' | 'warning' | 'critical';
+  /** In base64; null only when somebody removed it. */
+  readonly salt: string | null;
+  readonly actor: string;
+  readonly content: string;
+  readonly actor_key: string | null;
+  readonly content_key: string | null;
+}
+
+/** The parts of a row. */
+export interface PartsRow {
+  readonly sequence: number;
+  readonly id: string;
+  readonly category: string;
+  readonly salt: Buffer;
+  readonly actor: Buffer;
+  readonly content: Buffer;
+  readonly actor_key: Buffer | null;
+  readonly content_key: Buffer | null;
+  readonly actor_ref: Buffer | null;
+  readonly subject_ref: Buffer | null;
+  readonly resource_ref: Buffer | null;
+}
+
+interface StreamId {
+  readonly tenant: string;
+  readonly id: string;
+}
+
+/** Every statement that reads a chain to verify it. */
+export const verificationStore = (sql: Sql) => ({
+  /** Read at once, so that rows that are written meanwhile do not look added. */
+  async end({ tenant, id }: StreamId): Promise<StreamEnd> {
+    const [row] = await sql<[StreamEnd]>`
+      select head_seq, head_hash, coalesce((
+        select max(sequence) from audit.events where events.tenant_id = streams.tenant_id and events.stream_id = streams.id
+      ), 0)::bigint as last_row
+      from audit.streams where tenant_id = ${tenant} and id = ${id}`;
+    return row;
+  },
+
+  /** The hash of one row; undefined when it is missing. */
+  async hash({ tenant, id }: StreamId, sequence: number): Promise<Buffer | undefined> {
+    const [row] = await sql<{ hash: Buffer }[]>`
+      select hash from audit.events where tenant_id = ${tenant} and stream_id = ${id} and sequence = ${sequence}`;
+    return row?.hash;
+  },
+
+  async links({ tenant, id }: StreamId, from: number, to: number, most: number): Promise<LinkRow[]> {
+    return await sql<LinkRow[]>`
+      select sequence, hash, run_id, tenant_id, stream_id, id, app_id, timestamp, recorded_at, recorded_by, source, actor_type, action,
+        resource, category, outcome, severity, encode(salt, 'base64') as salt,
+        encode(sha256(actor), 'hex') as actor, encode(sha256(content), 'hex') as content,
+        encode(actor_key, 'hex') as actor_key, encode(content_key, 'hex') as content_key,
+        erasure_id is not null or exists (
+          select from audit.erasures
+          where erasures.ref is not null and erasures.tenant_id = event.tenant_id and erasures.app_id = event.app_id
+            and erasures.ref in (event.actor_ref, event.subject_ref) and erasures.sequence >= event.sequence
+        ) as is_erased
+      from audit.events as event
+      where tenant_id = ${tenant} and stream_id = ${id} and sequence between ${from} and ${to}
+      order by sequence limit ${most}`;
+  },
+
+  /** The parts of these rows, and by what they are found. Purged rows have none. */
+  async parts({ tenant, id }: StreamId, sequences: readonly number[]): Promise<PartsRow[]> {
+    return await sql<PartsRow[]>`
+      select sequence, id, category, salt, actor, content, actor_key, content_key, actor_ref, subject_ref, resource_ref
+      from audit.events
+      where tenant_id = ${tenant} and stream_id = ${id} and sequence = any(${[...sequences]}::bigint[]) and run_id is null`;
+  },
+
+  /** The stored content of the events that say what runs of the retention purged. */
+  async runContents({ tenant, id }: StreamId, refs: readonly Buffer[]): Promise<Buffer[]> {
+    const rows = await sql<{ content: Buffer }[]>`
+      select content from audit.events
+      where tenant_id = ${tenant} and stream_id = ${id} and resource_ref = any(${[...refs]}::bytea[])
+        and category = ${ownCategory} and action = ${purgedAction}`;
+    return rows.map(({ content }) => content);
+  },
+
+  /** The sequences of the rows that claim to be purged by a run. */
+  async purgedBy(
+    { tenant, id }: StreamId,
+    runId: string,
+    from: number,
+    to: number,
+    most: number,
+  ): Promise<number[]> {
+    const rows = await sql<{ sequence: number }[]>`
+      select sequence from audit.events
+      where tenant_id = ${tenant} and stream_id = ${id} and sequence between ${from} and ${to} and run_id = ${runId}
+      order by sequence limit ${most}`;
+    return rows.map(({ sequence }) => sequence);
+  },
+});

@@ -1,0 +1,117 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { VerifyReport } from '../../../../generated/audit/types.ts';
+import type { Deps } from '../deps.ts';
+import type { KnownStream } from '../streams/known-streams.ts';
+import { noHash } from '../record/record.ts';
+import { ChainCheck } from './chain-check.ts';
+import { partFaults } from './deep-check.ts';
+import { falseRuns } from './run-check.ts';
+import { type LinkRow, verificationStore } from './verification.store.ts';
+
+export type VerifierDeps = Pick<Deps, 'db' | 'sealer'>;
+
+/** The part of a chain to verify; 0 means its first or its last event. */
+export interface Range {
+  readonly from: number;
+  readonly to: number;
+  /** Whether the parts are decrypted and checked as well. */
+  readonly deep: boolean;
+}
+
+/** The rows of one statement, and of one with their parts. */
+const pageSize = 2_000;
+const deepPageSize = 100;
+/** Milliseconds of hashing after which other work has its turn. */
+const sliceMs = 8;
+
+/**
+ * Verifies a chain page by page, in constant memory and without a transaction: rows up to the head do not change, but for erasures and
+ * purges, which leave the hashes alone.
+ */
+export async function verifyChain(
+  deps: VerifierDeps,
+  stream: KnownStream,
+  range: Range,
+): Promise<VerifyReport> {
+  const store = verificationStore(deps.db.sql);
+  const end = await store.end(stream);
+  const from = range.from === 0 ? 1 : range.from;
+  const to = range.to === 0 ? end.head_seq : range.to;
+  const check = new ChainCheck(from, from === 1 ? noHash : await store.hash(stream, from - 1));
+  for (let next = from; next <= to;) {
+    const rows = await store.links(stream, next, to, range.deep ? deepPageSize : pageSize);
+    if (rows.length === 0) break;
+    await checkAll(check, rows);
+    if (range.deep) {
+      const faults = await partFaults(deps, stream, rows);
+      check.refute(faults, faults.length);
+    }
+    next = rows.at(-1)!.sequence + 1;
+  }
+  check.end(to);
+  if (to >= end.head_seq) checkEnd(check, end, to);
+  for (const { sequences, count } of await falseRuns(deps, stream, check.runs, { from, to }))
+    check.refute(sequences, count);
+  return reportOf(check, stream.id, { from, to }, end.head_hash);
+}
+
+async function checkAll(check: ChainCheck, rows: readonly LinkRow[]): Promise<void> {
+  let began = performance.now();
+  for (const row of rows) {
+    check.add(row);
+    if (performance.now() - began < sliceMs) continue;
+    await nextTurn();
+    began = performance.now();
+  }
+}
+
+/** The last row is the head; what stands behind it was added by somebody else. */
+function checkEnd(
+  { last, tampered }: ChainCheck,
+  { head_seq, head_hash, last_row }: { head_seq: number; head_hash: Buffer; last_row: number },
+  to: number,
+): void {
+  const isHead = last?.sequence === head_seq && !last.hash.equals(head_hash);
+  if (isHead && tampered.named.at(-1) !== head_seq) tampered.add(head_seq);
+  if (last_row > head_seq && last_row > to) tampered.add(Math.max(head_seq, to) + 1, last_row);
+}
+
+function reportOf(
+  check: ChainCheck,
+  stream_id: string,
+  { from, to }: { readonly from: number; readonly to: number },
+  head: Buffer,
+): VerifyReport {
+  const { gaps, tampered, purged, erased } = check;
+  const isEmpty = to < from;
+  return {
+    valid: gaps.count === 0 && tampered.count === 0,
+    verified: check.verified,
+    gaps: gaps.named,
+    tampered: tampered.named,
+    first_event: isEmpty ? 0 : from,
+    last_event: isEmpty ? 0 : to,
+    stream_id,
+    purged,
+    erased,
+    gap_count: gaps.count,
+    tampered_count: tampered.count,
+    head_hash: head.toString('hex'),
+  };
+}
+
+/** The report of a verification that found no event. */
+export const nothingVerified = (stream_id: string | null, head: Buffer): VerifyReport => ({
+  valid: true,
+  verified: 0,
+  gaps: [],
+  tampered: [],
+  first_event: 0,
+  last_event: 0,
+  stream_id,
+  purged: 0,
+  erased: 0,
+  gap_count: 0,
+  tampered_count: 0,
+  head_hash: head.toString('hex'),
+});
