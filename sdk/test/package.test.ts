@@ -58,7 +58,7 @@ const run = promisify(execFile);
 let project: Project;
 beforeAll(async () => {
   project = await projectWithPackage();
-});
+}, 300_000);
 afterAll(() => project.remove());
 
 /** Compiles programs that use the package as others do, with its declarations checked too. */
